@@ -1,0 +1,157 @@
+"""The claim: a theorem as an object that says what it predicts, how to measure it by another route, and when it is wrong.
+
+This is the only framework of the project. A module of `theory` offers its claims through a function `claims()`, which imports
+SymPy itself, so that the formulas of a module can be used without it; `registry()` collects them. `judgement.judge` compares.
+"""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal
+
+from .evidence import Ball, Case, Exact, Measured, Sample, Step
+
+if TYPE_CHECKING:
+    import sympy
+
+__all__ = ["STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin", "at", "quantity", "registry"]
+
+# The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
+STEMS = ("separation_rank", "rank_collapse", "connectivity", "hops", "depth_choice")
+
+SUITES = ("quick", "theory", "full", "gpu")
+
+Reading = Literal["printed", "reported", "recalled", "derived"]
+Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
+Quantifier = Literal["all", "almost every", "exists", "typical"]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a statement stands: a key of bibliography.bib, the version read, and the place in it."""
+
+    key: str
+    place: str
+    version: str = ""
+
+    def __str__(self) -> str:
+        return ", ".join(part for part in (self.key, self.version, self.place) if part)
+
+
+@dataclass(frozen=True)
+class Twin:
+    """A deliberately wrong version of a claim on one case. Judging it must say FAILS, which shows that the check can say no.
+
+    Give a mutated `statement`, a sabotaged `measured`, or only a `case` that breaks an assumption (it is forced past `assumes`).
+    """
+
+    case: Case
+    why: str
+    statement: sympy.core.relational.Relational | None = None
+    measured: Callable[[Case, int], Measured] | None = None
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A theorem as an object.
+
+    Attributes:
+        key: permanent name `stem/name`; page, record, macro and citation derive from it.
+        title: what it says, in at most ten words.
+        words: the full statement in words with quantifier and conditions, one to three sentences.
+        statement: a SymPy relation over glossary symbols. Its left side holds exactly one symbol that no case gives: the measured
+            quantity. By default its right side, evaluated at a case, is the prediction.
+        source, reading: where it stands, and how its wording is known.
+        kind, quantifier: fix what evidence can prove, what can only support, and which statistic is honest.
+        measured: (case, seed) -> value, by a route that never uses the prediction. None when `needs` names what must attach it.
+        grid: suite name -> cases; the suites theory and full include the smaller ones.
+        must_fail: the failing twin.
+        assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
+        predicted: another way to the prediction, when the right side is not evaluated term by term.
+        proof: (statement) -> steps of an argument that covers the whole domain; all confirmed means PROVED.
+        expected: FAILS for a statement that is known to be wrong as printed or recalled.
+        seeds: how many seeds each case is measured with.
+        needs: the extra that must be installed before it can be measured ("empirics"), or "".
+        note: corrections, doubts, and what the verdict does not say.
+    """
+
+    key: str
+    title: str
+    words: str
+    statement: sympy.core.relational.Relational
+    source: Source
+    reading: Reading
+    kind: Kind
+    quantifier: Quantifier
+    measured: Callable[[Case, int], Measured] | None
+    grid: Mapping[str, tuple[Case, ...]]
+    must_fail: Twin
+    assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
+    predicted: Callable[[Case], Any] | None = None
+    proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
+    expected: Literal["HOLDS", "FAILS"] = "HOLDS"
+    seeds: int = 1
+    needs: str = ""
+    note: str = ""
+
+    @property
+    def stem(self) -> str:
+        """The concept this claim belongs to: the first part of its key."""
+        return self.key.partition("/")[0]
+
+    def cases(self, suite: str) -> tuple[Case, ...]:
+        """The cases of a suite: quick is contained in theory, theory in full; gpu stands alone."""
+        chain = {"quick": ("quick",), "theory": ("quick", "theory"), "full": ("quick", "theory", "full"), "gpu": ("gpu",)}
+        return tuple(case for name in chain[suite] for case in self.grid.get(name, ()))
+
+    def predict(self, case: Case) -> Any:
+        """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
+        return self.predicted(case) if self.predicted else at(self.statement.rhs, case)
+
+
+def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
+    """The expression with every symbol that the case names replaced by the case's exact value."""
+    import sympy
+
+    values = {}
+    for s in expression.free_symbols:
+        if s.name in case:
+            value = case.get(s.name)
+            values[s] = sympy.Integer(int(value)) if isinstance(value, int) else sympy.Rational(str(value))
+    # subs, not xreplace: it re-evaluates, so that an integer power of integers becomes an integer.
+    return expression.subs(values, simultaneous=True).doit()
+
+
+def quantity(statement: sympy.core.relational.Relational, case: Case) -> sympy.Symbol:
+    """The one symbol of the left side that the case does not give: what is measured."""
+    free = [s for s in statement.lhs.free_symbols if s.name not in case]
+    if len(free) != 1:
+        raise ValueError(f"the left side {statement.lhs} must hold one measured quantity at [{case}], but has {free}")
+    return free[0]
+
+
+def registry() -> dict[str, Claim]:
+    """Every claim of `theory` by key, in reading order.
+
+    Raises:
+        ValueError: when two claims share a key or a key's first part is not its module's name.
+    """
+    return dict(_registry())
+
+
+@cache
+def _registry() -> Mapping[str, Claim]:
+    found: dict[str, Claim] = {}
+    for stem in STEMS:
+        for claim in _claims_of(stem):
+            if claim.key in found or claim.stem != stem:
+                raise ValueError(f"the key {claim.key!r} is used twice or does not belong to theory/{stem}.py")
+            found[claim.key] = claim
+    return found
+
+
+def _claims_of(stem: str) -> Iterator[Claim]:
+    return iter(import_module(f".{stem}", __package__).claims())

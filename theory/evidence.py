@@ -1,0 +1,151 @@
+"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball` and `Sample`."""
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import numpy as np
+    from flint import arb
+
+Scalar = int | str | bool
+
+
+class Case:
+    """One point of a claim's domain: named integers, booleans and strings ("1/3" and "0.1" are read as rationals).
+
+    >>> Case(width=2, depth=3).depth
+    3
+    >>> [c.depth for c in Case.grid(width=2, depth=(1, 2))]
+    [1, 2]
+    """
+
+    __slots__ = ("_fields",)
+    _fields: dict[str, Scalar]
+
+    def __init__(self, **fields: Scalar) -> None:
+        object.__setattr__(self, "_fields", dict(sorted(fields.items())))
+
+    @classmethod
+    def grid(cls, **axes: Scalar | Iterable[Scalar]) -> tuple[Case, ...]:
+        """The product of the axes; a single value is an axis of length one."""
+        lists = [[v] if isinstance(v, str | int) else list(v) for v in axes.values()]
+        return tuple(cls(**dict(zip(axes, point, strict=True))) for point in itertools.product(*lists))
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        try:
+            return self._fields[name]
+        except KeyError:
+            raise AttributeError(f"the case [{self}] has no field {name!r}") from None
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError("a case is immutable; build another one")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _case_from_fields, (self._fields,)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Case) and self._fields == other._fields
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._fields.items()))
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._fields
+
+    def __str__(self) -> str:
+        return " ".join(f"{k}={v}" for k, v in self._fields.items())
+
+    __repr__ = __str__
+
+    def get(self, name: str, default: Scalar | None = None) -> Any:
+        """The field, or `default` when the case has no such field."""
+        return self._fields.get(name, default)
+
+    def fields(self) -> dict[str, Scalar]:
+        """The fields by name, sorted: the form that goes into a record."""
+        return dict(self._fields)
+
+    def rational(self, name: str) -> Fraction:
+        """A field read as an exact rational number."""
+        return Fraction(self._fields[name])
+
+    def rng(self, seed: int) -> np.random.Generator:
+        """A generator that depends on the case and the seed alone: not on the claim, the code, or the order of runs."""
+        import numpy as np
+
+        text = json.dumps([self._fields, seed], sort_keys=True)
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(text.encode()).digest(), "big"))
+
+
+def _case_from_fields(fields: dict[str, Scalar]) -> Case:
+    return Case(**fields)
+
+
+@dataclass(frozen=True)
+class Exact:
+    """An integer or rational known exactly. `misses` bounds the probability that the true quantity is LARGER than the value:
+    the rank of a random matrix over a finite field never exceeds the quantity it certifies, and rarely falls short of it."""
+
+    value: int | Fraction
+    misses: float = 0.0
+
+
+@dataclass(frozen=True)
+class Ball:
+    """A real number enclosed rigorously in [low, high], with exact rational end points."""
+
+    low: Fraction
+    high: Fraction
+
+    @classmethod
+    def of(cls, ball: arb) -> Ball:
+        """From a python-flint ball."""
+        from .enclosure import endpoints
+
+        return cls(*endpoints(ball))
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Independent observations, one per seed. `statistic` says what is estimated from them: their mean (Student interval) or,
+    for zeros and ones, a proportion (Clopper-Pearson interval)."""
+
+    values: tuple[float, ...]
+    statistic: Literal["mean", "proportion"] = "mean"
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Two-sided confidence interval of level 1 - alpha."""
+        from scipy import stats
+
+        n = len(self.values)
+        if self.statistic == "proportion":
+            k = round(sum(self.values))
+            low = float(stats.beta.ppf(alpha / 2, k, n - k + 1)) if k else 0.0
+            high = float(stats.beta.ppf(1 - alpha / 2, k + 1, n - k)) if k < n else 1.0
+            return low, high
+        if n < 2:
+            return -math.inf, math.inf
+        mean = math.fsum(self.values) / n
+        spread = math.sqrt(math.fsum((v - mean) ** 2 for v in self.values) / (n - 1) / n)
+        half = float(stats.t.ppf(1 - alpha / 2, n - 1)) * spread
+        return mean - half, mean + half
+
+
+Measured = Exact | Ball | Sample
+
+
+@dataclass(frozen=True)
+class Step:
+    """One step of a machine-checked argument: what it says, and whether the machine confirmed it (None: could not tell)."""
+
+    says: str
+    holds: bool | None
