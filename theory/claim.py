@@ -54,7 +54,7 @@ class Twin:
     seed: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Claim:
     """A theorem as an object.
 
@@ -121,8 +121,9 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
         if s.name in case:
             value = case.get(s.name)
             values[s] = sympy.Integer(int(value)) if isinstance(value, int) else sympy.Rational(str(value))
-    # subs, not xreplace: it re-evaluates, so that an integer power of integers becomes an integer.
-    return expression.subs(values, simultaneous=True).doit()
+    # xreplace rebuilds every node with its new arguments, so integer powers of integers become integers; far faster than subs.
+    replaced = expression.xreplace(values)
+    return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
 
 
 def quantity(statement: sympy.core.relational.Relational, case: Case) -> sympy.Symbol:

@@ -124,19 +124,19 @@ class Sample:
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided confidence interval of level 1 - alpha."""
-        from scipy import stats
+        from scipy import special
 
         n = len(self.values)
         if self.statistic == "proportion":
             k = round(sum(self.values))
-            low = float(stats.beta.ppf(alpha / 2, k, n - k + 1)) if k else 0.0
-            high = float(stats.beta.ppf(1 - alpha / 2, k + 1, n - k)) if k < n else 1.0
+            low = float(special.betaincinv(k, n - k + 1, alpha / 2)) if k else 0.0
+            high = float(special.betaincinv(k + 1, n - k, 1 - alpha / 2)) if k < n else 1.0
             return low, high
         if n < 2:
             return -math.inf, math.inf
         mean = math.fsum(self.values) / n
         spread = math.sqrt(math.fsum((v - mean) ** 2 for v in self.values) / (n - 1) / n)
-        half = float(stats.t.ppf(1 - alpha / 2, n - 1)) * spread
+        half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread
         return mean - half, mean + half
 
 

@@ -29,6 +29,58 @@ GLOSSARY: dict[str, Term] = {
     # separation rank
     "sep": Term(r"\operatorname{sep}", "separation rank of one output coordinate with respect to a balanced partition of the tokens"),
     "degree": Term(r"\deg", "total degree of an output coordinate as a polynomial in the tokens"),
+    "moments_degree": Term(r"\deg_M", "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)"),
+    "threshold": Term(r"L_{th}(d_x)", "threshold depth: the depth at which the degree 3^L equals the width", "nonnegative real"),
+    "order": Term("k", "degree in the moments of one side, or order of a derivative: an index of summation", "nonnegative integer"),
+    # depth for a parameter budget
+    "parameters": Term(r"N_{par}", "parameters without embeddings, 12 L d_x^2"),
+    "threshold_depth": Term(r"L_{th}", "least real depth of a net of N_par parameters with L >= log_3(d_x)", "positive real"),
+    "threshold_parameters": Term(r"N_{th}", "parameters of the widest net of depth L with L >= log_3(d_x)"),
+    "transition_width": Term(r"d_{tr}", "width from which depth L pays at equal size in Levine's fit, to the nearest integer"),
+    "transition_depth": Term(r"L_{tr}", "depth whose transition size in Levine's fit is N_par", "positive real"),
+    "transition_variance": Term(r"v_{tr}", "squared relative standard error of the transition size in Levine's fit", "positive real"),
+    "projected_depth": Term(r"L_{opt}", "projected optimal depth of a trained model, to the nearest integer"),
+    # rank collapse
+    "qk_width": Term("d_{qk}", "query/key width of one head"),
+    "qk_norm": Term(r"\|W_{QK}\|_1", "largest column sum of |W_Q W_K^T|, the same for every head", "positive real"),
+    "value_norm": Term(r"\|W_V\|_{1,\infty}", "composite norm of the value matrix of a head", "positive real"),
+    "beta": Term(r"\beta", "bound on |W_QK|_1 |W_V|_(1,inf) over all heads and layers", "positive real"),
+    "gamma": Term(r"\gamma", "bound on sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) over all heads and layers", "positive real"),
+    "residual": Term("r_0", "composite norm of the input tokens minus their centre", "positive real"),
+    "residual_next": Term("r_1", "composite norm of the tokens minus their centre after one layer", "positive real"),
+    "residual_per_gamma": Term(r"r_1/\gamma", "composite norm of the residual after one layer, divided by gamma", "positive real"),
+    "residual_end": Term("r_L", "composite norm of the tokens minus their centre after L layers", "positive real"),
+    "residual_scaled": Term(r"\hat r_L", "r_L divided by the product over layers l of k_l^(3^(L-l)), k_l the head sum of layer l", "positive real"),
+    "cubic_coefficient": Term("c", "coefficient of the cubic recurrence r_(l+1) = c r_l^3", "positive real"),
+    "cubic_slope": Term(r"\partial\log r_1/\partial\log r_0", "slope of log r_1 against log r_0 when the input residual is halved", "positive real"),
+    "softmax_excess": Term(r"\varepsilon_+", "largest (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices", "positive real"),
+    "softmax_shortfall": Term(r"\varepsilon_-", "largest (1 - P_ij / Q_ij) / D_ii over entries, P and Q two attention matrices", "positive real"),
+    "softmax_root": Term("x^*", "the positive root of exp(x) = 1 + 2x", "positive real"),
+    "relative_residual": Term(r"\rho_l", "composite norm of the hidden states minus their token mean, divided by that of the states", "positive real"),
+    "layer": Term("l", "layer after which a quantity is read; 0 is the embedding", "nonnegative integer"),
+    # connectivity
+    "diameter": Term("D", "largest distance between two vertices of one component of a graph"),
+    "vertices": Term("n", "number of vertices of a graph"),
+    "max_degree": Term(r"\Delta", "largest degree of a graph"),
+    "reached_distance": Term("r_+", "largest distance of two vertices with a positive output entry; n for different components",
+                             "nonnegative integer"),
+    "covered_distance": Term("r_-", "largest distance up to which every two vertices have a positive output entry", "nonnegative integer"),
+    "largest_entry": Term(r"x_{max}", "largest entry of the output"),
+    "minimal_depth": Term(r"L_{min}", "first layer after which every connected pair of vertices has a positive entry", "nonnegative integer"),
+    "components_depth": Term(r"L_{cc}", "first layer after which every vertex knows its component", "nonnegative integer"),
+    "cycle_length": Term("m", "largest m for which one 2m-cycle is told from two m-cycles"),
+    "doubling_layers": Term(r"L_{dbl}", "layers spent on doubling the distance until every reachable pair is known", "nonnegative integer"),
+    "vertices_max": Term(r"n_{max}", "largest number of vertices that a statement allows at depth L"),
+    # hops
+    "hops": Term("k", "number of hops"),
+    "hops_first": Term("a", "number of hops taken first", "nonnegative integer"),
+    "hops_then": Term("b", "number of hops taken next", "nonnegative integer"),
+    "hops_max": Term(r"k_{max}", "largest k for which a statement gives hop_k at depth L"),
+    "computed_hops": Term("h", "number of hops that was really computed; -1 when it is none", "integer"),
+    "layers_used": Term(r"L_{used}", "first layer from which on every token of an executed network is right; -1 when none is", "integer"),
+    "layers_needed": Term(r"L^*", "least depth of a masked transformer with one head of fixed width that computes hop_k",
+                          "nonnegative integer"),
+    "wrong_tokens": Term(r"\#_{wrong}", "tokens on which an executed network differs from hop_k", "nonnegative integer"),
 }
 
 _DOMAINS = {
@@ -64,7 +116,7 @@ def latex(expression: sympy.Basic) -> str:
     """
     import sympy
 
-    names = {s: GLOSSARY[s.name].latex for s in expression.free_symbols if s.name in GLOSSARY}
+    names = {s: GLOSSARY[s.name].latex for s in expression.atoms(sympy.Symbol) if s.name in GLOSSARY}
     # log(x)/log(3) is how SymPy stores a logarithm to base 3; papers print it as one symbol.
     text = sympy.latex(_based_logarithms(expression), symbol_names=names)
     return text.replace(r"\operatorname{log}_{3}", r"\log_{3}")
@@ -74,16 +126,16 @@ def plain(expression: sympy.Basic) -> str:
     """One line of text for a terminal, in the papers' notation.
 
     >>> plain(symbol("width") ** symbol("depth"))
-    'd_x**L'
+    'd_x^L'
     """
     import re
 
     import sympy
 
     names = {s: sympy.Symbol(re.sub(r"\\(operatorname|mathrm|text)|[\\{}]", "", GLOSSARY[s.name].latex))
-             for s in expression.free_symbols if s.name in GLOSSARY}
+             for s in expression.atoms(sympy.Symbol) if s.name in GLOSSARY}
     based = _based_logarithms(expression)
-    return str(sympy.sstr(based.xreplace(names), order="none")) if names else str(based)
+    return str(sympy.sstr(based.xreplace(names), order="none")).replace("**", "^")
 
 
 def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:

@@ -12,7 +12,6 @@ from .evidence import Ball, Case, Exact, Measured, Sample
 
 if TYPE_CHECKING:
     import sympy
-    from flint import arb
 
 # Chance that a full run of every suite reports a FAILS that is only sampling noise; it is divided by the number of statistical
 # comparisons in the run, so every tolerance of a statistical verdict follows from it.
@@ -65,115 +64,116 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         for name, holds in claim.assumes.items():
             if not holds(case):
                 return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
+    low, high = _interval(value, alpha)
+    if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
+        return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval")
+    a, b = _left(claim, case, low), _left(claim, case, high)
+    c, d = _right(claim.predict(case))
     relation = claim.statement.rel_op
-    predicted = claim.predict(case)
-    if isinstance(value, Exact) and not isinstance(predicted, Ball):
-        return _judge_exact(claim, case, relation, value, predicted, alpha)
-    return _judge_interval(claim, case, relation, value, predicted, alpha)
-
-
-def _judge_exact(claim: Claim, case: Case, relation: str, value: Exact, predicted: Any, alpha: float) -> Decision:
-    import sympy
-
-    from .enclosure import sign
-
-    left = _left(claim, case, sympy.Rational(value.value.numerator, value.value.denominator))
-    right = sympy.sympify(predicted)
-    order = sign(left - right)
-    slack = _slack(claim, case, left, right)
-    if order is None:
-        return Decision(Verdict.UNDECIDED, slack, reason="balls at the highest precision do not separate the two sides")
-    holds = {"==": order == 0, "<=": order <= 0, "<": order < 0, ">=": order >= 0, ">": order > 0, "!=": order != 0}[relation]
-    # The value may fall short of the truth with probability `misses`; a verdict that a larger value would overturn is not certain.
-    certain = value.misses == 0 or (order > 0 if relation in ("==", "<=", "<") else holds and relation in (">=", ">"))
-    if not certain and value.misses > alpha:
-        return Decision(Verdict.UNDECIDED, slack, reason=f"the measurement misses with probability up to {value.misses:.1e} > {alpha:.1e}")
+    holds, fails = _compare(relation, a, b, c, d)
+    slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
+    if not (holds or fails):
+        return Decision(Verdict.UNDECIDED, reason="the intervals overlap: more seeds, or a sharper measurement, would decide")
+    misses = getattr(value, "misses", 0.0)
+    # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not certain.
+    certain = not isinstance(value, Sample) and (misses == 0 or _survives_larger(relation, holds, a, d))
+    if misses > alpha and not certain:
+        return Decision(Verdict.UNDECIDED, slack, reason=f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}")
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
 
 
-def _judge_interval(claim: Claim, case: Case, relation: str, value: Measured, predicted: Any, alpha: float) -> Decision:
-    import flint
-
-    from .enclosure import ball, enclose, from_fraction
-
-    with flint.ctx.workprec(768):
-        if isinstance(value, Sample):
-            low, high = value.interval(alpha)
-            if not (math.isfinite(low) and math.isfinite(high)):
-                return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval")
-            measured = ball(Fraction(low), Fraction(high))
-        elif isinstance(value, Ball):
-            measured = ball(value.low, value.high)
-        else:
-            measured = from_fraction(value.value)
-        symbol = quantity(claim.statement, case)
-        left = enclose(at(claim.statement.lhs, case), {symbol: measured}, precision=768)
-        right = ball(predicted.low, predicted.high) if isinstance(predicted, Ball) else _as_ball(predicted)
-        below, above = bool(left <= right), bool(left >= right)
-        strictly_below, strictly_above = bool(left < right), bool(left > right)
-        inside = bool(right.contains(left))
-    holds, fails = {
-        "==": (inside, strictly_below or strictly_above),
-        "<=": (below, strictly_above), "<": (strictly_below, above),
-        ">=": (above, strictly_below), ">": (strictly_above, below),
-        "!=": (strictly_below or strictly_above, False),
-    }[relation]
-    slack = _slack_of(claim, relation, float(left.mid()), float(right.mid()))
-    if holds or fails:
-        return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=not isinstance(value, Sample))
-    return Decision(Verdict.UNDECIDED, slack, reason="the intervals overlap; more seeds or more precision would decide")
+def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction | float]:
+    if isinstance(value, Exact):
+        return Fraction(value.value), Fraction(value.value)
+    if isinstance(value, Ball):
+        return value.low, value.high
+    return value.interval(alpha)
 
 
-def _as_ball(predicted: Any) -> arb:
+def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
+    """The left side at a value of the measured quantity; it must grow with that quantity, so that intervals map to intervals."""
+    import sympy
+
+    measured, left, exact = quantity(claim.statement, case), at(claim.statement.lhs, case), Fraction(value)
+    if left != measured and log_base(left) is None and not sympy.diff(left, measured).is_positive:
+        raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with {measured}; state the claim the other way round")
+    return left.subs(measured, sympy.Rational(exact.numerator, exact.denominator))
+
+
+def _right(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
+    import sympy
+
+    def exact(value: Fraction) -> sympy.Expr:
+        return sympy.Rational(value.numerator, value.denominator)
+
+    if isinstance(predicted, Ball):
+        return exact(predicted.low), exact(predicted.high)
+    value = exact(predicted) if isinstance(predicted, Fraction) else sympy.sympify(predicted)
+    return value, value
+
+
+def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: sympy.Expr) -> tuple[bool, bool]:
+    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails. Equality means: measured inside predicted."""
+    from .enclosure import sign
+
+    orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
+
+    def is_(left: sympy.Expr, right: sympy.Expr, *signs: int) -> bool:
+        if (left, right) not in orders:
+            orders[left, right] = sign(left - right)
+        return orders[left, right] in signs
+
+    if relation == "==":
+        return is_(a, c, 0, 1) and is_(b, d, -1, 0), is_(b, c, -1) or is_(a, d, 1)
+    if relation == "!=":
+        return is_(b, c, -1) or is_(a, d, 1), bool(a == b and c == d) and is_(a, c, 0)
+    if relation == "<=":
+        return is_(b, c, -1, 0), is_(a, d, 1)
+    if relation == "<":
+        return is_(b, c, -1), is_(a, d, 0, 1)
+    if relation == ">=":
+        return is_(a, d, 0, 1), is_(b, c, -1)
+    return is_(a, d, 1), is_(b, c, -1, 0)
+
+
+def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
+    from .enclosure import sign
+
+    if holds:
+        return relation in (">=", ">")
+    return relation in ("<=", "<") or (relation == "==" and sign(a - d) == 1)
+
+
+def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
+    """log10 of the ratio of the two sides on the permitted side; None for equalities and for sides that are not positive."""
     import sympy
 
     from .enclosure import enclose
 
-    return enclose(sympy.sympify(predicted), precision=768)
-
-
-def _left(claim: Claim, case: Case, value: sympy.Rational) -> sympy.Expr:
-    return at(claim.statement.lhs, case).subs(quantity(claim.statement, case), value)
-
-
-def _slack(claim: Claim, case: Case, left: sympy.Expr, right: sympy.Expr) -> float | None:
-    if claim.statement.rel_op in ("==", "!="):
-        return None
-    from .enclosure import enclose
-
-    base = log_base(claim.statement.lhs)
-    if base is None and left.is_positive and right.is_positive:
-        import sympy
-
-        # Through logarithms, since the two sides may be integers with thousands of digits.
-        return _slack_of(claim, claim.statement.rel_op, *(float(enclose(sympy.log(x) / sympy.log(10), precision=64).mid()) for x in (left, right)), 1.0)
-    return _slack_of(claim, claim.statement.rel_op, float(enclose(left, precision=64).mid()), float(enclose(right, precision=64).mid()))
-
-
-def _slack_of(claim: Claim, relation: str, left: float, right: float, digits: float | None = None) -> float | None:
-    """log10 of the ratio of the sides, from the sides or (digits given) from their logarithms."""
+    relation = claim.statement.rel_op
     if relation in ("==", "!="):
         return None
-    if digits is None:
-        base = log_base(claim.statement.lhs)
-        if base is not None:
-            digits = math.log10(base)
-        elif left > 0 and right > 0:
-            left, right, digits = math.log10(left), math.log10(right), 1.0
-        else:
-            return None
-    gap = (right - left) * digits
-    return gap if relation in ("<=", "<") else -gap
+    base = log_base(claim.statement.lhs)
+    if base is not None:
+        gap = (right - left) * sympy.log(base) / sympy.log(10)
+    elif left.is_positive and right.is_positive:
+        # Through logarithms, since the two sides may be integers with thousands of digits.
+        gap = (sympy.log(right) - sympy.log(left)) / sympy.log(10)
+    else:
+        return None
+    ball = enclose(gap)
+    value = 0.0 if ball.contains(0) else float(ball.mid())
+    return value if relation in ("<=", "<") else 0.0 - value
 
 
-def log_base(left: sympy.Expr) -> float | None:
+def log_base(left: sympy.Expr) -> sympy.Expr | None:
     """b when the left side of a statement is the logarithm to base b of the measured quantity, otherwise None."""
     import sympy
 
     if isinstance(left, sympy.log):
-        return math.e
+        return sympy.E
     if isinstance(left, sympy.Mul) and len(left.args) == 2:
         outer, inner = sorted(left.args, key=lambda a: isinstance(a, sympy.log))
         if isinstance(inner, sympy.log) and isinstance(1 / outer, sympy.log):
-            return float((1 / outer).args[0])
+            return (1 / outer).args[0]
     return None

@@ -1,0 +1,89 @@
+# Every target is sufficient on a bare clone with Python >= 3.11, pip and make: it creates .venv, installs what it needs, runs.
+# Nothing here names a package index: pip takes the one it is configured for (for a torch without CUDA see README.md).
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := help
+.PHONY: help verify test lint types wheel-test bench clean
+
+VENV := .venv
+BIN := $(VENV)/bin
+SUITE ?= quick
+RESULTS ?= results
+PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
+	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+export PIP_ROOT_USER_ACTION := ignore
+unexport PYTHONPATH PYTHONHOME
+
+# With their folders, so that a removed file counts as a change.
+SOURCES := $(shell find theory empirics ledger -not -path '*/__pycache__*')
+
+# $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs pip.
+new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(1) \
+	&& $(PYTHON) -m pip --python $(1)/bin/python install -qq pip; }
+
+help:
+	@echo "make verify      run the verification suite (SUITE=$(SUITE), records in RESULTS=$(RESULTS)); needs no torch"
+	@echo "make test        run the tests"
+	@echo "make lint        ruff        make types   mypy on the built package"
+	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
+	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
+
+verify: $(VENV)/.base
+	$(BIN)/depthlaw verify $(SUITE) --results $(RESULTS)
+
+test: $(VENV)/.dev
+	$(BIN)/pytest
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+
+# The wheel is unpacked and checked under its installed name; messages name the files of the tree.
+types: $(VENV)/.dev $(VENV)/.wheel
+	@rm -rf $(VENV)/typed
+	@$(BIN)/pip install -qq --no-deps --no-compile --target $(VENV)/typed $(VENV)/wheel/*.whl
+	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw.theory -p depthlaw.empirics -p depthlaw.ledger | sed 's|^$(VENV)/typed/depthlaw/||'
+
+wheel-test: $(VENV)/.wheel
+	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); trap 'rm -rf "$$elsewhere"' EXIT; \
+	echo "installing $${wheel##*/} in a fresh environment"; \
+	$(call new_venv,"$$elsewhere/venv"); \
+	"$$elsewhere/venv/bin/pip" install -qq "$$wheel[dev]"; \
+	cd "$$elsewhere"; \
+	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
+	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
+	venv/bin/depthlaw depth 1.3B --json >/dev/null; \
+	venv/bin/pytest -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
+
+bench: $(VENV)/.dev
+	$(BIN)/pytest benchmarks --benchmark-only
+
+clean:
+	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/.python:
+	@test -n "$(PYTHON)" || { echo "depthlaw needs Python 3.11 or newer; none was found: make PYTHON=/path/to/python ..." >&2; exit 2; }
+	@$(call new_venv,$(VENV))
+	@touch $@
+
+$(VENV)/.base: pyproject.toml | $(VENV)/.python
+	@echo "installing depthlaw into $(VENV)"
+	@$(BIN)/pip install -qq --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(VENV)/.python
+	@echo "installing depthlaw with torch and the development tools into $(VENV) (minutes, once)"
+	@$(BIN)/pip install -qq --editable '.[dev]'
+	@touch $(VENV)/.base $@
+
+# An old build folder would smuggle deleted modules into the wheel.
+$(VENV)/.wheel: pyproject.toml README.md LICENSE $(SOURCES) | $(VENV)/.python
+	@rm -rf build $(VENV)/wheel
+	@$(BIN)/pip wheel -qq --no-deps --wheel-dir $(VENV)/wheel .
+	@rm -rf build
+	@touch $@

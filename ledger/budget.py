@@ -1,0 +1,78 @@
+"""What people type on a command line, read exactly: parameter budgets such as 1.3B, and counts."""
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+
+# From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier than a net.
+LEAST, MOST = 10**3, 10**15
+MOST_COUNT = 10**15
+
+_SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
+_NUMBER = re.compile(r"(?P<sign>[+-]?)(?P<digits>(?:\d[\d_]*)?(?:\.[\d_]*)?)(?:e(?P<power>[+-]?\d+))?\s*(?P<suffix>[kmbt]?)",
+                     re.ASCII | re.IGNORECASE)
+_ACCEPTED = "give a number from 1K to 1000T, such as 1.3B, 350M or 7e9"
+
+
+class UsageError(Exception):
+    """Something the user can mend: what was wrong, what is accepted, what to try, in one line. Exit code 2."""
+
+
+def parse_budget(text: str) -> int:
+    """A parameter budget as an exact integer.
+
+    Args:
+        text: a number, with an optional power of ten (7e9), underscores, and suffix K, M, B or T (thousand to trillion), in any case.
+
+    Raises:
+        UsageError: for anything else, and outside 1e3 to 1e15. The message says what is accepted.
+
+    >>> parse_budget("1.3B"), parse_budget("350M"), parse_budget("7e9")
+    (1300000000, 350000000, 7000000000)
+    """
+    shown = quoted(text)
+    compact = text.strip()
+    if compact.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+        raise UsageError(f"the budget {shown} is not a finite number; {_ACCEPTED}")
+    found = _NUMBER.fullmatch(compact) if len(compact) <= 100 else None
+    if not found or not re.search(r"\d", found["digits"]):
+        raise UsageError(f"cannot read the budget {shown}; {_ACCEPTED}")
+    mantissa = Fraction(found["digits"].replace("_", "").rstrip(".") or "0")
+    if mantissa == 0 or found["sign"] == "-":
+        raise UsageError(f"the budget {shown} is {'zero' if mantissa == 0 else 'negative'}; {_ACCEPTED}")
+    power = int((found["power"] or "0")[:9])
+    # An exponent of this size decides by itself; the power is never computed.
+    if abs(power) > 99 + len(found["digits"]):
+        raise _out_of_range(shown, power > 0)
+    value = mantissa * Fraction(10) ** power * _SUFFIXES[found["suffix"].lower()]
+    if not LEAST <= value <= MOST:
+        raise _out_of_range(shown, value > MOST)
+    return round(value)
+
+
+def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
+    """A whole number of at least `least`, such as a diameter or a number of hops.
+
+    >>> parse_count("64", "diameter", "--diameter 64")
+    64
+
+    Raises:
+        UsageError: for anything else, and above 1e15.
+    """
+    compact = text.strip()
+    if re.fullmatch(r"\+?\d{1,40}", compact, re.ASCII) and least <= int(compact) <= MOST_COUNT:
+        return int(compact)
+    raise UsageError(f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; try {example}")
+
+
+def quoted(text: str) -> str:
+    """Foreign text in quotes, shortened, with control characters escaped.
+
+    >>> quoted("a" * 50)
+    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
+    """
+    return ascii(text if len(text) <= 32 else text[:29] + "...")
+
+
+def _out_of_range(shown: str, large: bool) -> UsageError:
+    return UsageError(f"the budget {shown} is {'more than 1e15' if large else 'less than 1e3'} parameters, out of range; {_ACCEPTED}")

@@ -1,0 +1,135 @@
+"""The command line: parses arguments and hands them to the module that does the work. Heavy imports wait inside the commands."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .budget import UsageError, quoted
+
+# The base of every complaint of the argument parser; typer does not export it by name.
+_ParserError: type[Exception] = typer.BadParameter.__bases__[0]
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+@app.callback(invoke_without_command=True)
+def _depthlaw(context: typer.Context) -> None:
+    """Executable theorems on transformer depth: predict, measure, judge, cite."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+# An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
+@app.command(context_settings={"ignore_unknown_options": True})
+def depth(
+    budget: Annotated[str | None, typer.Argument(help="Parameters without embeddings, such as 1.3B, 350M or 7e9.")] = None,
+    task: Annotated[str | None, typer.Option(help="connectivity (with --diameter) or hops (with --hops).")] = None,
+    diameter: Annotated[str | None, typer.Option(help="Largest diameter of a component of the graph.")] = None,
+    hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every number."""
+    from . import advice
+
+    if budget and budget.startswith("--"):
+        raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the options")
+    answers = advice.answer(budget, task, diameter, hops)
+    if as_json:
+        typer.echo(json.dumps({"answers": [a.as_json() for a in answers]}, indent=2))
+    else:
+        typer.echo("\n\n".join(a.as_text() for a in answers))
+
+
+_Results = Annotated[Path | None, typer.Option("--results", help="Results folder; by default depthlaw's folder among your data.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+
+
+@app.command()
+def verify(
+    suite: Annotated[str, typer.Argument(help="quick, theory, full or gpu.")] = "quick",
+    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key; may be given several times.")] = None,
+    results: _Results = None,
+    as_json: _Json = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
+) -> int:
+    """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
+    from . import commands
+
+    return commands.verify(suite, results, only=only or (), json_output=as_json, quiet=quiet)
+
+
+@app.command()
+def claims(
+    text: Annotated[str, typer.Argument(help="List only claims that mention this.")] = "",
+    as_json: _Json = False,
+) -> int:
+    """List the claims."""
+    from . import commands
+
+    return commands.claims(text, as_json)
+
+
+@app.command()
+def show(key: Annotated[str, typer.Argument(help="A claim's key.")], results: _Results = None, as_json: _Json = False) -> int:
+    """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
+    from . import commands
+
+    return commands.show(key, results, as_json)
+
+
+@app.command()
+def appendix(
+    directory: Annotated[Path, typer.Argument(help="Folder to write.")],
+    suite: Annotated[str, typer.Option("--suite", help="The suite whose records are published.")] = "quick",
+    results: _Results = None,
+    as_json: _Json = False,
+) -> int:
+    """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references, manifest."""
+    from . import commands
+
+    return commands.appendix(directory, suite, results, as_json)
+
+
+@app.command()
+def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")], as_json: _Json = False) -> int:
+    """Print the BibTeX entries behind claims."""
+    from . import commands
+
+    return commands.cite(keys, as_json)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on stderr), 130 (interrupted)."""
+    try:
+        return int(app(arguments, prog_name="depthlaw", standalone_mode=False) or 0)
+    except UsageError as error:
+        return _complain(str(error))
+    except _ParserError as error:
+        return _complain(_parser_message(error))
+    except (typer.Abort, KeyboardInterrupt):
+        return _complain("interrupted", 130)
+    except BrokenPipeError:
+        # The reader of a pipe went away (| head); the interpreter would complain once more when it flushes stdout.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+def _parser_message(error: Any) -> str:
+    """The parser's complaint as one line of our form, pointing to the help of the command that was typed."""
+    message = " ".join(error.format_message().split()).rstrip(".?")
+    command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
+    return f"{message[:1].lower()}{message[1:]}; `{command} --help` lists what is accepted"
+
+
+def _complain(message: str, code: int = 2) -> int:
+    sys.stderr.write(f"error: {message}\n")
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

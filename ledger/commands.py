@@ -1,0 +1,181 @@
+"""What the commands do, apart from parsing their arguments: verify, claims, show, appendix, cite."""
+from __future__ import annotations
+
+import json
+import sys
+from collections import Counter
+from collections.abc import Iterable
+from difflib import get_close_matches
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.text import Text
+
+from depthlaw.theory.claim import SUITES, Claim
+from depthlaw.theory.judgement import Verdict
+
+from . import terminal
+from .budget import UsageError
+from .records import Record, Store, manifest
+from .report import ClaimResult, as_json, results
+from .suite import Failure, Run, execute, load_claims, plan
+
+
+def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), json_output: bool = False, quiet: bool = False) -> int:
+    """Run a suite, skipping what is recorded, and print the verdicts. Returns the exit code: 0, 1 (something unexpected), 130 (interrupted)."""
+    claims = select(load_claims(), only)
+    runs = plan(claims, _suite(suite))
+    store = open_store(folder)
+    notes = Console(stderr=True, highlight=False)
+    _report_set_aside(store, notes)
+    todo = sum(run.id not in store for run in runs)
+    if not quiet and not json_output:
+        notes.print(Text(f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - todo} already recorded in {store.root}"))
+    try:
+        with terminal.progress(notes, todo, quiet or json_output) as (started, finished):
+            failures = execute(runs, store, started=started, finished=finished)
+    except KeyboardInterrupt:
+        kept = sum(run.id in store for run in runs)
+        notes.print(Text(f"interrupted: {kept} of {len(runs)} runs are recorded; the same command goes on from there"))
+        return 130
+    judged = results(claims, suite, store, failures)
+    listed = manifest(_recorded(runs, store))
+    store.write_manifest(listed)
+    _print_verdicts(judged, suite, listed, store, failures, json_output)
+    return 1 if any(result.unexpected for result in judged) else 0
+
+
+def claims(filter_text: str, json_output: bool) -> int:
+    """List the claims whose key, title or words contain the text."""
+    wanted = filter_text.lower()
+    found = [c for c in load_claims().values() if wanted in f"{c.key} {c.title} {c.words} {c.source} {c.reading} {c.kind}".lower()]
+    if not found:
+        raise UsageError(f"no claim mentions {filter_text!r}; `depthlaw claims` lists all of them")
+    if json_output:
+        _dump([{"key": c.key, "title": c.title, "reading": c.reading, "kind": c.kind, "quantifier": c.quantifier,
+                "source": str(c.source), "statement": terminal.plain(c.statement)} for c in found])
+    else:
+        Console(highlight=False).print(terminal.claims_table(found))
+    return 0
+
+
+def show(key: str, folder: Path | None, json_output: bool) -> int:
+    """Show one claim with the evidence recorded so far."""
+    claim = next(iter(select(load_claims(), [key]).values()))
+    store = open_store(folder)
+    _report_set_aside(store, Console(stderr=True, highlight=False))
+    suite = _largest_recorded_suite(claim, store)
+    result = results({key: claim}, suite, store)[0]
+    if json_output:
+        _dump(as_json(result) | {"statement": terminal.plain(claim.statement), "latex": terminal.latex(claim.statement),
+                                 "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
+    else:
+        terminal.show(Console(highlight=False), result, suite)
+        if not result.records:
+            Console(stderr=True, highlight=False).print(Text(f"nothing recorded for it in {store.root} yet; run `depthlaw verify {suite}`"))
+    return 0
+
+
+def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool) -> int:
+    """Write the appendix of a suite from its records."""
+    from .appendix import AppendixError, write_appendix
+
+    found = load_claims()
+    store = open_store(folder)
+    _report_set_aside(store, Console(stderr=True, highlight=False))
+    judged = results(found, _suite(suite), store)
+    listed = manifest(_recorded(plan(found, suite), store))
+    try:
+        written = write_appendix(directory, judged, suite, listed, store)
+    except AppendixError as error:
+        raise UsageError(str(error)) from None
+    if json_output:
+        _dump({"written": [str(p) for p in written], "manifest": listed["hash"]})
+    else:
+        for path in written:
+            print(path)
+    return 0
+
+
+def cite(keys: list[str], json_output: bool) -> int:
+    """Print the BibTeX entries behind claims or bibliography keys."""
+    from .citations import bibtex_for
+
+    try:
+        entries = bibtex_for(keys)
+    except KeyError as unknown:
+        raise UsageError(unknown.args[0]) from None
+    if json_output:
+        _dump(entries)
+    else:
+        print("\n\n".join(entries.values()))
+    return 0
+
+
+def open_store(folder: Path | None) -> Store:
+    """The store of a results folder; by default depthlaw's folder among the user's data."""
+    if folder is None:
+        from platformdirs import user_data_path
+
+        folder = user_data_path("depthlaw") / "results"
+    return Store(folder)
+
+
+def select(found: dict[str, Claim], keys: Iterable[str]) -> dict[str, Claim]:
+    """The claims with these keys (all of them when none is given)."""
+    keys = list(keys)
+    for key in keys:
+        if key not in found:
+            close = get_close_matches(key, found, n=1, cutoff=0.5)
+            hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists them"
+            raise UsageError(f"unknown claim {key!r}; {hint}")
+    return {key: found[key] for key in keys} if keys else found
+
+
+def _suite(name: str) -> str:
+    if name not in SUITES:
+        raise UsageError(f"unknown suite {name!r}; accepted: {', '.join(SUITES)}")
+    return name
+
+
+def _recorded(runs: list[Run], store: Store) -> list[Record]:
+    return [record for run in runs if (record := store.get(run.id))]
+
+
+def _largest_recorded_suite(claim: Claim, store: Store) -> str:
+    known = [s for s in SUITES if claim.cases(s)]
+    done = [s for s in known if any(run.case in claim.grid.get(s, ()) and run.id in store for run in plan({claim.key: claim}, s))]
+    return (done or known)[-1 if done else 0]
+
+
+def _report_set_aside(store: Store, notes: Console) -> None:
+    for item in store.set_aside:
+        notes.print(Text(terminal.clean(f"set aside: {item.name} ({item.why}); kept as {item.moved_to}, not used")))
+
+
+def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure], json_output: bool) -> None:
+    if json_output:
+        _dump({"suite": suite, "manifest": listed["hash"], "runs": len(listed["runs"]), "results_folder": str(store.root),
+               "set_aside": [[item.name, item.why] for item in store.set_aside], "claims": [as_json(r) for r in judged]})
+        return
+    console = Console(highlight=False)
+    console.print(terminal.verdict_table(judged))
+    console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
+    for failure in failures:
+        console.print(Text(terminal.clean(f"raised: {failure.run}: {failure.why}")))
+    for result in judged:
+        if result.unexpected:
+            console.print(Text(terminal.clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+    counts = Counter(result.verdict for result in judged)
+    console.print(Text(", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v]) + f" of {len(judged)} claims"))
+    for result in judged:
+        if result.claim.needs and result.claim.measured is None:
+            console.print(Text(f"not measured here: {result.claim.key} (pip install 'depthlaw[{result.claim.needs}]')"))
+    console.print(Text(f"{len(listed['runs'])} runs, manifest\n{listed['hash']}"))
+
+
+def _dump(value: object) -> None:
+    json.dump(value, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")

@@ -1,0 +1,127 @@
+"""Mutations of statements: would the check have noticed a wrong constant?
+
+Every numeric constant of a statement is perturbed, Min and Max, floor and ceiling are swapped, and the relation is turned round. The
+mutated statement is judged on the values that are already recorded, and its proof (if it has one) is run again. A mutant that no
+verdict notices is a survivor; it is listed with its reason.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from depthlaw.theory.claim import Claim
+from depthlaw.theory.glossary import plain
+from depthlaw.theory.judgement import Verdict, judge
+
+from .report import ClaimResult
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.core.relational import Relational
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One mutated statement and what became of it. `turned`: a verdict changed. `reason` says why a survivor survives."""
+
+    change: str
+    statement: Relational
+    turned: bool
+    reason: str = ""
+
+
+def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
+    """Every single-place mutation of a relation, with a description.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x")
+    >>> [change for change, _ in mutants(sympy.Le(x, 3))]
+    ['3 -> 4', '3 -> 2', '<= -> >=']
+    """
+    import sympy
+
+    for side in (0, 1):
+        for change, mutated in _changes(statement.args[side]):
+            sides = [*statement.args]
+            sides[side] = mutated
+            candidate = statement.func(*sides, evaluate=False)
+            if candidate != statement:
+                yield change, candidate
+    flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt, sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
+    for relation, other in flipped.items():
+        if statement.func is relation:
+            yield f"{statement.rel_op} -> {other(*statement.args, evaluate=False).rel_op}", other(*statement.args, evaluate=False)
+
+
+def _changes(node: sympy.Basic) -> Iterator[tuple[str, sympy.Basic]]:
+    import sympy
+
+    if isinstance(node, sympy.Rational):
+        for step in (1, -1):
+            yield f"{node} -> {node + step}", node + step
+        return
+    swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling, sympy.ceiling: sympy.floor}
+    if node.func in swaps:
+        yield f"{node.func.__name__} -> {swaps[node.func].__name__}", swaps[node.func](*node.args)
+    for place, argument in enumerate(node.args):
+        for change, mutated in _changes(argument):
+            arguments = [*node.args]
+            arguments[place] = mutated
+            try:
+                rebuilt = node.func(*arguments)
+            except (ValueError, TypeError, ZeroDivisionError):
+                continue
+            if not rebuilt.has(sympy.zoo, sympy.nan):
+                yield f"{change} in {plain(node)}" if isinstance(node, sympy.Pow) else change, rebuilt
+
+
+def mutate(result: ClaimResult) -> list[Mutant]:
+    """Judge every mutant of a claim's statement on the evidence of `result`."""
+    return [_judged(result, change, statement) for change, statement in mutants(result.claim.statement)]
+
+
+def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
+    mutated = replace(result.claim, statement=statement)
+    compared = looser = 0
+    for row in result.decided:
+        if row.measured is None:
+            continue
+        try:
+            verdict = judge(mutated, row.case, row.measured, force=True).verdict
+        except (ValueError, TypeError, ZeroDivisionError, KeyError, AttributeError):
+            return Mutant(change, statement, True, "the mutated statement has no value at a case")
+        if (row.decision.verdict is Verdict.HOLDS) == (verdict is not Verdict.HOLDS):
+            return Mutant(change, statement, True)
+        compared += 1
+        looser += _not_stronger(result.claim, mutated, row)
+    if result.claim.proof is not None and result.proof and _proof_breaks(mutated):
+        return Mutant(change, statement, True)
+    if result.claim.predicted is not None:
+        return Mutant(change, statement, False, "the prediction is not read off the statement's right side")
+    if compared == 0:
+        return Mutant(change, statement, False, "no decided case")
+    if looser == compared:
+        return Mutant(change, statement, False, "a weaker or equal statement on every case, so true whenever the original is")
+    slack = result.tightest
+    return Mutant(change, statement, False, f"the bound has room: tightest slack is a factor 10^{slack:.2g}" if slack else "the grid does not separate it")
+
+
+def _not_stronger(original: Claim, mutated: Claim, row: object) -> bool:
+    """Whether the mutated bound allows at least what the original allows at this case."""
+    from depthlaw.theory.enclosure import sign
+
+    case = row.case  # type: ignore[attr-defined]
+    relation = original.statement.rel_op
+    if mutated.statement.rel_op != relation or mutated.statement.lhs != original.statement.lhs:
+        return False
+    order = sign(mutated.predict(case) - original.predict(case))
+    return order in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,), "!=": (0,)}[relation]
+
+
+def _proof_breaks(mutated: Claim) -> bool:
+    assert mutated.proof is not None
+    try:
+        return not all(step.holds for step in mutated.proof(mutated.statement))
+    except Exception:
+        return True

@@ -1,0 +1,157 @@
+"""From records to verdicts: what a suite's records say about each claim."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.evidence import Ball, Exact, Measured, Sample, Step
+from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
+
+from .records import Record, Store, decode
+from .suite import Failure, Run
+
+# A bound that holds by a factor of a million says nothing about the case at hand.
+VACUOUS = 6.0
+
+
+@dataclass(frozen=True)
+class CaseResult:
+    """One case of a claim: what was measured (None: nothing yet), what was decided, and the records behind it."""
+
+    case: Case
+    measured: Measured | None
+    decision: Decision
+    records: tuple[Record, ...] = ()
+
+
+@dataclass(frozen=True)
+class ClaimResult:
+    """A claim's verdict on a suite, with everything it rests on."""
+
+    claim: Claim
+    cases: tuple[CaseResult, ...]
+    proof: tuple[Step, ...] | None
+    proof_record: Record | None
+    failures: tuple[Failure, ...] = ()
+
+    @property
+    def decided(self) -> list[CaseResult]:
+        """The cases with a HOLDS or a FAILS."""
+        return [c for c in self.cases if c.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)]
+
+    @property
+    def in_scope(self) -> list[CaseResult]:
+        """The cases that satisfy every assumption."""
+        return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
+
+    @property
+    def verdict(self) -> Verdict:
+        """PROVED needs a confirmed argument for the whole domain; HOLDS needs every decided case; one case is enough for FAILS."""
+        verdicts = {c.decision.verdict for c in self.cases}
+        if Verdict.FAILS in verdicts:
+            return Verdict.FAILS
+        if not self.decided and not self.proof:
+            return Verdict.UNDECIDED
+        if self.claim.kind == "conditional":
+            return Verdict.CONDITIONAL
+        if self.proof:
+            return Verdict.PROVED if all(step.holds for step in self.proof) else Verdict.UNDECIDED
+        return Verdict.HOLDS
+
+    @property
+    def unexpected(self) -> str:
+        """Why this result needs somebody's attention, or an empty string."""
+        if self.failures:
+            return f"{len(self.failures)} runs raised: {self.failures[0].why}"
+        broken = [step.says for step in self.proof or () if not step.holds]
+        if broken:
+            return f"the proof breaks at: {broken[0]}"
+        if self.verdict is Verdict.FAILS and self.claim.expected != "FAILS":
+            return f"FAILS at [{self.counterexample.case}]" if self.counterexample else "FAILS"
+        if self.claim.expected == "FAILS" and self.verdict in (Verdict.HOLDS, Verdict.PROVED):
+            return "expected to FAIL as recalled or printed, but holds"
+        return ""
+
+    @property
+    def counterexample(self) -> CaseResult | None:
+        """The smallest case that fails, in grid order."""
+        return next((c for c in self.cases if c.decision.verdict is Verdict.FAILS), None)
+
+    @property
+    def tightest(self) -> float | None:
+        """The smallest slack over the decided cases, in orders of magnitude; negative when violated."""
+        return min((c.decision.slack for c in self.decided if c.decision.slack is not None), default=None)
+
+    @property
+    def vacuous(self) -> bool:
+        """Whether the bound holds by more than a factor of a million on every decided case."""
+        return self.tightest is not None and self.tightest >= VACUOUS
+
+    @property
+    def records(self) -> list[Record]:
+        """Every record behind the verdict."""
+        return [r for c in self.cases for r in c.records] + ([self.proof_record] if self.proof_record else [])
+
+
+def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
+    """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's statistical comparisons."""
+    failures = list(failures)
+    values = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
+    uncertain = sum(1 for rows in values.values() for found, _ in rows for v in found if isinstance(v, Sample) or getattr(v, "misses", 0))
+    alpha = FALSE_ALARM_BUDGET / max(uncertain, 1)
+    return [_result(claim, suite, values[key], store, alpha, [f for f in failures if f.run.claim.key == key]) for key, claim in claims.items()]
+
+
+def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
+    if claim.measured is None or not all(holds(case) for holds in claim.assumes.values()):
+        return [], ()
+    records = tuple(r for seed in range(claim.seeds) if (r := store.get(Run(claim, case, seed).id)))
+    found: list[Measured] = [value for r in records if isinstance(value := decode(r.result), Exact | Ball | Sample)]
+    if len(found) > 1 and all(isinstance(v, Sample) for v in found):
+        merged = tuple(x for v in found if isinstance(v, Sample) for x in v.values)
+        found = [Sample(merged, found[0].statistic)] if isinstance(found[0], Sample) else found
+    return found, records
+
+
+def _result(claim: Claim, suite: str, values: list[tuple[list[Measured], tuple[Record, ...]]], store: Store, alpha: float,
+            failures: list[Failure]) -> ClaimResult:
+    rows = []
+    for case, (found, records) in zip(claim.cases(suite), values, strict=True):
+        measured, decision = _worst(claim, case, found, alpha)
+        rows.append(CaseResult(case, measured, decision, records))
+    record = store.get(Run(claim, None).id) if claim.proof else None
+    steps = decode(record.result) if record else None
+    return ClaimResult(claim, tuple(rows), steps if isinstance(steps, tuple) else None, record, tuple(failures))
+
+
+def _worst(claim: Claim, case: Case, found: list[Measured], alpha: float) -> tuple[Measured | None, Decision]:
+    """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
+    if not all(holds(case) for holds in claim.assumes.values()):
+        name = next(name for name, holds in claim.assumes.items() if not holds(case))
+        return None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
+    if not found:
+        why = f"needs pip install 'depthlaw[{claim.needs}]'" if claim.needs and claim.measured is None else "not measured yet"
+        return None, Decision(Verdict.UNDECIDED, reason=why)
+    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
+    decisions = [(judge(claim, case, value, alpha=alpha), value) for value in found]
+    decision, value = min(decisions, key=lambda d: (order.index(d[0].verdict), d[0].slack if d[0].slack is not None else 0.0))
+    return value, decision
+
+
+def as_json(result: ClaimResult) -> dict[str, Any]:
+    """A claim's result for machines."""
+    from .records import encode
+
+    claim = result.claim
+    return {
+        "key": claim.key, "title": claim.title, "verdict": result.verdict.value, "expected": claim.expected, "unexpected": result.unexpected,
+        "kind": claim.kind, "quantifier": claim.quantifier, "reading": claim.reading, "source": str(claim.source),
+        "decided": len(result.decided), "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
+        "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,
+        "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
+        "results": [{"case": c.case.fields(), "verdict": c.decision.verdict.value, "certain": c.decision.certain,
+                     "slack_log10": c.decision.slack, "reason": c.decision.reason,
+                     "measured": encode(c.measured) if c.measured else None, "records": [r.id for r in c.records]} for c in result.cases],
+    }

@@ -1,0 +1,183 @@
+"""Suites: which runs a suite needs, running the ones that have no record yet, and reading the records back."""
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.theory.evidence import Measured
+
+from .records import Record, Store, digest, encode
+
+
+@dataclass(frozen=True)
+class Run:
+    """One piece of work: measure a claim on one case with one seed, or (case None) check its proof."""
+
+    claim: Claim
+    case: Case | None
+    seed: int = 0
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Everything that determines the result, as it goes into the record."""
+        return {"claim": self.claim.key, "case": self.case.fields() if self.case else None, "seed": self.seed,
+                "code": code_digest(self.claim), "device": "cpu"}
+
+    @property
+    def id(self) -> str:
+        """SHA-256 of the inputs."""
+        return digest(self.inputs)
+
+    def __str__(self) -> str:
+        return f"{self.claim.key} [{self.case if self.case else 'proof'}]" + (f" seed {self.seed}" if self.seed else "")
+
+    def execute(self) -> Record:
+        """Do the work, in this process."""
+        started, cpu = time.perf_counter(), time.process_time()
+        if self.case is None:
+            assert self.claim.proof is not None
+            result = encode(tuple(self.claim.proof(self.claim.statement)))
+        else:
+            assert self.claim.measured is not None
+            result = encode(self.claim.measured(self.case, self.seed))
+        timing = {"wall_s": round(time.perf_counter() - started, 6), "cpu_s": round(time.process_time() - cpu, 6)}
+        return Record(self.inputs, result, {"environment": environment(), "timing": timing})
+
+
+def load_claims() -> dict[str, Claim]:
+    """Every claim by key. Where PyTorch is installed, claims that need `empirics` get their measurement from the module there that
+    bears their stem; PyTorch itself is imported only when one of them is measured."""
+    claims = registry()
+    if importlib.util.find_spec("torch") is None:
+        return claims
+    return {key: replace(c, measured=partial(_measure_in_empirics, key)) if c.needs == "empirics" else c for key, c in claims.items()}
+
+
+def _measure_in_empirics(key: str, case: Case, seed: int) -> Measured:
+    module = import_module(f"depthlaw.empirics.{key.partition('/')[0]}")
+    return module.MEASURED[key](case, seed)
+
+
+def plan(claims: Mapping[str, Claim], suite: str) -> list[Run]:
+    """The runs of a suite, in reading order. Cases that break an assumption, and claims that cannot be measured here, need none."""
+    return list(_plan(claims, suite))
+
+
+def _plan(claims: Mapping[str, Claim], suite: str) -> Iterator[Run]:
+    for claim in claims.values():
+        cases = [c for c in claim.cases(suite) if all(holds(c) for holds in claim.assumes.values())]
+        if claim.proof is not None and suite != "gpu":
+            yield Run(claim, None)
+        if claim.measured is not None:
+            yield from (Run(claim, case, seed) for case in cases for seed in range(claim.seeds))
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that raised instead of measuring: a defect of ours, or too little memory."""
+
+    run: Run
+    why: str
+
+
+def execute(runs: list[Run], store: Store, *, started: Callable[[Run], None], finished: Callable[[Run], None]) -> list[Failure]:
+    """Run what has no record yet, in order, in this process. Interrupting loses at most the run in flight.
+
+    Args:
+        runs: the plan.
+        store: where records are kept.
+        started, finished: called around every run that has to be executed.
+    """
+    failures = []
+    for run in runs:
+        if run.id in store:
+            continue
+        started(run)
+        try:
+            record = run.execute()
+        except Exception as error:
+            failures.append(Failure(run, f"{type(error).__name__}: {error}".splitlines()[0]))
+        else:
+            store.put(record)
+        finished(run)
+    return failures
+
+
+@cache
+def code_digest(claim: Claim) -> str:
+    """A hash of the sources that a claim's measurement can depend on: its module, the module that measures it, and what they import
+    from this project. The glossary holds names only and is left out, so that a new symbol does not invalidate every record."""
+    modules = {f"depthlaw.theory.{claim.stem}"} | ({f"depthlaw.empirics.{claim.stem}"} if claim.needs else set())
+    for function in (claim.measured, claim.predicted, claim.proof):
+        name = getattr(function, "__module__", "") or ""
+        if name.startswith("depthlaw."):
+            modules.add(name)
+    sources = _closure(frozenset(modules))
+    return digest([[name, hashlib.sha256(source).hexdigest()] for name, source in sources])[:16]
+
+
+@cache
+def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
+    found: dict[str, bytes] = {}
+    todo = sorted(modules)
+    while todo:
+        name = todo.pop()
+        spec = importlib.util.find_spec(name)
+        if name in found or spec is None or not spec.origin or name.endswith(".glossary"):
+            continue
+        found[name] = Path(spec.origin).read_bytes()
+        package = name.rpartition(".")[0]
+        text = found[name].decode()
+        todo += [f"{package}.{m}" for m in re.findall(r"from \.(\w+) import", text)]
+        todo += re.findall(r"from (depthlaw\.\w+\.\w+) import", text)
+    return tuple(sorted(found.items()))
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Facts about the machine and the installation, for the record; never part of a hash that is cited."""
+    packages = {}
+    for name in ("depthlaw", "numpy", "scipy", "sympy", "networkx", "python-flint", "torch"):
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine(),
+            "cpu": _cpu_model(), "cores": os.cpu_count(), "packages": packages, "commit": _commit()}
+
+
+def _cpu_model() -> str:
+    try:
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor()
+
+
+def _commit() -> str:
+    """The git commit of a source checkout, with + for uncommitted changes; empty for an installed wheel."""
+    folder = Path(sys.modules[__name__].__file__ or ".").parent
+    if not (folder.parent / ".git").exists():
+        return ""
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, timeout=10, check=True).stdout.strip()
+
+    try:
+        return git("rev-parse", "HEAD") + ("+" if git("status", "--porcelain", "--untracked-files=no") else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""

@@ -1,0 +1,175 @@
+"""What people see in a terminal: tables at 80 columns, plain when piped, with control characters and markup neutralised."""
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from fractions import Fraction
+from math import log10
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+from rich.text import Text
+
+from depthlaw.theory.claim import Claim
+from depthlaw.theory.evidence import Ball, Exact, Measured, Sample
+from depthlaw.theory.glossary import GLOSSARY, latex, plain
+from depthlaw.theory.judgement import Verdict
+
+from .report import CaseResult, ClaimResult
+from .suite import Run
+
+STYLES = {Verdict.PROVED: "bold green", Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow",
+          Verdict.CONDITIONAL: "cyan", Verdict.OUT_OF_SCOPE: "dim"}
+
+
+def clean(text: str) -> str:
+    """The text without control characters, which could rewrite what a terminal shows.
+
+    >>> clean("a" + chr(27) + "[2Jb")
+    'a[2Jb'
+    """
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", text)
+
+
+def slack(value: float | None, *, vacuous: bool = False) -> str:
+    """A slack as a factor: how far the two sides are apart on the permitted side.
+
+    >>> slack(0.0), slack(0.30103), slack(12.4), slack(-0.02), slack(None)
+    ('x1', 'x2', 'x10^12.4', 'x0.955', '')
+    """
+    if value is None:
+        return ""
+    text = f"x{10 ** value:.3g}" if abs(value) < 2.5 else f"x10^{value:.1f}" if abs(value) < 1e5 else f"x10^{value:.2g}"
+    return text + (" (vacuous here)" if vacuous else "")
+
+
+def number(value: Measured | None) -> str:
+    """A measured value in one short piece of text."""
+    if value is None:
+        return "-"
+    if isinstance(value, Exact):
+        text = str(value.value)
+        return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
+    if isinstance(value, Ball):
+        low, high = (_decimal(x) for x in (value.low, value.high))
+        return low if low == high else f"[{low}, {high}]"
+    mean = sum(value.values) / len(value.values)
+    return f"{value.statistic} {mean:.4g} of {len(value.values)}"
+
+
+def _decimal(value: Fraction) -> str:
+    if value == 0 or 1e-300 < abs(value) < 1e300:
+        return f"{float(value):.6g}"
+    digits = log10(abs(value.numerator)) - log10(value.denominator)
+    return f"{'-' if value < 0 else ''}10^{digits:.2f}"
+
+
+@contextmanager
+def progress(console: Console, total: int, quiet: bool) -> Iterator[tuple[Callable[[Run], None], Callable[[Run], None]]]:
+    """A progress bar with done / total, time left and the current case; one plain line at the end when there is no terminal."""
+    if quiet or not console.is_terminal or total == 0:
+        yield (lambda run: None), (lambda run: None)
+        return
+    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(compact=True), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console, transient=True) as bar:
+        task = bar.add_task("", total=total)
+        yield (lambda run: bar.update(task, description=str(run)[: console.width - 42])), (lambda run: bar.advance(task))
+
+
+def verdict_table(results: list[ClaimResult]) -> Table:
+    """One row per claim, grouped by stem: verdict, cases decided, tightest slack, source. It fits 80 columns."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    table.add_column("claim", no_wrap=True, overflow="ellipsis", width=30)
+    table.add_column("verdict", no_wrap=True, min_width=7)
+    table.add_column("cases", justify="right", no_wrap=True, min_width=7)
+    table.add_column("slack", no_wrap=True, min_width=6)
+    table.add_column("source, wording", no_wrap=True, overflow="ellipsis")
+    stem = ""
+    for result in results:
+        if result.claim.stem != stem:
+            stem = result.claim.stem
+            table.add_row(Text(stem, style="bold"))
+        mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
+        table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(result.verdict.value + mark, style=STYLES[result.verdict]),
+                      f"{len(result.decided)}/{len(result.in_scope)}", slack(result.tightest) + ("~" if result.vacuous else ""),
+                      f"{result.claim.source.key} {result.claim.reading}")
+    return table
+
+
+LEGEND = """cases: decided / in scope.  slack: tightest ratio of the two sides (x1 = tight).
+* fails as expected (wrong as printed or recalled)   ! unexpected   ~ vacuous here"""
+
+
+def claims_table(claims: list[Claim]) -> Table:
+    """Every claim with its title and how we know its wording."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
+    for heading in ("key", "reading", "title"):
+        table.add_column(heading, overflow="fold", no_wrap=heading != "title")
+    for claim in claims:
+        table.add_row(clean(claim.key), claim.reading, Text(clean(claim.title)))
+    return table
+
+
+def show(console: Console, result: ClaimResult, suite: str) -> None:
+    """Everything about one claim, in the order in which a sceptical reader asks."""
+    claim = result.claim
+
+    def line(label: str, text: str) -> None:
+        table = Table.grid(padding=(0, 1))
+        table.add_column(width=11, style="dim")
+        table.add_column(overflow="fold")
+        table.add_row(label, Text(clean(text)))
+        console.print(table)
+
+    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
+    line("statement", plain(claim.statement))
+    line("in words", claim.words)
+    used = sorted(s.name for s in claim.statement.free_symbols)
+    line("where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in sorted(claim.statement.free_symbols, key=lambda s: used.index(s.name))))
+    line("LaTeX", latex(claim.statement))
+    line("kind", f"{claim.kind}, for {claim.quantifier if claim.quantifier != 'exists' else 'some choice of weights (existence)'}")
+    line("source", f"{claim.source} (wording {claim.reading}{'; check against the paper' if claim.reading == 'recalled' else ''})")
+    if claim.assumes:
+        line("assumes", "; ".join(claim.assumes))
+    if claim.note:
+        line("note", claim.note)
+    line("can fail", claim.must_fail.why)
+    verdict = f"{result.verdict.value}: {len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
+    if result.tightest is not None:
+        verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
+    if claim.expected == "FAILS":
+        verdict += "; expected to FAIL"
+    line("verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else ""))
+    for step in result.proof or ():
+        line("proof" if step is (result.proof or ())[0] else "", f"[{'ok' if step.holds else 'BROKEN' if step.holds is False else '?'}] {step.says}")
+    console.print(_case_table(result))
+
+
+def _case_table(result: ClaimResult) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
+    for heading in ("case", "measured", "predicted", "verdict", "slack"):
+        table.add_column(heading, overflow="fold")
+    for row in result.cases:
+        decision = row.decision
+        label = decision.verdict.value + (f": {decision.reason}" if decision.reason else " (certain)" if decision.certain else "")
+        table.add_row(str(row.case), number(row.measured), prediction(result.claim, row), Text(clean(label), style=STYLES[decision.verdict]), slack(decision.slack))
+    return table
+
+
+def prediction(claim: Claim, row: CaseResult) -> str:
+    """The predicted side at one case, in one short piece of text."""
+    if row.decision.verdict is Verdict.OUT_OF_SCOPE:
+        return "-"
+    value = claim.predict(row.case)
+    if isinstance(value, Ball | Exact | Sample):
+        return number(value)
+    import sympy
+
+    from depthlaw.theory.enclosure import enclose
+
+    expression = sympy.sympify(value)
+    if expression.is_Rational:
+        return number(Exact(Fraction(int(expression.p), int(expression.q))))
+    return f"{float(enclose(expression).mid()):.6g}"

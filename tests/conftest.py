@@ -1,0 +1,76 @@
+"""What every test may rely on: fixed examples, fresh precision, one thread, no foreign folders, and no silent skip."""
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Before NumPy or torch is imported. One thread: sums come out the same everywhere, and neighbours are not slowed down.
+for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_name] = "1"
+os.environ["MPLBACKEND"] = "Agg"
+
+# The same examples on every machine; look for new ones with `pytest --hypothesis-profile=explore`.
+settings.register_profile("depthlaw", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", deadline=None, max_examples=1000, print_blob=True)
+settings.load_profile("depthlaw")
+
+_HERE = Path(__file__).parent
+_LISTED = {(entry["file"], entry["test"]) for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])}
+_unlisted = pytest.StashKey[set[str]]()
+
+
+@pytest.fixture(autouse=True)
+def _fresh_arithmetic() -> Iterator[None]:
+    """python-flint's precision and torch's threads are global to the process: no test leaves them changed."""
+    if torch := sys.modules.get("torch"):
+        torch.set_num_threads(1)
+    yield
+    if flint := sys.modules.get("flint"):
+        flint.ctx.default()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_data_folder() -> Iterator[None]:
+    """Records go to the user's data folder by default; a test never touches the real one."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", folder)
+        yield
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Collect skipped and xfailed tests that skips.toml does not list."""
+    config.stash[_unlisted] = set()
+    config.pluginmanager.register(_NoSilentSkip(config), "no_silent_skip")
+
+
+class _NoSilentSkip:
+    def __init__(self, config: pytest.Config) -> None:
+        self.found = config.stash[_unlisted]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note(report)
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._note(report)
+
+    def _note(self, report: pytest.TestReport | pytest.CollectReport) -> None:
+        file, _, rest = report.nodeid.partition("::")
+        test = rest.partition("[")[0].rpartition("::")[2] or "<module>"
+        if (report.skipped or hasattr(report, "wasxfail")) and (file, test) not in _LISTED:
+            self.found.add(f"{file}::{test}")
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.found and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for name in sorted(self.found):
+            terminalreporter.write_line(f"SILENT SKIP {name}: list it in tests/skips.toml with a reason and an exit condition", red=True)

@@ -1,0 +1,57 @@
+"""The bibliography as package data, and what stands behind a claim."""
+import re
+from importlib.resources import files
+
+import pytest
+from depthlaw.ledger.citations import bibtex_for, entries, parse
+from depthlaw.theory.claim import registry
+
+
+def test_every_entry_is_read_whole():
+    text = (files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8")
+    assert list(entries()) == re.findall(r"^@\w+\{([^,\s]+),", text, re.M)
+    for key, entry in entries().items():
+        assert entry.startswith("@"), key
+        assert entry.count("{") == entry.count("}"), key
+        assert re.search(r"^\s*title\s*=", entry, re.M), key
+    between = text
+    for entry in entries().values():
+        between = between.replace(entry, "")
+    assert all(line.startswith("%") for line in between.split("\n") if line.strip())
+
+
+def test_entries_hold_no_character_that_stops_latex():
+    for key, entry in entries().items():
+        for name, value in re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", entry, re.M):
+            if name not in ("url", "doi", "eprint"):
+                assert not re.search(r"(?<!\\)[_#%&$^~]", value), f"{key}: {name} needs a backslash before a special character"
+    assert all(entry.isascii() for entry in entries().values()), "accents are written in TeX, so that every BibTeX reads them"
+
+
+def test_claim_and_bibliography_keys_mix_and_repeat_nothing():
+    claim = next(iter(registry().values()))
+    other = next(key for key in entries() if key != claim.source.key)
+    assert bibtex_for([claim.key, other, claim.source.key, claim.key]) == {claim.source.key: entries()[claim.source.key], other: entries()[other]}
+    assert bibtex_for([]) == {}
+
+
+def test_every_claim_has_an_entry():
+    assert set(bibtex_for(registry())) == {claim.source.key for claim in registry().values()}
+
+
+@pytest.mark.parametrize(("key", "says"), [("levine2002", "did you mean levine2020?"), ("", "depthlaw claims"), ("separation_rank/nothing", "unknown key")])
+def test_unknown_key_is_one_line_with_advice(key, says):
+    with pytest.raises(KeyError, match="unknown key") as error:
+        bibtex_for([key])
+    assert says in error.value.args[0]
+    assert "\n" not in error.value.args[0]
+
+
+def test_an_address_between_entries_is_not_an_entry():
+    assert dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}")) == {"k": "@misc{k, note = {c@d.org}}"}
+
+
+@pytest.mark.parametrize("text", ["@misc{a, title = {A}", "@misc{, title = {A}}", "@misc{a,} @misc{a,}"])
+def test_damaged_bibliography_is_refused(text):
+    with pytest.raises(ValueError, match="bibliography"):
+        list(parse(text))

@@ -1,0 +1,198 @@
+"""The commands as people run them: real processes, real folders, exit codes, one-line errors, 80 columns, pipes."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+# Claims of one suite that together take a moment: enough runs to be killed in the middle, few enough to repeat the suite.
+SMALL = ("--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
+
+
+def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "depthlaw.ledger.cli", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+def one_line_error(done: subprocess.CompletedProcess[str]) -> str:
+    assert done.returncode == 2, done
+    assert done.stdout == ""
+    assert done.stderr.startswith("error: ")
+    assert done.stderr.count("\n") == 1
+    assert "Traceback" not in done.stderr
+    return done.stderr
+
+
+def manifest_of(done: subprocess.CompletedProcess[str]) -> str:
+    return json.loads(done.stdout)["manifest"]
+
+
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory) -> tuple[Path, dict]:
+    """The quick suite, recorded once for this module."""
+    folder = tmp_path_factory.mktemp("quick")
+    done = depthlaw("verify", "quick", "--results", folder, "--json")
+    assert done.returncode == 0, done.stdout[-3000:] + done.stderr
+    return folder, json.loads(done.stdout)
+
+
+def test_verify_quick_decides_every_claim_that_can_be_measured(quick):
+    _, report = quick
+    assert report["claims"]
+    for claim in report["claims"]:
+        assert claim["unexpected"] == ""
+        assert claim["source"]
+    assert {c["verdict"] for c in report["claims"]} >= {"PROVED", "HOLDS", "FAILS", "CONDITIONAL"}
+
+
+def test_known_failures_fail_and_are_expected(quick):
+    _, report = quick
+    failing = {c["key"] for c in report["claims"] if c["verdict"] == "FAILS"}
+    assert failing == {c["key"] for c in report["claims"] if c["expected"] == "FAILS"}
+    assert "separation_rank/upper_bound_deep" in failing
+
+
+def test_second_verify_measures_nothing_and_says_the_same(quick):
+    folder, report = quick
+    files = {p: p.stat().st_mtime_ns for p in (folder / "runs").rglob("*.json")}
+    again = depthlaw("verify", "quick", "--results", folder, "--json")
+    assert again.returncode == 0
+    assert json.loads(again.stdout)["manifest"] == report["manifest"]
+    assert {p: p.stat().st_mtime_ns for p in (folder / "runs").rglob("*.json")} == files
+
+
+def test_table_fits_80_columns_when_piped(quick):
+    folder, report = quick
+    done = depthlaw("verify", "quick", "--results", folder, env=os.environ | {"COLUMNS": "80"})
+    assert done.returncode == 0
+    assert "\x1b" not in done.stdout
+    assert max(map(len, done.stdout.splitlines()), default=0) <= 80
+    for claim in report["claims"]:
+        assert claim["key"].partition("/")[2][:20] in done.stdout
+    assert report["manifest"] in done.stdout
+
+
+def test_a_failing_claim_is_exit_code_1(tmp_path):
+    """The same program with one formula spoiled: the run must end in 1 and name the claim and the case."""
+    spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import separation_rank as m; real = m.claims;"
+             "m.claims = lambda: (replace(c, measured=lambda case, seed: __import__('depthlaw.theory.evidence').theory.evidence.Exact(1)) if c.key == 'separation_rank/degree' else c for c in real());"
+             "from depthlaw.ledger.cli import main; sys.exit(main(sys.argv[1:]))")
+    command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1, done.stderr
+    assert "! separation_rank/degree: " in done.stdout
+
+
+@pytest.mark.parametrize(("arguments", "hint"), [
+    (("verify", "quik"), "accepted: quick"),
+    (("verify", "--only", "separation_rank/degre"), "did you mean separation_rank/degree"),
+    (("show", "nonsense"), "depthlaw claims"),
+    (("claims", "zebra"), "no claim mentions"),
+    (("cite", "levine2021"), "did you mean levine2020"),
+    (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
+    (("verify", "--results", "{tmp}/file/x"), "--results DIR"),
+    (("nothing",), "--help"),
+])
+def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
+    (tmp_path / "file").write_text("")
+    arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
+    if "--results" not in arguments and arguments[0] in ("verify", "show", "appendix"):
+        arguments += ["--results", str(tmp_path / "results")]
+    assert hint in one_line_error(depthlaw(*arguments))
+    assert not (tmp_path / "out").exists()
+
+
+def test_damaged_records_are_named_set_aside_and_measured_again(quick, tmp_path):
+    folder = tmp_path / "r"
+    first = depthlaw("verify", *SMALL, "--results", folder, "--json")
+    victims = sorted((folder / "runs").rglob("*.json"))[:2]
+    victims[0].write_bytes(victims[0].read_bytes()[:40])
+    victims[1].write_text(victims[1].read_text().replace('"seed":0', '"seed":1'))
+    (folder / "runs" / "todo.txt").write_text("foreign \x1b[31m")
+    done = depthlaw("verify", *SMALL, "--results", folder, "--json")
+    assert done.returncode == 0
+    assert manifest_of(done) == manifest_of(first)
+    for name in (victims[0].name, victims[1].name, "todo.txt"):
+        assert name in done.stderr
+    assert len(list((folder / "set-aside").iterdir())) == 3
+
+
+def test_show_claims_cite(quick):
+    folder, _ = quick
+    shown = depthlaw("show", "separation_rank/upper_bound_deep", "--results", folder)
+    assert shown.returncode == 0
+    for part in ("statement", "recalled", "levine2020", "FAILS", "can fail"):
+        assert part in shown.stdout
+    data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
+    assert data["verdict"] in ("HOLDS", "PROVED")
+    listed = depthlaw("claims", "rank collapse", "--json")
+    assert listed.returncode == 2 or json.loads(listed.stdout)
+    assert len(json.loads(depthlaw("claims", "--json").stdout)) >= 30
+    cited = depthlaw("cite", "separation_rank/degree", "dong2021")
+    assert re.findall(r"^@\w+\{(\w+),", cited.stdout, re.M) == ["levine2020", "dong2021"]
+
+
+def test_show_before_anything_is_recorded_says_what_to_do(tmp_path):
+    done = depthlaw("show", "separation_rank/degree", "--results", tmp_path)
+    assert done.returncode == 0
+    assert "depthlaw verify" in done.stderr
+
+
+def test_help_lists_the_jobs():
+    text = depthlaw("--help").stdout
+    for job in ("depth", "verify", "claims", "show", "appendix", "cite"):
+        assert job in text
+
+
+def test_ctrl_c_is_one_line_and_resumable(tmp_path):
+    command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", "quick", "--results", str(tmp_path)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    wait_for_records(tmp_path, 1, process)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    assert "interrupted" in err
+
+
+def wait_for_records(folder: Path, number: int, process: subprocess.Popen) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline and process.poll() is None:
+        if len(list((folder / "runs").rglob("*.json"))) >= number:
+            return
+        time.sleep(0.002)
+    assert process.poll() is not None, "no record appeared within a minute"
+
+
+@pytest.mark.slow
+def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(quick, tmp_path, rng_moments):
+    """SIGKILL at ten random moments; every finished record survives each kill, and the last run equals an undisturbed one."""
+    _, undisturbed = quick
+    kept: set[str] = set()
+    for delay in rng_moments(10):
+        command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", "quick", "--results", str(tmp_path), "--quiet"]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_for_records(tmp_path, len(kept) + 1, process)
+        time.sleep(delay)
+        process.kill()
+        process.wait()
+        present = {p.name for p in (tmp_path / "runs").rglob("*.json")}
+        assert kept <= present
+        kept = present
+    last = depthlaw("verify", "quick", "--results", tmp_path, "--json")
+    assert last.returncode == 0
+    assert json.loads(last.stdout)["set_aside"] == []
+    assert manifest_of(last) == undisturbed["manifest"]
+
+
+@pytest.fixture
+def rng_moments():
+    import random
+
+    generator = random.Random(2026)
+    return lambda n: [generator.uniform(0, 0.4) for _ in range(n)]

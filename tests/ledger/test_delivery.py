@@ -1,0 +1,125 @@
+"""A folder of the user's receives our files whole, and no file that is not ours is ever touched."""
+import hashlib
+import os
+import shutil
+
+import pytest
+from depthlaw.ledger import delivery
+from depthlaw.ledger.delivery import SUMS, DeliveryError, deliver
+
+
+def made(folder, **files):
+    shutil.rmtree(folder, ignore_errors=True)
+    for name, text in files.items():
+        path = folder / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder
+
+
+def contents(folder):
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in folder.rglob("*") if path.is_file()}
+
+
+def ours(folder):
+    return {name: text for name, text in contents(folder).items() if name != SUMS}
+
+
+@pytest.fixture
+def source(tmp_path):
+    return tmp_path / "source"
+
+
+@pytest.fixture
+def target(tmp_path):
+    return tmp_path / "deep" / "target"
+
+
+def test_new_folder_appears_with_everything_and_hashes(source, target):
+    written = deliver(made(source, a="1", sub__b="2"), target)
+    assert ours(target) == {"a": "1", "sub/b": "2"}
+    assert written == sorted(p for p in target.rglob("*") if p.is_file())
+    lines = (target / SUMS).read_text().splitlines()[1:]
+    assert lines == [f"{hashlib.sha256(text.encode()).hexdigest()}  {name}" for name, text in sorted(ours(target).items())]
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_existing_folder_keeps_its_place_and_loses_what_is_gone(source, target):
+    target.mkdir(parents=True)
+    before = target.stat().st_ino
+    deliver(made(source, a="1", sub__b="2"), target)
+    deliver(made(source, a="3", c="4"), target)
+    assert ours(target) == {"a": "3", "c": "4"}
+    assert not (target / "sub").exists()
+    assert target.stat().st_ino == before
+
+
+@pytest.mark.parametrize("name", ["mine.txt", "sub/mine.txt", ".hidden"])
+def test_foreign_file_stops_it(source, target, name):
+    deliver(made(source, a="1", sub__b="2"), target)
+    (target / name).write_text("mine")
+    before = contents(target)
+    with pytest.raises(DeliveryError, match="did not write"):
+        deliver(made(source, a="3", sub__b="4"), target)
+    assert contents(target) == before
+
+
+def test_folder_of_somebody_else_is_refused_even_with_hashes(source, target):
+    target.mkdir(parents=True)
+    (target / "data").write_text("x")
+    (target / SUMS).write_text(f"{hashlib.sha256(b'x').hexdigest()}  data\n")
+    with pytest.raises(DeliveryError, match="did not write"):
+        deliver(made(source, data="y"), target)
+    assert (target / "data").read_text() == "x"
+
+
+def test_edited_file_stops_it(source, target):
+    deliver(made(source, a="1", b="2"), target)
+    (target / "b").write_text("my words")
+    with pytest.raises(DeliveryError, match="edited"):
+        deliver(made(source, a="3", b="4"), target)
+    assert ours(target) == {"a": "1", "b": "my words"}
+    (target / "b").unlink()
+    deliver(made(source, a="3", b="4"), target)
+    assert ours(target) == {"a": "3", "b": "4"}
+
+
+def test_target_that_is_no_folder(source, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(DeliveryError, match="is a file"):
+        deliver(made(source, a="1"), tmp_path / "file")
+    with pytest.raises(DeliveryError, match="cannot write") as error:
+        deliver(made(source, a="1"), tmp_path / "file" / "below")
+    assert "\n" not in str(error.value)
+    assert (tmp_path / "file").read_text() == "x"
+
+
+@pytest.mark.parametrize("moment", range(7))
+def test_killed_at_any_move_leaves_whole_files_and_is_repaired(source, target, monkeypatch, moment):
+    old, new = {"a": "old" * 1000, "sub/b": "old"}, {"a": "new" * 1000, "sub/b": "new", "c": "new"}
+    deliver(made(source, **{k.replace("/", "__"): v for k, v in old.items()}), target)
+    steps = iter(range(100))
+
+    def counting(function):
+        def step(*arguments, **options):
+            if next(steps) == moment:
+                raise KeyboardInterrupt
+            return function(*arguments, **options)
+        return step
+
+    made(source, **{k.replace("/", "__"): v for k, v in new.items()})
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", counting(os.replace))
+        patch.setattr(delivery.Path, "unlink", counting(delivery.Path.unlink))
+        patch.setattr(shutil, "rmtree", lambda *a, **k: None)  # a killed process cleans nothing up
+        interrupted = False
+        try:
+            deliver(source, target)
+        except KeyboardInterrupt:
+            interrupted = True
+    assert interrupted == (moment < 6)
+    for name, text in ours(target).items():
+        if not name.startswith(".depthlaw-"):
+            assert text in (old.get(name), new.get(name))
+    deliver(source, target)
+    assert ours(target) == new

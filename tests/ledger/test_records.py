@@ -1,0 +1,184 @@
+"""Records survive everything that happens to files, and nothing that does not verify is trusted."""
+import json
+import os
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
+from depthlaw.theory.evidence import Ball, Exact, Sample, Step
+from hypothesis import given
+from hypothesis import strategies as st
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+values = st.one_of(
+    st.builds(Exact, st.integers(), st.floats(0, 1)),
+    st.builds(Exact, st.fractions().filter(lambda f: f.denominator > 1)),
+    st.builds(Ball, st.fractions(), st.fractions()),
+    st.builds(Sample, st.lists(finite, min_size=1).map(tuple), st.sampled_from(["mean", "proportion"])),
+    st.lists(st.builds(Step, st.text(), st.sampled_from([True, False, None])), min_size=1).map(tuple),
+)
+
+
+def record(n: int, facts: dict | None = None) -> Record:
+    return Record({"claim": "a/b", "case": {"n": n}, "seed": 0}, encode(Exact(n)), facts or {})
+
+
+def path_of(root: Path, made: Record) -> Path:
+    return root / "runs" / made.id[:2] / f"{made.id}.json"
+
+
+@given(values)
+def test_every_value_survives_a_round_trip(value):
+    assert decode(json.loads(canonical(encode(value)))) == value
+
+
+@given(values, st.integers(0, 5))
+def test_a_record_reads_back_as_itself(value, seed):
+    made = Record({"claim": "a/b", "case": {"x": "1/3"}, "seed": seed}, encode(value), {"wall": 0.1})
+    assert Record.from_bytes(made.to_bytes(), f"{made.id}.json") == made
+
+
+@given(st.integers(0), st.integers(1, 255))
+def test_any_changed_byte_is_noticed(position, flip):
+    made = record(7, {"host": "x"})
+    data = bytearray(made.to_bytes())
+    data[position % len(data)] ^= flip
+    with pytest.raises(ValueError, match=r"record|edited|schema|sealed|match|canonical"):
+        Record.from_bytes(bytes(data), f"{made.id}.json")
+
+
+@given(st.integers(0))
+def test_any_truncation_is_noticed(length):
+    made = record(7)
+    data = made.to_bytes()
+    with pytest.raises(ValueError, match="truncated|canonical"):
+        Record.from_bytes(data[: length % len(data)], f"{made.id}.json")
+
+
+def test_ids_and_hashes_ignore_times_and_machines():
+    slow, fast = record(1, {"wall_s": 9.0, "cpu": "a"}), record(1, {"wall_s": 0.1, "cpu": "b"})
+    assert (slow.id, slow.result_hash) == (fast.id, fast.result_hash)
+    assert manifest([slow, record(2)]) == manifest([record(2), fast])
+    assert manifest([slow])["hash"] != manifest([record(2)])["hash"]
+
+
+def test_nan_never_gets_into_a_record():
+    with pytest.raises(ValueError, match="JSON compliant"):
+        Record({"claim": "a/b"}, encode(Sample((float("nan"),)))).to_bytes()
+
+
+def test_store_keeps_and_finds(tmp_path):
+    store = Store(tmp_path)
+    store.put(record(1))
+    store.put(record(1, {"later": True}))
+    again = Store(tmp_path)
+    assert len(again) == 1
+    assert again.get(record(1).id) == record(1)
+    assert again.get(record(2).id) is None
+    assert list((tmp_path / "tmp").iterdir()) == []
+
+
+def spoil_truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-20])
+
+
+def spoil_edit(path: Path) -> None:
+    path.write_bytes(path.read_bytes().replace(b'"exact":"1"', b'"exact":"2"'))
+
+
+def spoil_reformat(path: Path) -> None:
+    path.write_text(json.dumps(json.loads(path.read_text()), indent=1))
+
+
+def spoil_reseal_with_wrong_result_hash(path: Path) -> None:
+    body = json.loads(path.read_text())
+    body["result"]["exact"] = "2"
+    del body["seal"]
+    path.write_bytes(canonical(body | {"seal": digest(body)}) + b"\n")
+
+
+def spoil_newer_schema(path: Path) -> None:
+    body = json.loads(path.read_text()) | {"schema": 99}
+    del body["seal"]
+    path.write_bytes(canonical(body | {"seal": digest(body)}) + b"\n")
+
+
+def spoil_empty(path: Path) -> None:
+    path.write_bytes(b"")
+
+
+def spoil_nesting(path: Path) -> None:
+    path.write_bytes(b"[" * 100_000)
+
+
+def spoil_symlink(path: Path) -> None:
+    target = path.with_name("elsewhere")
+    path.rename(target)
+    path.symlink_to(target)
+
+
+@pytest.mark.parametrize("spoil", [spoil_truncate, spoil_edit, spoil_reformat, spoil_reseal_with_wrong_result_hash, spoil_newer_schema, spoil_empty,
+                                   spoil_nesting, spoil_symlink])
+def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
+    store = Store(tmp_path)
+    store.put(record(1))
+    store.put(record(2))
+    spoil(path_of(tmp_path, record(1)))
+    again = Store(tmp_path)
+    assert record(1).id not in again
+    assert record(2).id in again
+    assert again.set_aside
+    for item in again.set_aside:
+        assert item.why
+        assert item.name.startswith("runs/")
+        assert os.path.lexists(item.moved_to)
+    assert Store(tmp_path).set_aside == []
+
+
+def test_foreign_files_and_copies_are_set_aside(tmp_path):
+    store = Store(tmp_path)
+    store.put(record(1))
+    (tmp_path / "runs" / "notes.txt").write_text("mine")
+    (tmp_path / "runs" / "copy").mkdir()
+    copy = tmp_path / "runs" / "copy" / f"{record(1).id}.json"
+    copy.write_bytes(path_of(tmp_path, record(1)).read_bytes())
+    again = Store(tmp_path)
+    assert sorted(item.name for item in again.set_aside) == [f"runs/copy/{record(1).id}.json", "runs/notes.txt"]
+    assert [item.moved_to.read_text() for item in again.set_aside if item.name == "runs/notes.txt"] == ["mine"]
+    assert record(1).id in again
+
+
+def test_files_beside_the_store_are_left_alone(tmp_path):
+    (tmp_path / "thesis.tex").write_text("do not touch")
+    assert Store(tmp_path).set_aside == []
+    assert (tmp_path / "thesis.tex").read_text() == "do not touch"
+
+
+def test_an_unusable_folder_is_one_clear_line(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be written .*--results") as error:
+        Store(tmp_path / "file" / "results")
+    assert "\n" not in str(error.value)
+
+
+def test_a_failed_write_leaves_nothing_half_written(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.put(record(1))
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match="No space left"):
+        store.put(record(2))
+    monkeypatch.undo()
+    assert list((tmp_path / "tmp").iterdir()) == []
+    again = Store(tmp_path)
+    assert len(again) == 1
+    assert again.set_aside == []
+
+
+def test_fractions_are_exact():
+    assert decode(encode(Exact(Fraction(1, 3)))) == Exact(Fraction(1, 3))
+    assert decode(encode(Exact(3**500))) == Exact(3**500)

@@ -1,0 +1,130 @@
+"""Plans, execution, resume, and what belongs to a run's identity."""
+from dataclasses import replace
+
+import pytest
+import sympy
+from depthlaw.ledger import suite as suite_module
+from depthlaw.ledger.records import Store, manifest
+from depthlaw.ledger.report import results
+from depthlaw.ledger.suite import Run, code_digest, execute, load_claims, plan
+from depthlaw.theory.claim import Case, Claim, Exact, Source, Step, Twin
+from depthlaw.theory.evidence import Sample
+from depthlaw.theory.glossary import symbol
+from depthlaw.theory.judgement import Verdict
+
+L, degree = symbol("depth"), symbol("degree")
+
+
+def cube(case: Case, seed: int) -> Exact:
+    return Exact(3**case.depth)
+
+
+def fake(**changes) -> Claim:
+    made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=sympy.Eq(degree, 3**L), source=Source("levine2020", "x"),
+                 reading="derived", kind="identity", quantifier="all", measured=cube, must_fail=Twin(Case(depth=1), "x"),
+                 grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
+    return replace(made, **changes)
+
+
+def run_all(claim: Claim, store: Store, suite: str = "quick"):
+    done = []
+    failures = execute(plan({claim.key: claim}, suite), store, started=lambda run: None, finished=done.append)
+    return done, results({claim.key: claim}, suite, store, failures)[0]
+
+
+def test_suites_are_nested():
+    runs = {s: [r.case for r in plan({"x": fake()}, s)] for s in ("quick", "theory", "full", "gpu")}
+    assert runs["theory"][:2] == runs["quick"]
+    assert runs["full"] == runs["theory"]
+    assert runs["gpu"] == []
+
+
+def test_second_run_skips_everything(tmp_path):
+    done, result = run_all(fake(), Store(tmp_path))
+    assert len(done) == 2
+    assert result.verdict is Verdict.HOLDS
+    done, again = run_all(fake(), Store(tmp_path))
+    assert done == []
+    assert again.verdict is Verdict.HOLDS
+    assert [r.facts for r in again.records] == [r.facts for r in result.records]
+
+
+def test_interruption_keeps_what_is_finished_and_ends_in_the_same_manifest(tmp_path):
+    def interrupted(case: Case, seed: int) -> Exact:
+        if case.depth == 3:
+            raise KeyboardInterrupt
+        return cube(case, seed)
+
+    # The digest follows the module of the function, so both versions are the same code to the records.
+    broken = fake(measured=interrupted)
+    store = Store(tmp_path / "a")
+    with pytest.raises(KeyboardInterrupt):
+        run_all(broken, store, "theory")
+    assert len(Store(tmp_path / "a")) == 2
+    run_all(fake(), Store(tmp_path / "a"), "theory")
+    _, undisturbed = run_all(fake(), Store(tmp_path / "b"), "theory")
+    resumed = Store(tmp_path / "a")
+    assert manifest(r for r in undisturbed.records)["hash"] == manifest(resumed.get(r.id) for r in undisturbed.records)["hash"]
+
+
+def test_verdicts(tmp_path):
+    def verdict(claim: Claim, name: str):
+        return run_all(claim, Store(tmp_path / name))[1]
+
+    assert verdict(fake(measured=lambda c, s: Exact(7)), "fails").unexpected.startswith("FAILS at [depth=1]")
+    assert verdict(fake(measured=lambda c, s: Exact(7), expected="FAILS"), "expected").unexpected == ""
+    assert "but holds" in verdict(fake(expected="FAILS"), "surprise").unexpected
+    assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
+    scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
+    assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)
+    assert verdict(fake(measured=None, needs="empirics"), "needs").verdict is Verdict.UNDECIDED
+    proved = verdict(fake(proof=lambda s: [Step("base", True)]), "proved")
+    assert (proved.verdict, proved.unexpected) == (Verdict.PROVED, "")
+    broken = verdict(fake(proof=lambda s: [Step("base", True), Step("step", None)]), "broken")
+    assert (broken.verdict, broken.unexpected) == (Verdict.UNDECIDED, "the proof breaks at: step")
+
+
+def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
+    def raising(case: Case, seed: int) -> Exact:
+        raise MemoryError("too big")
+
+    store = Store(tmp_path)
+    _, result = run_all(fake(measured=raising), store)
+    assert len(store) == 0
+    assert "MemoryError: too big" in result.unexpected
+
+
+def test_samples_of_several_seeds_are_merged(tmp_path):
+    claim = fake(measured=lambda c, s: Sample((3.0**c.depth + s % 2,)), seeds=8, statement=sympy.Ge(degree, 3**L - 1), quantifier="typical")
+    _, result = run_all(claim, Store(tmp_path))
+    assert [len(c.measured.values) for c in result.cases] == [8, 8]
+
+
+def test_the_worst_seed_decides_an_exact_claim(tmp_path):
+    claim = fake(measured=lambda c, s: Exact(3**c.depth + (s == 2)), seeds=3)
+    assert run_all(claim, Store(tmp_path))[1].verdict is Verdict.FAILS
+
+
+def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
+    real = next(iter(load_claims().values()))
+    before = Run(real, real.cases("quick")[0]).id
+    monkeypatch.setattr(suite_module, "_closure", lambda modules: (("x", b"other source"),))
+    code_digest.cache_clear()
+    assert Run(real, real.cases("quick")[0]).id != before
+    monkeypatch.undo()
+    code_digest.cache_clear()
+    assert Run(real, real.cases("quick")[0]).id == before
+
+
+def test_the_digest_follows_imports():
+    names = [name for name, _ in suite_module._closure(frozenset({"depthlaw.theory.separation_rank"}))]
+    assert "depthlaw.theory.claim" in names
+    assert "depthlaw.theory.evidence" in names
+    assert "depthlaw.theory.glossary" not in names
+
+
+def test_random_numbers_depend_on_case_and_seed_alone():
+    first = Case(a=1, b="x").rng(0).integers(1 << 60)
+    assert first == Case(b="x", a=1).rng(0).integers(1 << 60)
+    assert first != Case(a=1, b="x").rng(1).integers(1 << 60)
+    assert first != Case(a=2, b="x").rng(0).integers(1 << 60)

@@ -1,0 +1,102 @@
+"""Every claim of the registry, held to the same rules."""
+import dataclasses
+import re
+from importlib.resources import files
+
+import pytest
+from depthlaw.ledger.suite import load_claims
+from depthlaw.theory.claim import STEMS, SUITES, Claim, at, quantity
+from depthlaw.theory.evidence import Case, Exact
+from depthlaw.theory.glossary import GLOSSARY, latex, plain
+from depthlaw.theory.judgement import Verdict, judge
+
+CLAIMS = list(load_claims().values())
+IDS = [c.key for c in CLAIMS]
+BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
+
+each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
+
+
+def first_decidable(claim: Claim) -> Case:
+    return next(c for suite in SUITES for c in claim.grid.get(suite, ()) if all(ok(c) for ok in claim.assumes.values()))
+
+
+def test_registry_is_not_empty_and_every_stem_has_claims():
+    assert {c.stem for c in CLAIMS} == set(STEMS)
+
+
+@each_claim
+def test_form(claim: Claim):
+    assert re.fullmatch(r"[a-z_]+/[a-z0-9_]+", claim.key)
+    assert claim.source.key in BIBLIOGRAPHY, f"{claim.source.key} is not in bibliography.bib"
+    assert claim.source.place
+    assert claim.title
+    assert len(claim.title.split()) <= 12
+    assert claim.words.strip().endswith(".")
+    assert set(claim.grid) <= set(SUITES)
+    assert claim.must_fail.why
+    if claim.reading == "recalled":
+        assert "recalled" in claim.note, "a recalled wording must say so in its note"
+    if claim.measured is None:
+        assert claim.needs
+
+
+@each_claim
+def test_grid_has_cases_and_one_in_scope(claim: Claim):
+    cases = [c for suite in SUITES for c in claim.grid.get(suite, ())]
+    assert cases
+    assert len(set(cases)) == len(cases), "a case stands twice in the grid"
+    assert first_decidable(claim) in cases
+    quantity(claim.statement, cases[0])
+
+
+@each_claim
+def test_statement_uses_the_glossary_and_prints(claim: Claim):
+    assert {s.name for s in claim.statement.free_symbols} <= set(GLOSSARY)
+    assert plain(claim.statement)
+    assert latex(claim.statement)
+
+
+@each_claim
+def test_failing_twin_fails(claim: Claim):
+    if claim.measured is None and claim.must_fail.measured is None:
+        pytest.skip("needs the extra " + claim.needs)
+    twin = claim.must_fail
+    mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement,
+                                  predicted=claim.predicted if twin.statement is None else None)
+    measured = twin.measured or claim.measured
+    decision = judge(mutated, twin.case, measured(twin.case, twin.seed), force=True)
+    assert decision.verdict is Verdict.FAILS, decision
+
+
+@each_claim
+def test_measured_runs_while_predicted_raises(claim: Claim, monkeypatch: pytest.MonkeyPatch):
+    if claim.measured is None:
+        pytest.skip("needs the extra " + claim.needs)
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("measured used the prediction")
+
+    monkeypatch.setattr(Claim, "predict", forbidden)
+    monkeypatch.setattr("depthlaw.theory.claim.at", forbidden)
+    monkeypatch.setattr("depthlaw.theory.judgement.at", forbidden)
+    if claim.predicted is not None:
+        module, name = claim.predicted.__module__, claim.predicted.__name__
+        if name.isidentifier():
+            monkeypatch.setattr(f"{module}.{name}", forbidden)
+    claim.measured(first_decidable(claim), 0)
+
+
+def test_a_twin_is_not_vacuous():
+    """The harness above would notice a twin that does not fail."""
+    claim = next(c for c in CLAIMS if c.key == "separation_rank/degree")
+    decision = judge(claim, Case(depth=2, width=2), Exact(9), force=True)
+    assert decision.verdict is Verdict.HOLDS
+
+
+def test_at_is_exact():
+    import sympy
+    from depthlaw.theory.glossary import symbol
+
+    value = at(3 ** symbol("depth"), Case(depth=200))
+    assert value == sympy.Integer(3**200)

@@ -1,0 +1,105 @@
+"""The comparison rule on values of every kind."""
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import sympy
+from depthlaw.theory.claim import Case, Claim, Source, Twin
+from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
+from depthlaw.theory.evidence import Ball, Exact, Sample
+from depthlaw.theory.glossary import symbol
+from depthlaw.theory.judgement import Verdict, judge, log_base
+from hypothesis import given
+from hypothesis import strategies as st
+
+L, sep = symbol("depth"), symbol("sep")
+CASE = Case(depth=2)
+
+
+def claim(statement, **changes) -> Claim:
+    made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=statement, source=Source("levine2020", "nowhere"),
+                 reading="derived", kind="identity", quantifier="all", measured=lambda c, s: Exact(9), grid={"quick": (CASE,)},
+                 must_fail=Twin(CASE, "never"))
+    return replace(made, **changes)
+
+
+LE, GE, EQ = sympy.Le(sep, 3**L), sympy.Ge(sep, 3**L), sympy.Eq(sep, 3**L)
+
+
+@pytest.mark.parametrize(("statement", "value", "verdict"), [
+    (EQ, Exact(9), "HOLDS"), (EQ, Exact(8), "FAILS"), (EQ, Exact(10), "FAILS"),
+    (LE, Exact(9), "HOLDS"), (LE, Exact(10), "FAILS"), (GE, Exact(9), "HOLDS"), (GE, Exact(8), "FAILS"),
+    (sympy.Lt(sep, 3**L), Exact(9), "FAILS"), (sympy.Gt(sep, 3**L), Exact(9), "FAILS"), (sympy.Gt(sep, 3**L), Exact(10), "HOLDS"),
+    (LE, Ball(Fraction(8), Fraction(9)), "HOLDS"), (LE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"), (LE, Ball(Fraction(19, 2), Fraction(10)), "FAILS"),
+    (GE, Ball(Fraction(8), Fraction(10)), "UNDECIDED"), (GE, Ball(Fraction(10), Fraction(11)), "HOLDS"), (GE, Ball(Fraction(7), Fraction(8)), "FAILS"),
+    (EQ, Ball(Fraction(8), Fraction(10)), "UNDECIDED"), (EQ, Ball(Fraction(10), Fraction(11)), "FAILS"),
+    (EQ, Sample((1.0,)), "UNDECIDED"), (LE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "HOLDS"), (GE, Sample((1.0, 1.5, 1.2, 1.1) * 4), "FAILS"),
+])
+def test_rule(statement, value, verdict):
+    assert judge(claim(statement), CASE, value).verdict == verdict
+
+
+def test_equality_of_irrational_sides_is_decided_by_algebra():
+    made = claim(sympy.Le(sympy.log(sep) / sympy.log(3), L))
+    assert judge(made, CASE, Exact(9)).verdict is Verdict.HOLDS
+    assert judge(made, CASE, Exact(9)).slack == 0
+    assert judge(made, CASE, Exact(10)).verdict is Verdict.FAILS
+
+
+def test_rate_holds_only_when_the_measured_interval_lies_inside():
+    made = claim(EQ, predicted=lambda c: Ball(Fraction(8), Fraction(10)))
+    assert judge(made, CASE, Ball(Fraction(17, 2), Fraction(9))).verdict is Verdict.HOLDS
+    assert judge(made, CASE, Ball(Fraction(7), Fraction(9))).verdict is Verdict.UNDECIDED
+    assert judge(made, CASE, Ball(Fraction(1), Fraction(2))).verdict is Verdict.FAILS
+
+
+def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
+    rank = Exact(9, misses=0.5)
+    assert judge(claim(GE), CASE, rank).certain
+    assert judge(claim(LE), CASE, rank).verdict is Verdict.UNDECIDED
+    assert judge(claim(EQ), CASE, Exact(10, misses=0.5)).verdict is Verdict.FAILS
+    low = judge(claim(LE), CASE, Exact(9, misses=1e-9))
+    assert (low.verdict, low.certain) == (Verdict.HOLDS, False)
+
+
+def test_broken_assumption_is_out_of_scope_and_can_be_forced():
+    made = claim(EQ, assumes={"never": lambda c: False})
+    assert judge(made, CASE, Exact(9)).verdict is Verdict.OUT_OF_SCOPE
+    assert judge(made, CASE, Exact(8), force=True).verdict is Verdict.FAILS
+
+
+def test_slack_is_in_orders_of_magnitude():
+    assert judge(claim(LE), CASE, Exact(3)).slack == pytest.approx(math.log10(3), rel=1e-12)
+    huge = claim(sympy.Le(sep, 10 ** (10**4 * L)))
+    assert judge(huge, CASE, Exact(1)).slack == pytest.approx(20000, rel=1e-12)
+    logs = claim(sympy.Le(sympy.log(sep) / sympy.log(3), 10**L))
+    assert judge(logs, CASE, Exact(1)).slack == pytest.approx(100 * math.log10(3), rel=1e-12)
+    assert log_base(sep) is None
+
+
+@given(st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=40))
+def test_clopper_pearson_contains_the_observed_rate(values):
+    low, high = Sample(tuple(values), "proportion").interval(1e-3)
+    assert 0 <= low <= sum(values) / len(values) <= high <= 1
+
+
+@given(st.fractions(max_denominator=10**6), st.fractions(max_denominator=10**6))
+def test_balls_contain_their_end_points(a, b):
+    low, high = min(a, b), max(a, b)
+    inner_low, inner_high = endpoints(ball(low, high))
+    assert inner_low <= low <= high <= inner_high
+
+
+def test_sign_has_three_answers():
+    assert sign(sympy.exp(1) - sympy.Rational(2718281828, 10**9)) == 1
+    assert sign(sympy.log(27) - 3 * sympy.log(3)) == 0
+    tangent = 4 * sympy.acos(sympy.Rational(1, 5)) - sympy.pi
+    assert sign(tangent) == 1
+
+
+def test_floats_are_refused():
+    with pytest.raises(TypeError, match="float"):
+        enclose(sympy.Float(0.5) * sympy.pi)
+    with pytest.raises(TypeError, match="no rigorous rule"):
+        enclose(sympy.erf(1))

@@ -1,0 +1,141 @@
+"""Linearised attention: the batched exact routes against plain loops over scalars, and the degree against known polynomials."""
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory import linear_attention
+from depthlaw.theory.evidence import Ball
+from depthlaw.theory.linear_attention import (
+    PRIME,
+    AttentionNet,
+    forward,
+    measured_degree,
+    moments,
+    normal_form,
+    random_net,
+    random_tokens,
+    value_matrix,
+)
+
+
+def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):
+    """The layer written out, entry by entry, in Python integers."""
+    def dot(a, b):
+        return sum(int(u) * int(v) for u, v in zip(a, b, strict=True))
+
+    y = [[int(v) for v in token] for token in tokens]
+    for layer in range(net.depth):
+        following = []
+        for asking in y:
+            update = list(asking) if net.residual else [0] * net.width
+            for h in range(net.heads):
+                q = [dot(row, asking) for row in net.query[layer, h]]
+                for token in y:
+                    score = dot(q, [dot(row, token) for row in net.key[layer, h]])
+                    v = [score * dot(row, token) for row in net.value[layer, h]]
+                    update = [u + dot(row, v) for u, row in zip(update, net.output[layer, h], strict=True)]
+            following.append(update)
+        y = following
+    return y[position][coordinate]
+
+
+shapes = st.tuples(st.sampled_from([(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)]), st.integers(1, 3), st.integers(1, 4),
+                   st.integers(0, 2**32 - 1))
+
+
+@given(shapes, st.booleans())
+def test_token_recursion_is_the_layer_written_out(shape, residual):
+    (width, heads), depth, n, seed = shape
+    rng = np.random.default_rng(seed)
+    exact = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=residual)
+    tokens = random_tokens(rng, exact, 2, n)
+    modular = AttentionNet(*((w % PRIME).astype(np.int64) for w in (exact.query, exact.key, exact.value, exact.output)), residual=residual)
+    position, coordinate = n - 1, width - 1
+    truth = [by_loops(exact, x, position, coordinate) for x in tokens]
+    assert forward(exact, tokens, position=position, coordinate=coordinate).tolist() == truth
+    residues = forward(modular, (tokens % PRIME).astype(np.int64), position=position, coordinate=coordinate)
+    assert residues.tolist() == [v % PRIME for v in truth]
+
+
+@given(shapes)
+def test_normal_form_is_the_token_recursion(shape):
+    (width, heads), depth, n, seed = shape
+    rng = np.random.default_rng(seed)
+    for prime in (PRIME, None):
+        net = random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
+        tokens = random_tokens(rng, net, 3, n)
+        both = [normal_form(net, moments(net, tokens), tokens[:, 0], coordinate=width - 1), forward(net, tokens, coordinate=width - 1)]
+        assert both[0].tolist() == both[1].tolist()
+
+
+def test_largest_residues_do_not_overflow():
+    shape = 3 * [(2, 1, 16, 16)] + [(2, 1, 16, 16)]
+    net = AttentionNet(*(np.full(s, PRIME - 1) for s in shape))
+    minus_one = AttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
+    tokens = np.full((6, 16), PRIME - 1)
+    assert int(forward(net, tokens)) == by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % PRIME
+
+
+def test_other_tokens_may_change_places_but_not_with_the_one_read():
+    rng = np.random.default_rng(0)
+    net = random_net(rng, width=3, depth=3)
+    x = random_tokens(rng, net, 4)
+    assert forward(net, x) == forward(net, x[[0, 3, 1, 2]]) == forward(net, x[[1, 0, 2, 3]], position=1)
+    assert forward(net, x) != forward(net, x[[1, 0, 2, 3]])
+
+
+def test_exact_rationals_and_zero_tokens():
+    net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
+    x = np.array([[1, -2], [3, 5]], dtype=object)
+    assert forward(net, x * Fraction(1, 2)) == Fraction(int(forward(net, x)), 2**9)
+    assert forward(net, 0 * x) == 0
+
+
+def test_value_matrix_holds_the_forward_passes_whatever_the_piece(monkeypatch):
+    rng = np.random.default_rng(0)
+    net = random_net(rng, width=2, depth=2)
+    left, right = random_tokens(rng, net, 3, 2), random_tokens(rng, net, 4, 1)
+    values = value_matrix(net, left, right, coordinate=1)
+    assert values.tolist() == [[int(forward(net, np.concatenate([u, v]), coordinate=1)) for v in right] for u in left]
+    monkeypatch.setattr(linear_attention, "_CHUNK", 1)
+    assert value_matrix(net, left, right, coordinate=1).tolist() == values.tolist()
+
+
+ONE, TWO = np.array([1], dtype=object), np.array([2], dtype=object)
+
+
+def test_degree_of_known_polynomials():
+    assert measured_degree(lambda v: 7 * v[0] ** 5, TWO, ONE).value == 5
+    assert measured_degree(lambda v: 0 * v[0] + 3, TWO, ONE).value == 0
+    mixed = measured_degree(lambda v: v[0] ** 3 + v[0], TWO, ONE)
+    assert isinstance(mixed, Ball)
+    assert 2 < mixed.low <= mixed.high < 3
+
+
+def test_degree_refuses_what_says_nothing():
+    with pytest.raises(ArithmeticError, match="vanishes"):
+        measured_degree(lambda v: v[0] - v[0], TWO, ONE)
+    with pytest.raises(ArithmeticError, match="degree along a line is 3"):
+        measured_degree(lambda v: v[0] ** 3 + 2 * v[0], TWO, ONE)  # f(2) = 4 f(1), yet no form of degree 2
+
+
+def test_bad_input_is_refused():
+    rng = np.random.default_rng(0)
+    for shape in ({"width": 0, "depth": 1}, {"width": 2, "depth": 0}, {"width": 4, "depth": 1, "heads": 3},
+                  {"width": 2, "depth": 1, "heads": 0}):
+        with pytest.raises(ValueError, match="heads must divide width"):
+            random_net(rng, **shape)
+    with pytest.raises(ValueError, match="below 2\\^31"):
+        random_net(rng, width=2, depth=1, prime=2**61 - 1)
+    net = random_net(rng, width=2, depth=1)
+    for tokens in (np.ones(2, dtype=int), np.ones((3, 4), dtype=int)):
+        with pytest.raises(ValueError, match="reads"):
+            forward(net, tokens)
+    with pytest.raises(ValueError, match="overflow"):
+        forward(net, np.ones((2**15, 2), dtype=int))
+    with pytest.raises(ValueError, match="residual"):
+        normal_form(replace(net, residual=True), np.eye(2, dtype=int), np.ones(2, dtype=int))

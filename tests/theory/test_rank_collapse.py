@@ -1,0 +1,190 @@
+"""Rank collapse: the formulas against exact arithmetic, and every claim's verdicts, also under mutation."""
+import dataclasses
+import math
+from fractions import Fraction
+
+import flint
+import numpy as np
+import pytest
+import sympy
+from flint import arb
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory import rank_collapse as rc
+from depthlaw.theory.claim import Case
+from depthlaw.theory.enclosure import ball
+from depthlaw.theory.evidence import Ball, Exact
+from depthlaw.theory.glossary import symbol
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.softmax_attention import Head, composite_norm, gamma, propagate
+
+U = 2.0**-53
+CLAIMS = {claim.key.partition("/")[2]: claim for claim in rc.claims()}
+MEASURABLE = [name for name, claim in CLAIMS.items() if claim.measured]
+
+
+# --- formulas ---
+
+
+def test_softmax_constant_is_the_lambert_root():
+    root = rc.softmax_constant()
+    with flint.ctx.workprec(100):
+        closed = -(-(arb(-0.5).exp()) / 2).lambertw(-1) - arb(0.5)
+        assert closed.overlaps(ball(root.low, root.high))
+    assert root.high - root.low <= Fraction(1, 10**40)
+    assert root.low > rc.LARGEST_RANGE > root.high - Fraction(1, 1000)
+
+
+norms = st.fractions(Fraction(1, 100), 100, max_denominator=100)
+
+
+@given(norms, norms, norms, st.integers(1, 4), st.integers(1, 64), st.integers(0, 5))
+def test_layers_bound_is_the_power_that_it_says(beta, gamma, residual, heads, width, depth):
+    c = 4 * gamma * beta * heads
+    log_c = rc.log_coefficient(float(beta), 1.0, width, heads=heads, gamma=float(gamma))
+    with flint.ctx.workprec(256):
+        exact_c = (arb(c.numerator) / c.denominator / arb(width).sqrt()).log()
+        exact_r = (arb(residual.numerator) / residual.denominator).log()
+        bound = (3**depth - 1) // 2 * exact_c + 3**depth * exact_r
+        # Each logarithm is a few roundings of numbers below 20 in size; the exponents multiply their errors.
+        error = abs(float(bound - arb(float(rc.layers_bound(math.log(residual), log_c, depth)))))
+    assert error <= 3**depth * 300 * U
+
+
+def test_layers_bound_is_finite_at_two_hundred_layers_and_vectorised():
+    bounds = rc.layers_bound(math.log(0.1), math.log(4.0), np.arange(0, 201, 50))
+    assert np.isfinite(bounds).all()
+    assert (np.diff(bounds) < 0).all()
+    assert float(bounds[-1]) < -(3.0**199)
+
+
+def test_one_layer_and_product_are_special_cases():
+    assert float(rc.one_layer_bound(-2.0, 0.5)) == float(rc.layers_bound(-2.0, 0.5, 1)) == rc.product_bound(-2.0, [0.5])
+    assert rc.product_bound(-2.0, [0.5, 0.25]) == 0.25 + 3 * (0.5 + 3 * -2.0)
+
+
+def test_null_cases():
+    assert float(rc.log_coefficient(0, 1)) == -math.inf
+    assert rc.layers_bound(-1.0, -math.inf, [0, 1]).tolist() == [-1.0, -math.inf]
+    assert rc.layers_bound(-math.inf, 1.0, [0, 3]).tolist() == [-math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("call", [
+    lambda: rc.log_coefficient(-1, 1), lambda: rc.log_coefficient(math.nan, 1), lambda: rc.log_coefficient(1, 1, 0),
+    lambda: rc.log_coefficient(1, 1, heads=0), lambda: rc.layers_bound(0.0, 0.0, -1), lambda: rc.layers_bound(0.0, 0.0, 1.5),
+    lambda: rc.layers_bound(math.nan, 0.0, 1), lambda: rc.layers_bound(math.inf, 0.0, 1)])
+def test_bad_input_is_refused(call):
+    with pytest.raises(ValueError, match="must be"):
+        call()
+
+
+@given(st.fractions(Fraction(1, 10), 10, max_denominator=10), st.fractions(Fraction(1, 10), 10, max_denominator=10))
+def test_collapses_says_whether_the_recurrence_shrinks(c, r):
+    if c * r * r != 1:
+        assert bool(rc.collapses(math.log(r), math.log(c))) == (c * r**3 < r)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_product_bound_lies_above_float_propagation(seed):
+    rng = np.random.default_rng(seed)
+    n, d, depth = 6, 4, 5
+    layers = [Head(rng.normal(size=(d, d)) / d, rng.normal(size=(d, d)) / d) for _ in range(depth)]
+    half = rng.normal(size=(n // 2, d)) / 5
+    states = propagate(np.zeros(d), np.vstack([half, -half]), [[h] for h in layers])
+    log_cs = [float(rc.log_coefficient(np.abs(h.qk).sum(0).max(), composite_norm(h.value), gamma=gamma(s.residual @ h.qk @ s.residual.T)))
+              for h, s in zip(layers, states, strict=False)]
+    for layer in range(1, depth + 1):
+        bound = rc.product_bound(states[0].log_norm, log_cs[:layer])
+        assert states[layer].log_norm < bound
+
+
+# --- claims ---
+
+
+def in_scope(claim, suite="quick"):
+    return [case for case in claim.cases(suite) if all(holds(case) for holds in claim.assumes.values())]
+
+
+@pytest.mark.parametrize("name", MEASURABLE)
+def test_quick_cases_are_decided_as_expected(name):
+    claim = CLAIMS[name]
+    verdicts = {judge(claim, case, claim.measured(case, 0)).verdict for case in in_scope(claim)}
+    assert verdicts == ({Verdict.HOLDS} if claim.expected == "HOLDS" else {Verdict.HOLDS, Verdict.FAILS})
+
+
+@pytest.mark.parametrize("name", MEASURABLE)
+def test_every_quick_case_is_in_scope(name):
+    assert in_scope(CLAIMS[name]) == list(CLAIMS[name].cases("quick"))
+
+
+def mutations():
+    """(claim, mutated statement): a constant, an exponent or a factor changed."""
+    names = ("depth", "residual", "residual_end", "residual_scaled", "qk_norm", "value_norm", "cubic_coefficient", "cubic_slope")
+    L, r, end, scaled, qk, value, c, slope = (symbol(name) for name in names)
+    beta, gamma_, H, width = (symbol(name) for name in ("beta", "gamma", "heads", "qk_width"))
+    log, Rational = sympy.log, sympy.Rational
+    base = log(4 * gamma_ * beta * H / sympy.sqrt(width))
+    yield "softmax_perturbation", sympy.Le(symbol("softmax_excess"), Rational(199, 100))
+    yield "softmax_perturbation_below", sympy.Le(symbol("softmax_shortfall"), Rational(99, 100))
+    yield "softmax_constant", sympy.Eq(symbol("softmax_root"), Rational("1.25643120862"))
+    for name, left in (("one_layer_cubic", symbol("residual_per_gamma")), ("one_layer_cubic_v1", symbol("residual_next"))):
+        yield name, sympy.Le(left, Rational(2, 5) * qk * value / sympy.sqrt(width) * r**3)
+        yield name, sympy.Le(left, 4 * qk * value / sympy.sqrt(width) * r**2)
+        yield name, sympy.Le(left, 4 * qk * value / sympy.sqrt(width) * r**4)
+    yield "layers_product", sympy.Le(log(scaled), (3**L - 1) / 2 * log(4) + 2**L * log(r))
+    yield "layers_product", sympy.Le(log(scaled), (3**L - 1) / 2 * log(4) + 4**L * log(r))
+    yield "layers_uniform", sympy.Le(log(end), (3**L - 1) / 2 * base + 2**L * log(r))
+    yield "layers_uniform", sympy.Le(log(end), (4**L - 1) / 3 * base + 4**L * log(r))
+    yield "layers_uniform", sympy.Le(log(end), (3**L + 1) / 2 * base + 3**L * log(r))
+    yield "cubic_rate", sympy.Eq(slope, Rational(29, 10))
+    yield "collapse_condition", sympy.Eq(end, c ** ((3**L + 1) / 2) * r ** (3**L))
+
+
+@pytest.mark.parametrize(("name", "statement"), list(mutations()))
+def test_a_mutated_constant_turns_a_verdict(name, statement):
+    claim = dataclasses.replace(CLAIMS[name], statement=statement, predicted=None)
+    verdicts = [judge(claim, case, claim.measured(case, 0)).verdict for case in in_scope(claim)]
+    assert Verdict.FAILS in verdicts
+
+
+@pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.proof])
+def test_proof_is_confirmed_and_breaks_under_mutation(name):
+    claim = CLAIMS[name]
+    assert all(step.holds for step in claim.proof(claim.statement))
+    mutated = next(statement for other, statement in mutations() if other == name)
+    assert any(step.holds is False for step in claim.proof(mutated))
+
+
+def test_the_softmax_lemma_fails_just_beyond_its_constant():
+    claim = CLAIMS["softmax_perturbation"]
+    root = rc.softmax_constant()
+    for D, verdict in ((root.low - Fraction(1, 10**6), Verdict.HOLDS), (root.high + Fraction(1, 10**6), Verdict.FAILS)):
+        case = Case(instance="two tokens", range=str(D))
+        assert judge(claim, case, claim.measured(case, 0), force=True).verdict is verdict
+
+
+def test_assumptions_put_cases_out_of_scope():
+    large = Case(tokens=2, width=1, residual="1", qk_norm="1", value_norm="1", qk_width=1, bias=0)
+    assert judge(CLAIMS["one_layer_cubic"], large, Exact(1)).verdict is Verdict.OUT_OF_SCOPE
+    deep = Case(tokens=2, width=1, heads=1, gamma="1/2", residual="1", beta="1/2", qk_width=1, depth=1)
+    assert judge(CLAIMS["layers_uniform"], deep, Exact(1)).verdict is Verdict.OUT_OF_SCOPE  # two tokens have gamma = 0.707
+
+
+def test_the_pair_of_tokens_meets_its_closed_form():
+    """r' = sqrt(2) rho tanh(w rho^2), independent of how the instance is built."""
+    case = Case(tokens=2, width=1, residual="1", qk_norm="1/2", value_norm="1", qk_width=1, bias=0)
+    measured = CLAIMS["one_layer_cubic_v1"].measured(case, 0)
+    with flint.ctx.workprec(128):
+        assert (arb(1) / 4).tanh().overlaps(ball(measured.low, measured.high))
+    assert measured.high - measured.low < measured.low / 2**50
+
+
+def test_published_curve_is_the_prediction_at_its_layer():
+    claim = CLAIMS["bert_init_collapse"]
+    for layer, published in enumerate(("0.6118", "0.01758", "6.99e-7")):
+        interval = claim.predict(Case(layer=layer))
+        assert isinstance(interval, Ball)
+        assert interval.low < Fraction(published) < interval.high
+    assert claim.measured is None
+    assert claim.needs == "empirics"

@@ -1,0 +1,148 @@
+"""The dimension count S(d, L): an upper bound on the separation rank of linearised attention for all weights, heads and tokens.
+
+With M = U + V the moments of the two halves of the tokens, the output is x . P(U + V) for d forms P_a of degree C = (3^L - 1)/2 in
+D = d(d+1)/2 variables. Its rank is the dimension of the span of all partial derivatives of the P_a: for each order k at most the
+number d binom(D+k-1, k) of derivatives, and at most the number binom(D+C-k-1, C-k) of monomials of the degree that is left.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .evidence import Ball
+
+if TYPE_CHECKING:
+    from flint import arb
+
+# Beyond this many factors an exact binomial coefficient is a number that nobody reads.
+_EXACT_FACTORS = 10**5
+# Up to this many the exact integer is the quickest way to its logarithm.
+_QUICK_FACTORS = 300
+
+
+def moments_degree(depth: int) -> int:
+    """C(L) = (3^L - 1)/2: the degree of the output in the second moments of the tokens, exact.
+
+    >>> [moments_degree(depth) for depth in range(4)]
+    [0, 1, 4, 13]
+    """
+    return (3 ** _whole("depth", depth, low=0) - 1) // 2
+
+
+def dimension_count(width: int, depth: int) -> int:
+    """S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) >= sep, for all weights, heads and tokens; exact.
+
+    The first term of the minimum grows with k and the second falls, so the sum is two hockey sticks that meet where they cross:
+    d binom(D+m, m) + binom(D+C-m-1, C-m-1) with m the last k at which the first term is not the larger one.
+
+    Args:
+        width, depth: positive integers with D or C(L) at most 10^5; beyond that use `log3_dimension_count`.
+
+    Raises:
+        ValueError: for other values.
+
+    Cost: O(L) binomial coefficients.
+
+    >>> [dimension_count(2, depth) for depth in (1, 2, 3)]
+    [3, 18, 232]
+    """
+    d, C = _whole("width", width), moments_degree(_whole("depth", depth))
+    D = d * (d + 1) // 2
+    if min(C, D) > _EXACT_FACTORS:
+        raise ValueError(f"S({width}, {depth}) has too many digits to write down; use log3_dimension_count")
+    last, _ = _crossing(C, lambda k: d * math.comb(D + k - 1, k) <= math.comb(D + C - k - 1, C - k), exact=True)
+    return d * math.comb(D + last, last) + (math.comb(D + C - last - 1, D) if last < C else 0)
+
+
+def log3_dimension_count(width: ArrayLike, depth: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Proven bounds low <= log_3 S(d, L) <= high, for arrays of any size: at L = 200, d = 10^6 as at L = 1, d = 2.
+
+    The crossing m of `dimension_count` is found by bisection in balls, as far as they decide and to 64 bits. With a <= m < b known,
+    low sums the smaller term outside the gap (a, b) and high splits at a, which is an upper bound wherever one splits. Both are
+    evaluated with enough bits for the cancellation in log-gamma and rounded outwards.
+
+    Args:
+        width, depth: positive integers, which broadcast.
+
+    Returns:
+        low and high; when d and L are moderate they are neighbouring floats.
+
+    Raises:
+        ValueError: for a value that is not a positive integer.
+
+    Cost: about 400 evaluations of log-gamma at O(L + log d) bits for each element, some milliseconds.
+
+    >>> low, high = log3_dimension_count([2, 10**6], [2, 200])
+    >>> bool(low[0] <= np.log(18) / np.log(3) <= high[0]), bool(high[1] - low[1] <= 1e-15 * high[1])
+    (True, True)
+    """
+    pairs = np.broadcast(np.asarray(width, dtype=object), np.asarray(depth, dtype=object))
+    bounds = [_log3_count(_whole("width", d), _whole("depth", layers)) for d, layers in pairs]
+    low, high = (np.array([bound[side] for bound in bounds], dtype=np.float64).reshape(pairs.shape) for side in (0, 1))
+    return low, high
+
+
+def two_token_rank(width: int, depth: int) -> int:
+    """binom(d + C, C): an upper bound on the separation rank with one token on each side, reached by one head in all cases measured.
+
+    >>> [two_token_rank(2, depth) for depth in (1, 2, 3)]
+    [3, 15, 105]
+    """
+    C = moments_degree(_whole("depth", depth))
+    return math.comb(_whole("width", width) + C, C)
+
+
+def _crossing(C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False) -> tuple[int, int]:
+    # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second one at `high` and beyond.
+    low, high = 0, C + 1
+    while high - low > 1 and (exact or high - low > low >> 64):
+        middle = (low + high) // 2
+        answer = first_is_smaller(middle)
+        if answer is None:
+            break
+        low, high = (middle, high) if answer else (low, middle)
+    return low, high
+
+
+def _log3_count(d: int, depth: int) -> tuple[float, float]:
+    import flint
+    from flint import arb, fmpz
+
+    C, D = moments_degree(depth), d * (d + 1) // 2
+    if min(C, D) <= _QUICK_FACTORS:
+        with flint.ctx.workprec(128):
+            return _outward(arb(fmpz(dimension_count(d, depth))).log() / arb(3).log())
+
+    def log_binomial(n: int, k: int) -> arb:
+        return arb(fmpz(n + 1)).lgamma() - arb(fmpz(k + 1)).lgamma() - arb(fmpz(n - k + 1)).lgamma()
+
+    def first_is_smaller(k: int) -> bool | None:
+        gap = arb(fmpz(d)).log() + log_binomial(D + k - 1, k) - log_binomial(D + C - k - 1, C - k)
+        return True if gap < 0 else False if gap > 0 else None
+
+    def log3_split(last: int, rest: int) -> arb:
+        """log_3 of the first terms up to `last` and the second terms from `rest` on."""
+        total = arb(fmpz(d)).log() + log_binomial(D + last, last)
+        if rest <= C:
+            total += (log_binomial(D + C - rest, C - rest) - total).exp().log1p()
+        return total / arb(3).log()
+
+    # log-gamma of n has log2(n log n) bits before the point.
+    with flint.ctx.workprec(192 + (C + D).bit_length() + (C + D).bit_length().bit_length()):
+        low, high = _crossing(C, first_is_smaller)
+        return _outward(log3_split(low, high))[0], _outward(log3_split(low, low + 1))[1]
+
+
+def _outward(ball: arb) -> tuple[float, float]:
+    exact = Ball.of(ball)
+    return math.nextafter(float(exact.low), -math.inf), math.nextafter(float(exact.high), math.inf)
+
+
+def _whole(name: str, value: Any, low: int = 1) -> int:
+    if isinstance(value, bool) or value != value or value in (math.inf, -math.inf) or int(value) != value or value < low:
+        raise ValueError(f"{name}={value}: accepted are whole numbers from {low} on")
+    return int(value)

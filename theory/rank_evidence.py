@@ -1,0 +1,300 @@
+"""Evidence for separation_rank by other routes than its formulas: exact ranks of value matrices, explicit weights whose rank is known,
+degrees measured over Z, and the arguments that cover every depth."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .evidence import Ball, Case, Exact, Step
+from .linear_attention import (
+    PRIME,
+    AttentionNet,
+    forward,
+    layer_matrix,
+    moments,
+    normal_form,
+    random_net,
+    random_tokens,
+    value_matrix,
+)
+from .linear_attention import measured_degree as degree_of
+
+Array = NDArray[Any]
+
+
+def rank_mod(matrix: Array, prime: int = PRIME) -> int:
+    """The exact rank of an integer matrix modulo a prime.
+
+    >>> rank_mod(np.array([[1, 2], [2, 4]]))
+    1
+    """
+    import flint
+
+    rows, columns = matrix.shape
+    return int(flint.nmod_mat(rows, columns, (matrix % prime).ravel().tolist(), prime).rank())
+
+
+def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, tokens: int = 2,
+                    inputs: int | None = None) -> Exact:
+    """The separation rank of a random net with respect to two halves of the tokens, or a certified lower bound on it.
+
+    The value matrix at random weights and inputs is an integer matrix known modulo p. A minor that is non-zero there is a non-zero
+    polynomial in the weights, so the rank found is a lower bound for almost every choice of real weights, whatever p. Inputs are
+    added until the rank no longer grows with them, or up to `inputs` of them on each side.
+
+    Args:
+        rng: source of randomness.
+        width, depth, heads: the shape of the net.
+        tokens: N, even; the halves have N/2 tokens and position 0 is read.
+        inputs: how many inputs for each side; None for as many as it takes.
+
+    Returns:
+        The rank, with the chance that the separation rank is larger. With fewer inputs than the separation rank, that chance is 1.
+        Otherwise, an entry has degree 3^(L+1) - 2 in weights and tokens together, so by Schwartz and Zippel a minor of size up to R
+        that is not the zero polynomial modulo p vanishes with probability at most R (3^(L+1) - 2) / p.
+
+    Raises:
+        ValueError: when the number of tokens is odd, or the degree in the moments reaches p (binomial factors would vanish).
+
+    Cost: O(R^2) forward passes and one elimination of an R x R matrix for each growth step, R = 1.25 times the rank.
+
+    >>> separation_rank(np.random.default_rng(0), width=2, depth=2, tokens=4).value
+    18
+    """
+    if tokens < 2 or tokens % 2:
+        raise ValueError(f"tokens={tokens}: a balanced partition needs an even number of tokens, at least 2")
+    degree = 3 ** (depth + 1) - 2
+    if degree >= PRIME:
+        raise ValueError(f"depth={depth}: the degree {degree} reaches the prime {PRIME}, so the rank modulo it would be too small")
+    net = random_net(rng, width=width, depth=depth, heads=heads)
+    empty = np.empty((0, tokens // 2, width), dtype=np.int64)
+    left, right, values, rank = empty, empty, np.empty((0, 0), dtype=np.int64), 0
+    while len(values) == rank and (inputs is None or len(values) < inputs):
+        more = max(16, len(values) // 4) if inputs is None else inputs
+        new_left, new_right = (random_tokens(rng, net, more, tokens // 2) for _ in range(2))
+        values = np.vstack([np.hstack([values, value_matrix(net, left, new_right)]),
+                            value_matrix(net, new_left, np.concatenate([right, new_right]))])
+        left, right = np.concatenate([left, new_left]), np.concatenate([right, new_right])
+        rank = rank_mod(values)
+    return Exact(rank, misses=1.0 if rank == len(values) else min(1.0, len(values) * degree / PRIME))
+
+
+# --- explicit weights whose rank is known exactly ---------------------------------------------------------------------------------
+
+
+def coordinate_net(width: int, depth: int, prime: int | None = None) -> AttentionNet:
+    """Weights with as many heads as width, for which every layer multiplies by one entry of the moment matrix.
+
+    Head h of layer l has W^O = e_h, W^Q = e_h^T, W^V = e_a^T and W^K = e_b^T, so that T_l(M) = M_ab I. The pairs a <= b run through
+    all D = d_x (d_x + 1) / 2 entries; layers beyond the D-th repeat the last pair.
+    """
+    pairs = [(a, b) for a in range(width) for b in range(a, width)]
+    unit = np.eye(width, dtype=np.int64 if prime else object)
+    chosen = [pairs[min(layer, len(pairs) - 1)] for layer in range(depth)]
+    value, key = (np.stack([np.repeat(unit[pair[side]][None, None], width, axis=0) for pair in chosen]) for side in (0, 1))
+    query = np.stack([unit[:, None, :]] * depth)
+    return AttentionNet(query=query, key=key, value=value, output=np.swapaxes(query, -1, -2), prime=prime)
+
+
+def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exact:
+    """The separation rank of a net whose layers each multiply by a linear form of the moments, when N >= 2 (d_x + 1).
+
+    If T_l(M) = f_l(M) I for every l, then y_p = x_p prod f_j(M)^(e_j) over the distinct forms. With M = U + V, U from one side and
+    V from the other, a power splits into e_j + 1 products f_j(U)^k f_j(V)^(e_j - k) with non-zero binomial coefficients; when the
+    forms are linearly independent these products are different monomials, so the rank is prod (e_j + 1). N >= 2 (d_x + 1) makes
+    (x, U) and V fill Zariski-dense sets. For almost every choice of weights of the same shape the rank is at least as large, which
+    is why the value is returned as a lower bound. Every premise is checked exactly; nothing is taken from the construction.
+
+    Args:
+        net: weights over Z, for instance from `coordinate_net`.
+        points: random inputs modulo PRIME at which the product is compared with the token recursion.
+        seed: for these inputs.
+
+    Raises:
+        ArithmeticError: when a premise fails: a layer is no multiple of the identity, the forms are dependent, or a value differs.
+
+    Cost: O(L H D d_x^3) integer operations and `points` forward passes.
+
+    >>> certified_rank(coordinate_net(2, 3)).value  # exponents 9, 3, 1
+    80
+    """
+    forms = [_form(net, layer) for layer in range(net.depth)]
+    distinct = sorted(set(forms))
+    exponents = _exponents(forms, distinct)
+    _require_independent(distinct)
+    _require_equal_values(net, distinct, exponents, points, seed)
+    return Exact(math.prod(e + 1 for e in exponents), misses=1.0)
+
+
+def _form(net: AttentionNet, layer: int) -> tuple[int, ...]:
+    # T_l is linear in M, so its values on a basis of the symmetric matrices decide it: this covers all M.
+    coefficients = []
+    for a in range(net.width):
+        for b in range(a, net.width):
+            basis = np.zeros((net.width, net.width), dtype=object)
+            basis[a, b] = basis[b, a] = 1
+            image = layer_matrix(net, layer, basis)
+            if (image != image[0, 0] * np.eye(net.width, dtype=object)).any():
+                raise ArithmeticError(f"layer {layer} does not multiply every token by one linear form of the moments")
+            coefficients.append(int(image[0, 0]))
+    return tuple(coefficients)
+
+
+def _exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]) -> list[int]:
+    # M_l = c_l M for a scalar c_l: a layer contributes f_l(c_l M) = c_l f_l(M), and c_{l+1} = (c_l f_l(M))^2 c_l.
+    product, scale = [0] * len(distinct), [0] * len(distinct)
+    for form in forms:
+        used = [int(form == other) for other in distinct]
+        product = [p + c + u for p, c, u in zip(product, scale, used, strict=True)]
+        scale = [3 * c + 2 * u for c, u in zip(scale, used, strict=True)]
+    return product
+
+
+def _require_independent(forms: list[tuple[int, ...]]) -> None:
+    import flint
+
+    rank = flint.fmpz_mat([list(form) for form in forms]).rank()
+    if rank != len(forms):
+        raise ArithmeticError(f"the {len(forms)} linear forms span only {rank} dimensions")
+
+
+def _require_equal_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int], points: int, seed: int) -> None:
+    query, key, value, output = ((a % PRIME).astype(np.int64) for a in (net.query, net.key, net.value, net.output))
+    reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
+    tokens = random_tokens(np.random.default_rng(seed), reduced, points, 2 * net.width + 2)
+    found = forward(reduced, tokens)
+    upper = np.triu_indices(net.width)
+    for x, moment, value in zip(tokens[:, 0, 0], moments(reduced, tokens), found, strict=True):
+        product = int(x)
+        for form, exponent in zip(forms, exponents, strict=True):
+            linear = sum(c * int(m) for c, m in zip(form, moment[upper], strict=True)) % PRIME
+            product = product * pow(linear, exponent, PRIME) % PRIME
+        if product != int(value):
+            raise ArithmeticError("the token recursion differs from the product of linear forms")
+
+
+# --- what the claims ask for ---
+
+
+def measured_rank(case: Case, seed: int) -> Exact:
+    """The separation rank of a random net, or a lower bound by explicit weights when the case says weights=coordinate.
+
+    A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a lower bound only.
+    """
+    if case.get("weights") == "coordinate":
+        if case.heads != case.width or case.tokens < 2 * case.width + 2:
+            raise ValueError(f"[{case}]: the explicit weights need as many heads as width and at least 2 width + 2 tokens")
+        return certified_rank(coordinate_net(case.width, case.depth))
+    return _random_rank(case, seed)
+
+
+@lru_cache(maxsize=1024)
+def _random_rank(case: Case, seed: int) -> Exact:
+    # Cached, because several claims ask about the same net.
+    return separation_rank(case.rng(seed), width=case.width, depth=case.depth, heads=case.heads, tokens=case.tokens,
+                           inputs=case.get("inputs"))
+
+
+def measured_degree(case: Case, seed: int) -> Exact | Ball:
+    """The degree of the output in all tokens, over Z; a case with residual=True gives the net residual connections."""
+    rng = case.rng(seed)
+    net = random_net(rng, width=case.width, depth=case.depth, prime=None, residual=case.get("residual", False))
+    return _degree(rng, lambda tokens: forward(net, tokens).item(), (2, net.width))
+
+
+def measured_moments_degree(case: Case, seed: int) -> Exact | Ball:
+    """The degree of the normal form in the moment matrix alone, at a fixed token, over Z."""
+    rng = case.rng(seed)
+    net = random_net(rng, width=case.width, depth=case.depth, prime=None)
+    token = random_tokens(rng, net)
+    # A symmetric matrix from any square one: the polynomial is asked about off the cone of moment matrices too.
+    return _degree(rng, lambda half: normal_form(net, half + half.T, token).item(), (net.width, net.width))
+
+
+def _degree(rng: np.random.Generator, function: Callable[[NDArray[Any]], Any], shape: tuple[int, ...]) -> Exact | Ball:
+    base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
+    found = degree_of(function, base, direction)
+    # By Schwartz and Zippel the part of top degree, if below 2^21, vanishes at a random direction with probability at most 2^-40.
+    return Exact(found.value, misses=2.0**-40) if isinstance(found, Exact) else found
+
+
+def measured_threshold(case: Case, seed: int) -> Exact:
+    """The whole depth at which the degree of the output reaches the width, by tripling; for widths that are powers of three."""
+    depth, degree = 0, 1
+    while degree < case.width:
+        depth, degree = depth + 1, degree * 3
+    if degree != case.width:
+        raise ValueError(f"width={case.width} is no power of three, so no whole depth meets it exactly")
+    return Exact(depth)
+
+
+# --- arguments that cover every depth --------------------------------------------------------------------------------------------
+
+
+def degree_proof(statement: Any) -> Iterable[Step]:
+    """deg = 3^L for every shape and almost all weights: induction over layers, and positive weights as the witness."""
+    net, tokens, t = _positive_net(1), _positive_symbols("x", (2, 2)), _positive_symbols("t", ()).item()
+    once, scaled = forward(net, tokens).item(), forward(net, t * tokens).item()
+    yield _zero("a layer is a sum of products query * key * value, each linear in a token: tokens t x give t^3 times the output",
+                scaled - t**3 * once)
+    yield from _induction(statement, first=3, following=lambda degree: 3 * degree)
+    yield Step("positive weights and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
+
+
+def moments_degree_proof(statement: Any) -> Iterable[Step]:
+    """deg = C(L) for every shape and almost all weights: the first layer gives 1, all later ones act on moments of degree 3."""
+    net, x, t = _positive_net(1), _positive_symbols("x", (2,)), _positive_symbols("t", ()).item()
+    half = _positive_symbols("m", (2, 2))
+    M = half + half.T
+    once, scaled = normal_form(net, M, x).item(), normal_form(net, t * M, x).item()
+    yield _zero("T_1(M) x is linear in M", scaled - t * once)
+    T, scaled_T = layer_matrix(net, 0, M), layer_matrix(net, 0, t * M)
+    yield _zero("the moments after a layer, T(M) M T(M)^T, are cubic in M",
+                *(scaled_T @ (t * M) @ scaled_T.T - t**3 * (T @ M @ T.T)).ravel())
+    yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
+    yield Step("positive weights, moments and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
+
+
+def threshold_proof(statement: Any) -> Iterable[Step]:
+    """The right side is the only depth at which the degree 3^L of the output equals the width."""
+    import sympy
+
+    from .glossary import symbol
+
+    width, real = symbol("width"), sympy.Symbol("depth", real=True)
+    yield _zero("3^L at the threshold is the width", 3**statement.rhs - width)
+    yield Step("3^L grows strictly with L, so no other depth meets the width", sympy.diff(3**real, real).is_positive)
+
+
+def _induction(statement: Any, first: int, following: Callable[[Any], Any]) -> Iterable[Step]:
+    from .glossary import symbol
+
+    L = symbol("depth")
+    yield _zero(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
+    yield _zero(f"from L to L + 1 layers a degree n becomes {following(symbol('order'))}".replace("order", "n"),
+                statement.rhs.subs(L, L + 1) - following(statement.rhs))
+
+
+def _zero(says: str, *expressions: Any) -> Step:
+    import sympy
+
+    return Step(says, all(sympy.simplify(sympy.expand(e)) == 0 for e in expressions))
+
+
+def _positive_net(depth: int) -> AttentionNet:
+    # Width 2 with two heads and two tokens has every kind of sum that a layer has: over heads, tokens and coordinates.
+    shapes = 3 * [(depth, 2, 1, 2)] + [(depth, 2, 2, 1)]
+    query, key, value, output = (_positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
+    return AttentionNet(query, key, value, output, None)
+
+
+def _positive_symbols(name: str, shape: tuple[int, ...]) -> Array:
+    import sympy
+
+    symbols = [sympy.Symbol(f"{name}{i}", positive=True) for i in range(math.prod(shape))]
+    return np.array(symbols, dtype=object).reshape(shape)
