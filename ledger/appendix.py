@@ -173,7 +173,8 @@ def _row(result: ClaimResult) -> Row:
     lines = tuple(_line(result, case) for case in result.cases)
     worst = result.counterexample
     measured = latex(quantity(claim.statement, result.cases[0].case)) if result.cases else ""
-    return Row(result, latex(claim.statement), latex(claim.statement.lhs), measured, tuple((GLOSSARY[s].latex, GLOSSARY[s].meaning) for s in symbols), result.verdict.value,
+    return Row(result, latex(claim.statement), latex(claim.statement.lhs), measured,
+               tuple((GLOSSARY[s].latex, GLOSSARY[s].meaning) for s in symbols), result.verdict.value,
                typesetting.factor(result.tightest), lines, lines[result.cases.index(worst)] if worst else None)
 
 
@@ -200,11 +201,12 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
 
 def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
     """(heading, what it means, findings), failures first. An empty list is printed too: it says that there is none."""
+    failed = [row for row in rows if row.verdict == "FAILS"]
     decided = [row for row in rows if row.verdict not in ("FAILS", "UNDECIDED")]
     open_cases = {row.claim.key: [c for c in row.cases if c.verdict == "UNDECIDED"] for row in rows}
     return [
         ("Fails", "A counterexample is stored; each can be measured again by itself.",
-         [Finding(row, _failure(row), row.counterexample) for row in sorted(rows, key=lambda r: not r.result.unexpected) if row.verdict == "FAILS"]),
+         [Finding(row, _failure(row), row.counterexample) for row in sorted(failed, key=lambda row: not row.result.unexpected)]),
         ("Needs attention", "A run raised, a machine-checked argument broke, or a statement known to be wrong suddenly held.",
          [Finding(row, row.result.unexpected) for row in rows if row.result.unexpected and row.verdict != "FAILS"]),
         ("Vacuous", "The bound holds, but on every decided case by so large a factor that it says nothing about them.",
@@ -256,7 +258,8 @@ def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any], runs: int)
     for row in rows:
         name = typesetting.macro(row.claim.key)
         macros += [(name, row.verdict.replace("_", " ")), (f"{name}Decided", str(len(row.result.decided))),
-                   (f"{name}InScope", str(len(row.result.in_scope))), (f"{name}Slack", rf"\ensuremath{{{row.slack}}}" if row.slack else "--")]
+                   (f"{name}InScope", str(len(row.result.in_scope))),
+                   (f"{name}Slack", rf"\ensuremath{{{row.slack}}}" if row.slack else "--")]
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
         raise AppendixError(f"two claims would share the macro {twice[0]}; rename one of their keys")
@@ -282,6 +285,7 @@ def _templates() -> jinja2.Environment:
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
         comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined, autoescape=False)
-    for name in ("tex", "tex_code", "tex_hash", "tex_value", "md", "md_code", "md_math", "md_value", "prose", "sentence", "verdict_tex", "verdict_md"):
+    for name in ("tex", "tex_code", "tex_hash", "tex_value", "prose", "sentence", "verdict_tex",
+                 "md", "md_code", "md_math", "md_value", "verdict_md"):
         environment.filters[name] = getattr(typesetting, name)
     return environment

@@ -32,13 +32,13 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), json_ou
     _report_set_aside(store, notes)
     todo = sum(run.id not in store for run in runs)
     if not quiet and not json_output:
-        notes.print(Text(f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - todo} already recorded in {store.root}"))
+        _say(notes, f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - todo} already recorded in {store.root}")
     try:
         with terminal.progress(notes, todo, quiet or json_output) as (started, finished):
             failures = execute(runs, store, started=started, finished=finished)
     except KeyboardInterrupt:
         kept = sum(run.id in store for run in runs)
-        notes.print(Text(f"interrupted: {kept} of {len(runs)} runs are recorded; the same command goes on from there"))
+        _say(notes, f"interrupted: {kept} of {len(runs)} runs are recorded; the same command goes on from there")
         return 130
     judged = results(claims, suite, store, failures)
     listed = manifest(_recorded(runs, store))
@@ -74,7 +74,7 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
     else:
         terminal.show(Console(highlight=False), result, suite)
         if not result.records:
-            Console(stderr=True, highlight=False).print(Text(f"nothing recorded for it in {store.root} yet; run `depthlaw verify {suite}`"))
+            _say(Console(stderr=True, highlight=False), f"nothing recorded for it in {store.root} yet; run `depthlaw verify {suite}`")
     return 0
 
 
@@ -112,6 +112,11 @@ def cite(keys: list[str], json_output: bool) -> int:
     else:
         print("\n\n".join(entries.values()))
     return 0
+
+
+def _say(console: Console, message: str) -> None:
+    """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
+    console.print(Text(terminal.clean(message)), soft_wrap=True)
 
 
 def open_store(folder: Path | None) -> Store:
@@ -152,7 +157,7 @@ def _largest_recorded_suite(claim: Claim, store: Store) -> str:
 
 def _report_set_aside(store: Store, notes: Console) -> None:
     for item in store.set_aside:
-        notes.print(Text(terminal.clean(f"set aside: {item.name} ({item.why}); kept as {item.moved_to}, not used")))
+        _say(notes, f"set aside: {item.name} ({item.why}); kept as {item.moved_to}, not used")
 
 
 def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure], json_output: bool) -> None:

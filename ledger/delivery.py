@@ -35,7 +35,8 @@ def deliver(source: Path, target: Path) -> list[Path]:
         DeliveryError: when `target` is not such a folder or cannot be written; nothing in it was changed.
     """
     sums = {name: _sha256(source / name) for name in _files(source) if name != SUMS}
-    (source / SUMS).write_text(_HEADER + "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items())), encoding="utf-8", newline="\n")
+    listing = _HEADER + "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
+    (source / SUMS).write_text(listing, encoding="utf-8", newline="\n")
     try:
         target = target.expanduser().resolve()
         old = _ours(target)
@@ -89,7 +90,8 @@ def _ours(target: Path) -> list[str]:
         raise DeliveryError(f"{target} is a file; give the name of a folder")
     listed = _listed(target / SUMS)
     # Without our list a single look is enough: the folder may be somebody's home.
-    found = [name for name in _files(target) if name != SUMS] if listed else [path.name for path in target.iterdir() if not _left(path.name)]
+    names = _files(target) if listed else (path.name for path in target.iterdir() if not _left(path.name))
+    found = [name for name in names if name != SUMS or not listed]
     for name in found:
         if name not in listed:
             raise DeliveryError(f"{target} holds {name}, which depthlaw did not write; choose a new or empty folder")

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsFloat
 
-from depthlaw.theory.evidence import Exact
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.measurement import Exact
 
 from .records import decode
 from .report import CaseResult, ClaimResult
@@ -23,7 +23,7 @@ GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_c
 _BEYOND = 1
 _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
-_COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "point": "#009E73"}
+_COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73", "several": "#CC79A7"}
 _STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans", "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
@@ -34,6 +34,7 @@ _STYLE: dict[str, Any] = {
 class Point:
     """The largest rank found on one case, over its seeds."""
 
+    claim: str
     width: int
     depth: int
     heads: int
@@ -56,7 +57,6 @@ class Caption:
     claims: tuple[str, ...]
     widths: tuple[int, ...]
     heads: tuple[int, ...]
-    depths: int
     points: int
     draws: int
     devices: tuple[str, ...]
@@ -75,7 +75,6 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
     """
     from matplotlib import style
 
-    results = list(results)
     points = sorted(generic_ranks(results), key=lambda p: (p.width, p.heads, p.depth))
     if not points:
         return None
@@ -84,10 +83,9 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
         # A note of when a file was made, or by which release, would make equal figures differ.
         figure.savefig(folder / "separation-rank.pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
         figure.savefig(folder / "separation-rank.png", metadata={"Software": None})
-    keys = tuple(r.claim.key for r in results if r.claim.key in GENERIC_RANK)
-    return Caption("separation-rank", keys, tuple(sorted({p.width for p in points})), tuple(sorted({p.heads for p in points})),
-                   _depths(points)[-1], len(points), max(p.draws for p in points), tuple(sorted({p.device for p in points})),
-                   tuple(sorted({r[:8] for p in points for r in p.records})))
+    return Caption("separation-rank", tuple(sorted({p.claim for p in points})), tuple(sorted({p.width for p in points})),
+                   tuple(sorted({p.heads for p in points})), len(points), max(p.draws for p in points),
+                   tuple(sorted({p.device for p in points})), tuple(sorted({r[:8] for p in points for r in p.records})))
 
 
 def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
@@ -97,15 +95,15 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
         if result.claim.key not in GENERIC_RANK:
             continue
         for case in result.cases:
-            shape = tuple(case.case.get(name, 1) for name in ("width", "depth", "heads"))
-            point = _point(shape, case)
+            shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)), int(case.case.get("heads", 1)))
+            point = _point(result.claim.key, shape, case)
             tokens = case.case.get("tokens", 0)
             if point and (shape not in best or (tokens, point.rank) > (best[shape][0], best[shape][1].rank)):
                 best[shape] = tokens, point
     return (point for _, point in best.values())
 
 
-def _point(shape: tuple[int, ...], case: CaseResult) -> Point | None:
+def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
     # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the separation rank.
     if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width", "depth"} <= case.case.fields().keys():
         return None
@@ -113,7 +111,9 @@ def _point(shape: tuple[int, ...], case: CaseResult) -> Point | None:
     if not found:
         return None
     devices = ", ".join(sorted({str(record.inputs.get("device", "unknown")) for record in case.records}))
-    return Point(*shape, int(max(value.value for value in found)), len(found), tuple(record.id for record in case.records), devices)
+    width, depth, heads = shape
+    rank = int(max(value.value for value in found))
+    return Point(claim, width, depth, heads, rank, len(found), tuple(record.id for record in case.records), devices)
 
 
 def _depths(points: list[Point]) -> range:
@@ -153,13 +153,15 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
 
     for label, colour, style, curve in _curves(width, depths):
         if curve:
-            axes.plot(list(curve), list(curve.values()), style, marker=".", markersize=4, color=_COLOURS[colour], linewidth=1.2, label=label)
+            axes.plot(list(curve), list(curve.values()), style, color=_COLOURS[colour], linewidth=1.2, marker=".", markersize=4,
+                      label=label)
     # Open markers, so that a bound that is attained shows through.
-    for marker, size, label, shown in (("o", 7, "measured, one head", [p for p in points if p.heads == 1]),
-                                       ("x", 5, "measured, several heads", [p for p in points if p.heads > 1])):
+    for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
+                                       ("x", 5, "several", [p for p in points if p.heads > 1])):
         if shown:
             axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size, markerfacecolor="none",
-                      markeredgewidth=1.5, markeredgecolor=_COLOURS["point"], label=label, zorder=3)
+                      markeredgewidth=1.5, markeredgecolor=_COLOURS[heads], zorder=3,
+                      label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 
@@ -168,7 +170,7 @@ def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int
     """(label, colour, line style, height by depth) of the bounds for one head, each where its theorem applies."""
     from depthlaw.theory import separation_rank as theory
 
-    def curve(bound: Callable[[int], float], part: list[int]) -> dict[int, float]:
+    def curve(bound: Callable[[int], SupportsFloat], part: list[int]) -> dict[int, float]:
         # A rank is at least 1: a negative bound says no more than that.
         return {depth: max(0.0, float(bound(depth))) for depth in part}
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.evidence import Ball, Exact, Measured, Sample, Step
+from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 
 from .budget import UsageError
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.evidence import Ball, Exact, Measured, Sample, Step
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
+from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 
 from .records import Record, Store, decode
 from .suite import Failure, Run

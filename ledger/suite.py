@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.theory.claim import Case, Claim, registry
-from depthlaw.theory.evidence import Measured
+from depthlaw.theory.measurement import Measured
 
 from .records import Record, Store, digest, encode
 

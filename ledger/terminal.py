@@ -13,9 +13,9 @@ from rich.table import Table
 from rich.text import Text
 
 from depthlaw.theory.claim import Claim
-from depthlaw.theory.evidence import Ball, Exact, Measured, Sample
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.measurement import Ball, Exact, Measured, Sample
 
 from .report import CaseResult, ClaimResult
 from .suite import Run

@@ -6,18 +6,28 @@ import unicodedata
 
 from .terminal import clean, slack
 
-_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}",
-        "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}", "`": r"\textasciigrave{}",
-        "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\dots{}"}
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
+    "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''",
+    "\u2026": r"\dots{}", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "æ": r"\ae{}", "Æ": r"\AE{}",
+    "œ": r"\oe{}", "Œ": r"\OE{}"}
+# Combining marks and the commands that set them in every font encoding.
+_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".", "\u0308": '"',
+            "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
 
 # Characters that papers write as a command of maths mode.
-_MATHS = {"≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim", "±": "pm", "×": "times", "·": "cdot",
-          "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow", "↦": "mapsto", "∞": "infty", "∈": "in",
-          "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists", "∑": "sum", "∏": "prod",
-          "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle", "⟩": "rangle",
-          "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}", "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
+_MATHS = {
+    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim", "±": "pm", "×": "times", "·": "cdot",
+    "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow", "↦": "mapsto",
+    "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists",
+    "∑": "sum", "∏": "prod", "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle",
+    "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}",
+    "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
 _GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N",
                 "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
+_GREEK = ("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA", "LAMDA", "MU", "NU", "XI", "OMICRON", "PI",
+          "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA")
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
 
@@ -106,10 +116,11 @@ def md_math(latex: str) -> str:
     """
     if not latex:
         return ""
-    named = {"\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ", "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
+    named = {"\\#": r"\sharp ", "\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ",
+             "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
              "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ", "*": r"\ast ", "~": r"\enspace ",
              "_": "_ ", "](": "] (", "][": "] ["}
-    text = re.sub(r"\\[|{},:;!\\]|[|<>*~_]|\](?=[(\[])", lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
+    text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])", lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
     return f"${text.strip()}$"
 
 
@@ -199,12 +210,13 @@ def _tex_character(c: str) -> str:
     if c in _MATHS:
         return r"\ensuremath{" + ("" if c == "−" else "\\") + _MATHS[c] + "}"
     name = unicodedata.name(c, "")
-    if greek := re.fullmatch(r"GREEK (SMALL|CAPITAL) LETTER (FINAL )?(\w+)", name):
+    if greek := re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", name):
         return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") + "}"
     if script := re.fullmatch(r"(SUPERSCRIPT|SUBSCRIPT) \w+", name):
         return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{unicodedata.normalize('NFKD', c).replace('−', '-')}}}}}"
-    if "\u00c0" <= c <= "\u017f":
-        return c
+    letter, *marks = list(unicodedata.normalize("NFD", c))
+    if letter.isascii() and letter.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
+        return rf"\{_ACCENTS[marks[0]]}{{{letter}}}"
     return f"[U+{ord(c):04X}]"
 
 

@@ -11,7 +11,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from .evidence import Ball, Case, Exact, Measured, Sample, Step
+from .measurement import Ball, Case, Exact, Measured, Sample, Step
 
 if TYPE_CHECKING:
     import sympy

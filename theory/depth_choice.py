@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from . import depth_evidence as evidence
+from . import depth_choice_measured as measured_by
 from .claim import Case, Claim, Exact, Source, Twin
 from .models import model, models
 
@@ -243,18 +243,18 @@ def _threshold_claims() -> Iterator[Claim]:
               "function; stated to nine decimals, rounded down.",
         statement=Eq(depth, _nine_decimals(LambertW(N * nine / 12) / nine)),
         source=source, reading="derived", kind="identity", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.root(evidence.threshold_size, case.parameters)),
+        measured=lambda case, seed: Exact(measured_by.root(measured_by.threshold_size, case.parameters)),
         grid={"quick": Case.grid(parameters=(12, 10**6, 10**7, 1_300_000_000, 10**12)),
               "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18))},
         must_fail=Twin(Case(parameters=10**9), "base 2 in place of base 3",
                        statement=Eq(depth, _nine_decimals(LambertW(N * four / 12) / four))),
-        proof=evidence.threshold_proof, note="The threshold concerns attention without softmax, feed-forward layers and residuals.")
+        proof=measured_by.threshold_proof, note="The threshold concerns attention without softmax, feed-forward layers and residuals.")
     yield Claim(
         key="depth_choice/threshold_inverse", title="largest budget a depth serves under the threshold",
         words="For every depth L the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters.",
         statement=Eq(symbol("threshold_parameters"), 12 * L * 9**L),
         source=source, reading="derived", kind="identity", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.weights(case.depth, evidence.widest(case.depth))),
+        measured=lambda case, seed: Exact(measured_by.weights(case.depth, measured_by.widest(case.depth))),
         grid={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
         must_fail=Twin(Case(depth=6), "3^L in place of d^2 = 9^L", statement=Eq(symbol("threshold_parameters"), 12 * L * 3**L)))
 
@@ -273,7 +273,7 @@ def _fit_claims() -> Iterator[Claim]:
               "a = 5.039 and b = 0.0555; here to the nearest integer, measured by inverting the other published form L = (ln d - a) / b.",
         statement=Eq(width, floor(exp(a + b * L) + half)),
         source=Source("bigscience", "math/README.md, after levine2020"), reading="reported", kind="empirical fit", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.nearest_width(case.depth)),
+        measured=lambda case, seed: Exact(measured_by.nearest_width(case.depth)),
         grid={"quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)), "theory": Case.grid(depth=(1, 64, 96, 118))},
         must_fail=Twin(Case(depth=48), "b = 0.0565", statement=Eq(width, floor(exp(a + Rational("0.0565") * L) + half))),
         note="Says that the published forms of the fit agree, not that nets obey it. Nets of 6 to 48 layers are behind it.")
@@ -284,12 +284,12 @@ def _fit_claims() -> Iterator[Claim]:
         statement=Eq(depth, _nine_decimals(_fit_depth(N, a, b))),
         source=Source("bigscience", "math/README.md, after levine2020; the inversion is derived here"),
         reading="derived", kind="identity", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.root(evidence.fit_size, case.parameters)),
+        measured=lambda case, seed: Exact(measured_by.root(measured_by.fit_size, case.parameters)),
         grid={"quick": Case.grid(parameters=(10**6, 10**8, 1_300_000_000, 7 * 10**9, 175 * 10**9)),
               "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
         must_fail=Twin(Case(parameters=10**8), "a factor 2 lost in W's argument",
                        statement=Eq(depth, _nine_decimals(LambertW(b * N / (12 * exp(2 * a))) / (2 * b)))),
-        proof=evidence.fit_proof, note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 3e9 parameters.")
+        proof=measured_by.fit_proof, note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 3e9 parameters.")
 
 
 def _fit_error_claim() -> Claim:
@@ -305,10 +305,10 @@ def _fit_error_claim() -> Claim:
               "4 (var_a + L^2 var_b + 2 L cov); its root is the published 2 sqrt(...).",
         statement=Eq(variance, 4 * (var_a + L**2 * var_b + 2 * L * cov)),
         source=Source("levine2020", "the fit of the transition sizes", _V3), reading="recalled", kind="identity", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.propagated(case.depth)),
+        measured=lambda case, seed: Exact(measured_by.propagated(case.depth)),
         grid={"quick": Case.grid(depth=(1, 6, 12, 24, 48)), "theory": Case.grid(depth=(80, 118))},
         must_fail=Twin(Case(depth=24), "the covariance counted once", statement=Eq(variance, 4 * (var_a + L**2 * var_b + L * cov))),
-        proof=evidence.error_proof,
+        proof=measured_by.error_proof,
         note=_AS_RECALLED + ". The variances too are recalled; their roots agree with the recalled errors 0.030 and 1.3e-3.")
 
 
@@ -325,7 +325,7 @@ def _gpt3_claim() -> Claim:
               "Levine's fit at N = 12 L d^2, rounded to an integer.",
         statement=Eq(projected, floor(_fit_depth(12 * L * d**2, _exact(FIT_A), b) + half)),
         source=Source("levine2020", "Table 1", _V3), reading="recalled", kind="empirical fit", quantifier="all",
-        measured=lambda case, seed: Exact(evidence.GPT3_PROJECTED[case.model]),
+        measured=lambda case, seed: Exact(measured_by.GPT3_PROJECTED[case.model]),
         grid={"quick": (Case(model="GPT-3 Small", depth=12, width=768), Case(model="GPT-3 Medium", depth=24, width=1024),
                         Case(model="GPT-3 13B", depth=40, width=5140), Case(model="GPT-3 175B", depth=96, width=12288))},
         must_fail=Twin(Case(model="GPT-3 13B", depth=40, width=5140), "a = 5.1",
@@ -366,7 +366,7 @@ def _nine_decimals(depth: Any) -> Any:
     """A real depth rounded down to nine decimals: equality of rationals can be decided, equality of two reals cannot."""
     from sympy import floor
 
-    return floor(depth * evidence.UNITS) / evidence.UNITS
+    return floor(depth * measured_by.UNITS) / measured_by.UNITS
 
 
 def _fit_depth(parameters: Any, a: Any, b: Any) -> Any:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .evidence import Ball
+from .measurement import Ball
 
 if TYPE_CHECKING:
     from flint import arb

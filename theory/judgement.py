@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .claim import Claim, at, quantity
-from .evidence import Ball, Case, Exact, Measured, Sample
+from .measurement import Ball, Case, Exact, Measured, Sample
 
 if TYPE_CHECKING:
     import sympy

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .claim import Ball, Case, Claim, Source, Twin
-from .collapse_evidence import (
+from .rank_collapse_measured import (
     LARGEST_RANGE,
     around_slope,
     condition_number,

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from . import rank_evidence as evidence
+from . import separation_rank_measured as measured_by
 from .claim import Case, Claim, Source, Twin
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
 
@@ -139,7 +139,7 @@ _SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
 _MANY_TOKENS = {"N >= 4": lambda c: c.tokens >= 4}
 _ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
 
-# Weights that make every layer multiply by another entry of the moment matrix; see rank_evidence.certified_rank.
+# Weights that make every layer multiply by another entry of the moment matrix; see separation_rank_measured.certified_rank.
 _COORDINATE = (Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
                Case(width=4, depth=62, heads=4, tokens=10, weights="coordinate"))
 _SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)), *Case.grid(width=3, depth=2, heads=(1, 3), tokens=(2, 4)),
@@ -198,7 +198,7 @@ def _degree_claims() -> Iterator[Claim]:
         words="For every width, heads and tokens and almost all weights, an output coordinate of L layers of linearised attention without "
               "residual connections is a form of degree 3^L in the tokens.",
         statement=Eq(degree, 3**L), source=source, reading="recalled", kind="identity", quantifier="almost every",
-        measured=evidence.measured_degree, grid=grid, proof=evidence.degree_proof,
+        measured=measured_by.measured_degree, grid=grid, proof=measured_by.degree_proof,
         assumes={"no residual connections": lambda c: not c.get("residual", False)},
         must_fail=Twin(Case(width=2, depth=2, residual=True), "residual connections mix degrees 1 to 3^L, so the output is no form"),
         note="The layer is as recalled; check against the paper. The degree is derived from it.")
@@ -207,7 +207,7 @@ def _degree_claims() -> Iterator[Claim]:
         words="For every width and heads and almost all weights, an output coordinate is linear in the token at its position and a form of "
               "degree C(L) = (3^L - 1)/2 in the second moments of all tokens.",
         statement=Eq(in_moments, _moments(L)), source=source, reading="derived", kind="identity", quantifier="almost every",
-        measured=evidence.measured_moments_degree, grid=grid, proof=evidence.moments_degree_proof,
+        measured=measured_by.measured_moments_degree, grid=grid, proof=measured_by.moments_degree_proof,
         must_fail=Twin(Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(in_moments, 3**L / 2, evaluate=False)))
 
 
@@ -222,7 +222,7 @@ def _threshold_claim() -> Claim:
         words="For every width, the depth at which the degree 3^L of the output equals the width, where Levine's two regimes meet, is "
               "log_3(d_x).",
         statement=Eq(threshold, _log3(width)), source=Source("levine2020", "abstract", _V1), reading="printed", kind="threshold",
-        quantifier="all", measured=evidence.measured_threshold, proof=evidence.threshold_proof,
+        quantifier="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
         grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
         must_fail=Twin(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
         note="Printed is the formula. That depth stops paying there is what the bounds suggest, not what this identity says.")
@@ -240,7 +240,7 @@ def _shallow_claims() -> Iterator[Claim]:
         key="separation_rank/lower_bound_shallow", title="lower bound below the threshold",
         words="For L < log_3(d_x), H < d_x and almost all weights, log_3 sep >= 3^(L-2) (log_3(d_x - H) - L + 2 - log_3 2).",
         statement=Ge(_log3(sep), 3 ** (L - 2) * rate), source=source, reading="recalled", kind="lower", quantifier="almost every",
-        measured=evidence.measured_rank, assumes={**_SHALLOW, **_SPARE_WIDTH},
+        measured=measured_by.measured_rank, assumes={**_SHALLOW, **_SPARE_WIDTH},
         grid={"quick": (*exact, *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
                         Case(width=28, depth=3, heads=1, tokens=4, inputs=100)),
               "theory": Case.grid(width=28, depth=3, heads=(2, 4), tokens=(2, 4), inputs=100)},
@@ -250,7 +250,7 @@ def _shallow_claims() -> Iterator[Claim]:
         key="separation_rank/upper_bound_shallow", title="upper bound below the threshold",
         words="For L < log_3(d_x), sep <= (d_x + H)^C(L), that is log_3 sep <= (3^L - 1)/2 log_3(d_x + H).",
         statement=Le(sep, (d + H) ** _moments(L)), source=source, reading="recalled", kind="upper", quantifier="almost every",
-        measured=evidence.measured_rank, assumes=_SHALLOW,
+        measured=measured_by.measured_rank, assumes=_SHALLOW,
         grid={"quick": exact, "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
               "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
         must_fail=Twin(Case(width=4, depth=1, heads=1, tokens=4), "without the one term per head that does not cross",
@@ -270,7 +270,7 @@ def _deep_lower_claim() -> Claim:
         words="For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 = -L (H/2 + 1) and "
               "b_2 = -d_x (1 + log_3((d_x - H)/2)/2).",
         statement=Ge(_log3(sep), half * d * L + constants), source=Source("levine2020", "Theorem 2, lower bound", _V3),
-        reading="recalled", kind="lower", quantifier="almost every", measured=evidence.measured_rank, assumes={**_DEEP, **_SPARE_WIDTH},
+        reading="recalled", kind="lower", quantifier="almost every", measured=measured_by.measured_rank, assumes={**_DEEP, **_SPARE_WIDTH},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), Case(width=8, depth=6, heads=1, tokens=4, inputs=32),
                         Case(width=8, depth=7, heads=1, tokens=4, inputs=240)),
               "theory": (Case(width=10, depth=7, heads=2, tokens=4, inputs=180), Case(width=12, depth=6, heads=1, tokens=2, inputs=525))},
@@ -290,7 +290,7 @@ def _deep_upper_claim() -> Claim:
         key="separation_rank/upper_bound_deep", title="upper bound beyond the threshold, as recalled",
         words="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
         statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="recalled",
-        kind="upper", quantifier="almost every", measured=evidence.measured_rank, assumes=_DEEP, expected="FAILS",
+        kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, expected="FAILS",
         grid={"quick": (*_SMALL, *_COORDINATE[:1]), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[1:])},
         must_fail=Twin(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
                        statement=Le(_log3(sep), d * L / 2)),
@@ -311,7 +311,7 @@ def _count_claims() -> Iterator[Claim]:
     yield Claim(
         key="separation_rank/dimension_count", title="dimension count S(d, L) bounds the rank",
         words="For all weights, heads and tokens, sep <= S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), D = d(d+1)/2.",
-        statement=Le(sep, S), source=source, reading="derived", kind="upper", quantifier="all", measured=evidence.measured_rank,
+        statement=Le(sep, S), source=source, reading="derived", kind="upper", quantifier="all", measured=measured_by.measured_rank,
         grid={"quick": _SMALL, "theory": _LARGER},
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
                        statement=Le(sep, S.func(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C)))),
@@ -321,7 +321,7 @@ def _count_claims() -> Iterator[Claim]:
         key="separation_rank/generic_one_head", title="one head attains the dimension count",
         words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case measured; open in general.",
         statement=Eq(sep, S), source=source, reading="derived", kind="identity", quantifier="almost every",
-        measured=evidence.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},
+        measured=measured_by.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
                         *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4)),
               "theory": (*Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)),
@@ -342,7 +342,7 @@ def _two_token_claim() -> Claim:
         words="For one head, two tokens and almost all weights, sep = binom(d_x + C(L), C(L)) in every case measured; at most that for all "
               "weights.",
         statement=Eq(sep, binomial(d + C, C)), source=Source("depthlaw", "exponent counting by bidegree"), reading="derived",
-        kind="identity", quantifier="almost every", measured=evidence.measured_rank,
+        kind="identity", quantifier="almost every", measured=measured_by.measured_rank,
         assumes={**_ONE_HEAD, "N = 2": lambda c: c.tokens == 2},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
                         *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2)),

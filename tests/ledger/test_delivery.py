@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+
 from depthlaw.ledger import delivery
 from depthlaw.ledger.delivery import SUMS, DeliveryError, deliver
 

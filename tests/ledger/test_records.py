@@ -5,10 +5,11 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
-from depthlaw.theory.evidence import Ball, Exact, Sample, Step
 from hypothesis import given
 from hypothesis import strategies as st
+
+from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
+from depthlaw.theory.measurement import Ball, Exact, Sample, Step
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 values = st.one_of(

@@ -3,14 +3,15 @@ from dataclasses import replace
 
 import pytest
 import sympy
+
 from depthlaw.ledger import suite as suite_module
 from depthlaw.ledger.records import Store, manifest
 from depthlaw.ledger.report import results
 from depthlaw.ledger.suite import Run, code_digest, execute, load_claims, plan
 from depthlaw.theory.claim import Case, Claim, Exact, Source, Step, Twin
-from depthlaw.theory.evidence import Sample
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.measurement import Sample
 
 L, degree = symbol("depth"), symbol("degree")
 
@@ -119,7 +120,7 @@ def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
 def test_the_digest_follows_imports():
     names = [name for name, _ in suite_module._closure(frozenset({"depthlaw.theory.separation_rank"}))]
     assert "depthlaw.theory.claim" in names
-    assert "depthlaw.theory.evidence" in names
+    assert "depthlaw.theory.measurement" in names
     assert "depthlaw.theory.glossary" not in names
 
 

@@ -4,11 +4,12 @@ import re
 from importlib.resources import files
 
 import pytest
+
 from depthlaw.ledger.suite import load_claims
 from depthlaw.theory.claim import STEMS, SUITES, Claim, at, quantity
-from depthlaw.theory.evidence import Case, Exact
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Case, Exact
 
 CLAIMS = list(load_claims().values())
 IDS = [c.key for c in CLAIMS]
@@ -96,6 +97,7 @@ def test_a_twin_is_not_vacuous():
 
 def test_at_is_exact():
     import sympy
+
     from depthlaw.theory.glossary import symbol
 
     value = at(3 ** symbol("depth"), Case(depth=200))

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from depthlaw.theory import depth_choice as dc
-from depthlaw.theory.evidence import Case, Exact
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Case, Exact
 
 CLAIMS = {c.key.partition("/")[2]: c for c in dc.claims()}
 budgets = st.integers(12, 10**18)

@@ -5,13 +5,14 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from depthlaw.theory.claim import Case, Claim, Source, Twin
-from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
-from depthlaw.theory.evidence import Ball, Exact, Sample
-from depthlaw.theory.glossary import symbol
-from depthlaw.theory.judgement import Verdict, judge, log_base
 from hypothesis import given
 from hypothesis import strategies as st
+
+from depthlaw.theory.claim import Case, Claim, Source, Twin
+from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
+from depthlaw.theory.glossary import symbol
+from depthlaw.theory.judgement import Verdict, judge, log_base
+from depthlaw.theory.measurement import Ball, Exact, Sample
 
 L, sep = symbol("depth"), symbol("sep")
 CASE = Case(depth=2)

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory import linear_attention
-from depthlaw.theory.evidence import Ball
 from depthlaw.theory.linear_attention import (
     PRIME,
     AttentionNet,
@@ -20,6 +19,7 @@ from depthlaw.theory.linear_attention import (
     random_tokens,
     value_matrix,
 )
+from depthlaw.theory.measurement import Ball
 
 
 def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):

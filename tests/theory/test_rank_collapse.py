@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from depthlaw.theory import rank_collapse as rc
 from depthlaw.theory.claim import Case
 from depthlaw.theory.enclosure import ball
-from depthlaw.theory.evidence import Ball, Exact
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Ball, Exact
 from depthlaw.theory.softmax_attention import Head, composite_norm, gamma, propagate
 
 U = 2.0**-53

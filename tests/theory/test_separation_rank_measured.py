@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory import rank_evidence
-from depthlaw.theory.evidence import Ball, Case
+from depthlaw.theory import separation_rank_measured
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.linear_attention import PRIME, AttentionNet, forward, random_net, random_tokens, value_matrix
-from depthlaw.theory.rank_evidence import (
+from depthlaw.theory.measurement import Ball, Case
+from depthlaw.theory.separation_rank_measured import (
     certified_rank,
     coordinate_net,
     degree_proof,
@@ -93,7 +93,7 @@ def test_certificate_refuses_each_broken_premise(monkeypatch):
     dependent.key[1], dependent.value[1] = dependent.key[0], 2 * dependent.value[0]
     with pytest.raises(ArithmeticError, match="only 1 dim"):
         certified_rank(dependent)
-    monkeypatch.setattr(rank_evidence, "_exponents", lambda forms, distinct: [2] * len(distinct))
+    monkeypatch.setattr(separation_rank_measured, "_exponents", lambda forms, distinct: [2] * len(distinct))
     with pytest.raises(ArithmeticError, match="differs"):
         certified_rank(coordinate_net(2, 2))
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .evidence import Ball, Case, Exact, Step
 from .linear_attention import (
     PRIME,
     AttentionNet,
@@ -23,6 +22,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .linear_attention import measured_degree as degree_of
+from .measurement import Ball, Case, Exact, Step
 
 Array = NDArray[Any]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .evidence import Step
+from .measurement import Step
 
 if TYPE_CHECKING:
     from flint import arb

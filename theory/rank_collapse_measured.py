@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from .evidence import Ball, Case, Exact, Step
+from .measurement import Ball, Case, Exact, Step
 from .softmax_attention import (
     Head,
     attention,

@@ -5,7 +5,7 @@ import flint
 import pytest
 from flint import arb
 
-from depthlaw.theory import collapse_evidence as ce
+from depthlaw.theory import rank_collapse_measured as ce
 from depthlaw.theory.claim import Case
 from depthlaw.theory.enclosure import ball
 from depthlaw.theory.softmax_attention import ball_composite_norm, ball_norms, centred
