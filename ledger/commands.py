@@ -14,6 +14,7 @@ from rich.console import Console
 from rich.text import Text
 
 from depthlaw.theory.claim import SUITES, Claim
+from depthlaw.theory.glossary import latex, plain
 from depthlaw.theory.judgement import Verdict
 
 from . import terminal
@@ -24,7 +25,11 @@ from .suite import Failure, Run, execute, load_claims, plan
 
 
 def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), json_output: bool = False, quiet: bool = False) -> int:
-    """Run a suite, skipping what is recorded, and print the verdicts. Returns the exit code: 0, 1 (something unexpected), 130 (interrupted)."""
+    """Run a suite, skipping what is recorded, and print the verdicts.
+
+    Returns:
+        The exit code: 0, 1 (something unexpected), 130 (interrupted).
+    """
     claims = select(load_claims(), only)
     runs = plan(claims, _suite(suite))
     store = open_store(folder)
@@ -55,7 +60,7 @@ def claims(filter_text: str, json_output: bool) -> int:
         raise UsageError(f"no claim mentions {filter_text!r}; `depthlaw claims` lists all of them")
     if json_output:
         _dump([{"key": c.key, "title": c.title, "reading": c.reading, "kind": c.kind, "quantifier": c.quantifier,
-                "source": str(c.source), "statement": terminal.plain(c.statement)} for c in found])
+                "source": str(c.source), "statement": plain(c.statement)} for c in found])
     else:
         Console(highlight=False).print(terminal.claims_table(found))
     return 0
@@ -69,7 +74,7 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
     suite = _largest_recorded_suite(claim, store)
     result = results({key: claim}, suite, store)[0]
     if json_output:
-        _dump(as_json(result) | {"statement": terminal.plain(claim.statement), "latex": terminal.latex(claim.statement),
+        _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
     else:
         terminal.show(Console(highlight=False), result, suite)
@@ -160,10 +165,12 @@ def _report_set_aside(store: Store, notes: Console) -> None:
         _say(notes, f"set aside: {item.name} ({item.why}); kept as {item.moved_to}, not used")
 
 
-def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure], json_output: bool) -> None:
+def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure],
+                    json_output: bool) -> None:
     if json_output:
         _dump({"suite": suite, "manifest": listed["hash"], "runs": len(listed["runs"]), "results_folder": str(store.root),
-               "set_aside": [[item.name, item.why] for item in store.set_aside], "claims": [as_json(r) for r in judged]})
+               "set_aside": [[item.name, item.why] for item in store.set_aside],
+               "claims": [as_json(r) for r in judged]})
         return
     console = Console(highlight=False)
     console.print(terminal.verdict_table(judged))

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from depthlaw.theory.claim import Claim
+from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import plain
 from depthlaw.theory.judgement import Verdict, judge
 
@@ -94,7 +94,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if (row.decision.verdict is Verdict.HOLDS) == (verdict is not Verdict.HOLDS):
             return Mutant(change, statement, True)
         compared += 1
-        looser += _not_stronger(result.claim, mutated, row)
+        looser += _not_stronger(result.claim, mutated, row.case)
     if result.claim.proof is not None and result.proof and _proof_breaks(mutated):
         return Mutant(change, statement, True)
     if result.claim.predicted is not None:
@@ -104,14 +104,14 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     if looser == compared:
         return Mutant(change, statement, False, "a weaker or equal statement on every case, so true whenever the original is")
     slack = result.tightest
-    return Mutant(change, statement, False, f"the bound has room: tightest slack is a factor 10^{slack:.2g}" if slack else "the grid does not separate it")
+    reason = f"the bound has room: tightest slack is a factor 10^{slack:.2g}" if slack else "the grid does not separate it"
+    return Mutant(change, statement, False, reason)
 
 
-def _not_stronger(original: Claim, mutated: Claim, row: object) -> bool:
+def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
     """Whether the mutated bound allows at least what the original allows at this case."""
     from depthlaw.theory.enclosure import sign
 
-    case = row.case  # type: ignore[attr-defined]
     relation = original.statement.rel_op
     if mutated.statement.rel_op != relation or mutated.statement.lhs != original.statement.lhs:
         return False

@@ -165,7 +165,7 @@ class Store:
             for folder in ("runs", "tmp", "manifests"):
                 (root / folder).mkdir(parents=True, exist_ok=True)
             probe = root / "tmp" / f"probe-{os.getpid()}-{uuid.uuid4().hex}"
-            self._write(probe, b"")
+            self.write(probe, b"")
             probe.unlink(missing_ok=True)
         except OSError as error:
             raise StoreError(f"the results folder {root} cannot be written ({error.strerror}); choose another with --results DIR") from None
@@ -192,7 +192,7 @@ class Store:
         path = self._path(record.id)
         try:
             path.parent.mkdir(exist_ok=True)
-            self._write(path, record.to_bytes())
+            self.write(path, record.to_bytes())
         except OSError as error:
             raise StoreError(f"cannot write a record to {self.root} ({error.strerror}); the records already there are safe") from None
         self._records[record.id] = record
@@ -201,7 +201,7 @@ class Store:
         """Store a manifest under its own hash."""
         path = self.root / "manifests" / f"{manifest['hash']}.json"
         try:
-            self._write(path, canonical(manifest) + b"\n")
+            self.write(path, canonical(manifest) + b"\n")
         except OSError as error:
             raise StoreError(f"cannot write the manifest to {self.root} ({error.strerror})") from None
         return path
@@ -209,7 +209,8 @@ class Store:
     def _path(self, run_id: str) -> Path:
         return self.root / "runs" / run_id[:2] / f"{run_id}.json"
 
-    def _write(self, path: Path, data: bytes) -> None:
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file of this folder whole: temporary file, fsync, rename, fsync of the folder."""
         temporary = self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}"
         try:
             with temporary.open("xb") as file:

@@ -9,7 +9,8 @@ from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
 from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 
-from .records import Record, Store, decode
+from .decisions import Decisions
+from .records import Record, Store, decode, encode
 from .suite import Failure, Run
 
 # A bound that holds by a factor of a million says nothing about the case at hand.
@@ -98,10 +99,19 @@ class ClaimResult:
 def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
     """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's statistical comparisons."""
     failures = list(failures)
-    values = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
-    uncertain = sum(1 for rows in values.values() for found, _ in rows for v in found if isinstance(v, Sample) or getattr(v, "misses", 0))
-    alpha = FALSE_ALARM_BUDGET / max(uncertain, 1)
-    return [_result(claim, suite, values[key], store, alpha, [f for f in failures if f.run.claim.key == key]) for key, claim in claims.items()]
+    found = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
+    statistical = sum(isinstance(v, Sample) or getattr(v, "misses", 0) > 0 for rows in found.values() for values, _ in rows for v in values)
+    judge_one = _Judge(FALSE_ALARM_BUDGET / max(statistical, 1), Decisions(store))
+    judged = []
+    for key, claim in claims.items():
+        cases = zip(claim.cases(suite), found[key], strict=True)
+        rows = tuple(judge_one(claim, case, values, records) for case, (values, records) in cases)
+        record = store.get(Run(claim, None).id) if claim.proof else None
+        steps = decode(record.result) if record else None
+        judged.append(ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
+                                  tuple(f for f in failures if f.run.claim.key == key)))
+    judge_one.decisions.save()
+    return judged
 
 
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
@@ -109,44 +119,40 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := store.get(Run(claim, case, seed).id)))
     found: list[Measured] = [value for r in records if isinstance(value := decode(r.result), Exact | Ball | Sample)]
-    if len(found) > 1 and all(isinstance(v, Sample) for v in found):
-        merged = tuple(x for v in found if isinstance(v, Sample) for x in v.values)
-        found = [Sample(merged, found[0].statistic)] if isinstance(found[0], Sample) else found
+    samples = [v for v in found if isinstance(v, Sample)]
+    if samples and len(samples) == len(found):
+        found = [Sample(tuple(x for v in samples for x in v.values), samples[0].statistic)]
     return found, records
 
 
-def _result(claim: Claim, suite: str, values: list[tuple[list[Measured], tuple[Record, ...]]], store: Store, alpha: float,
-            failures: list[Failure]) -> ClaimResult:
-    rows = []
-    for case, (found, records) in zip(claim.cases(suite), values, strict=True):
-        measured, decision = _worst(claim, case, found, alpha)
-        rows.append(CaseResult(case, measured, decision, records))
-    record = store.get(Run(claim, None).id) if claim.proof else None
-    steps = decode(record.result) if record else None
-    return ClaimResult(claim, tuple(rows), steps if isinstance(steps, tuple) else None, record, tuple(failures))
+@dataclass(frozen=True)
+class _Judge:
+    alpha: float
+    decisions: Decisions
 
+    def __call__(self, claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...]) -> CaseResult:
+        broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
+        if broken is not None:
+            return CaseResult(case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
+        if not values:
+            why = f"needs pip install 'depthlaw[{claim.needs}]'" if claim.needs and claim.measured is None else "not measured yet"
+            return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
+        index, decision = self.decisions.get(claim, records, self.alpha, lambda: self._worst(claim, case, values))
+        return CaseResult(case, values[index], decision, records)
 
-def _worst(claim: Claim, case: Case, found: list[Measured], alpha: float) -> tuple[Measured | None, Decision]:
-    """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
-    if not all(holds(case) for holds in claim.assumes.values()):
-        name = next(name for name, holds in claim.assumes.items() if not holds(case))
-        return None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
-    if not found:
-        why = f"needs pip install 'depthlaw[{claim.needs}]'" if claim.needs and claim.measured is None else "not measured yet"
-        return None, Decision(Verdict.UNDECIDED, reason=why)
-    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-    decisions = [(judge(claim, case, value, alpha=alpha), value) for value in found]
-    decision, value = min(decisions, key=lambda d: (order.index(d[0].verdict), d[0].slack if d[0].slack is not None else 0.0))
-    return value, decision
+    def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
+        """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
+        order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
+        decisions = [judge(claim, case, value, alpha=self.alpha) for value in values]
+        return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
-    from .records import encode
-
     claim = result.claim
     return {
-        "key": claim.key, "title": claim.title, "verdict": result.verdict.value, "expected": claim.expected, "unexpected": result.unexpected,
+        "key": claim.key, "title": claim.title,
+        "verdict": result.verdict.value, "expected": claim.expected, "unexpected": result.unexpected,
         "kind": claim.kind, "quantifier": claim.quantifier, "reading": claim.reading, "source": str(claim.source),
         "decided": len(result.decided), "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
         "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,

@@ -72,8 +72,9 @@ def progress(console: Console, total: int, quiet: bool) -> Iterator[tuple[Callab
     if quiet or not console.is_terminal or total == 0:
         yield (lambda run: None), (lambda run: None)
         return
-    columns = (BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(compact=True), TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True) as bar:
+    current = TextColumn("{task.description}", markup=False)
+    with Progress(BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(compact=True), current,
+                  console=console, transient=True) as bar:
         task = bar.add_task("", total=total)
         yield (lambda run: bar.update(task, description=str(run)[: console.width - 42])), (lambda run: bar.advance(task))
 
@@ -126,8 +127,8 @@ def show(console: Console, result: ClaimResult, suite: str) -> None:
     console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
     line("statement", plain(claim.statement))
     line("in words", claim.words)
-    used = sorted(s.name for s in claim.statement.free_symbols)
-    line("where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in sorted(claim.statement.free_symbols, key=lambda s: used.index(s.name))))
+    used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
+    line("where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in used))
     line("LaTeX", latex(claim.statement))
     line("kind", f"{claim.kind}, for {claim.quantifier if claim.quantifier != 'exists' else 'some choice of weights (existence)'}")
     line("source", f"{claim.source} (wording {claim.reading}{'; check against the paper' if claim.reading == 'recalled' else ''})")
@@ -142,8 +143,9 @@ def show(console: Console, result: ClaimResult, suite: str) -> None:
     if claim.expected == "FAILS":
         verdict += "; expected to FAIL"
     line("verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else ""))
-    for step in result.proof or ():
-        line("proof" if step is (result.proof or ())[0] else "", f"[{'ok' if step.holds else 'BROKEN' if step.holds is False else '?'}] {step.says}")
+    for place, step in enumerate(result.proof or ()):
+        state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
+        line("" if place else "proof", f"[{state}] {step.says}")
     console.print(_case_table(result))
 
 
@@ -154,7 +156,8 @@ def _case_table(result: ClaimResult) -> Table:
     for row in result.cases:
         decision = row.decision
         label = decision.verdict.value + (f": {decision.reason}" if decision.reason else " (certain)" if decision.certain else "")
-        table.add_row(str(row.case), number(row.measured), prediction(result.claim, row), Text(clean(label), style=STYLES[decision.verdict]), slack(decision.slack))
+        verdict = Text(clean(label), style=STYLES[decision.verdict])
+        table.add_row(str(row.case), number(row.measured), prediction(result.claim, row), verdict, slack(decision.slack))
     return table
 
 

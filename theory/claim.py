@@ -16,7 +16,8 @@ from .measurement import Ball, Case, Exact, Measured, Sample, Step
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin", "at", "quantity", "registry"]
+__all__ = ["STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin",
+           "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
 STEMS = ("separation_rank", "rank_collapse", "connectivity", "hops", "depth_choice")

@@ -1,4 +1,4 @@
-"""Linear algebra over F_p by float64 BLAS: matrix product, rank, rank profile, PLE decomposition, triangular solve, for primes below 2^26.
+"""Linear algebra over F_p by float64 BLAS: matrix product, rank, rank profile, PLE decomposition, triangular solve, for odd primes below 2^26.
 
 Residues are integers stored in float64 and centred, |r| <= p/2, which gives sums two bits more room than residues from 0 on.
 A product of inner length k is exact as long as k (p/2)^2 stays below 2^53, so that BLAS multiplies and the reduction modulo p waits
@@ -9,6 +9,7 @@ array's type; only the panels, 64 columns wide, are eliminated on the host. Thre
 """
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -75,8 +76,8 @@ def _is_prime(p: int) -> bool:
 
 
 def _checked_prime(p: int) -> int:
-    if int(p) != p or not 2 <= p < PRIME_LIMIT:
-        raise ValueError(f"p={p}: products in float64 are exact for primes from 2 to 67108859; try default_prime(n)")
+    if int(p) != p or not 3 <= p < PRIME_LIMIT:
+        raise ValueError(f"p={p}: products in float64 are exact for odd primes up to 67108859; try default_prime(n)")
     if not _is_prime(int(p)):
         raise ValueError(f"p={p} is not prime, so there is no field of that size; try default_prime(n)")
     return int(p)
@@ -102,56 +103,63 @@ class _Field:
 
     def scratch(self, name: str, shape: tuple[int, ...]) -> Array:
         """Memory used again and again, contiguous and of undefined content."""
-        size = int(np.prod(shape))
+        size = math.prod(shape)
         have = self._scratch.get(name)
         if have is None or have.shape[0] < size:
             have = self._scratch[name] = self.xp.empty(size, dtype=self.xp.float64, **self.device)
         return have[:size].reshape(shape)
 
-    def reduce(self, x: Array) -> None:
-        """x - p round(x / p) in place; exact for integers |x| <= 2^53 - p.
+    def reduce(self, x: Array, out: Array | None = None) -> None:
+        """x - p round(x / p) in place or into `out`; exact for integers |x| <= 2^53 - p.
 
         The quotient q = rint(fl(x * fl(1/p))) errs before rounding by at most 2^-52 |x|/p (1 + 2^-52), so |x/p - q| <= 1/2 + 2/p + tiny
         and |x - p q| <= p//2 + 2. Then |p q| <= |x| + p//2 + 2 <= 2^53: product and difference are integers below 2^53, hence exact.
         For |x| < 2^51 the error times p is below 1/2, and the residue is the centred one, |x - p q| <= p//2.
-        Zero is the only multiple of p among residues: p//2 + 2 < p from p = 5 on, and smaller p keep |x| below 2^51 (see _room).
+        Zero is the only multiple of p among residues: p//2 + 2 < p from p = 5 on, and p = 3 keeps |x| below 2^51 (see _room).
         """
-        for part in _row_chunks(x, self.chunk):
+        out = x if out is None else out
+        for rows in self.parts(x):
+            part = x[rows]
             q = self.scratch("quotient", tuple(part.shape))
             self.xp.multiply(part, self.inverse, out=q)
             self.round(q, out=q)
             q *= self.p
-            part -= q
+            self.xp.subtract(part, q, out=out[rows])
 
-    def subtract_product(self, c: Array, a: Array, b: Array, columns: list[int] | None = None) -> None:
-        """c -= a[:, columns] b in place, all residues; one reduction for each `room` terms of the inner length."""
+    def parts(self, x: Array) -> Iterator[slice]:
+        """Consecutive rows of x that fit into the cache."""
+        return _pieces(x.shape[0], max(1, self.chunk // max(1, math.prod(x.shape[1:]))))
+
+    def subtract_product(self, c: Array, a: Array, b: Array, waiting: int = 0, columns: list[int] | None = None) -> int:
+        """c -= a[:, columns] b in place, reduced only where the room requires it.
+
+        Args:
+            c: residues minus the sum of `waiting` products of residues; a, b: residues.
+
+        Returns:
+            How many products wait now.
+        """
+        after = waiting
         for rows in _pieces(c.shape[0], self.tile):
             left = a[rows] if columns is None else a[rows][:, columns]
             for cols in _pieces(c.shape[1], self.tile):
-                target = c[rows, cols]
+                target, after = c[rows, cols], waiting
                 product = self.scratch("product", tuple(target.shape))
                 for inner in _pieces(b.shape[0], self.room):
                     self.xp.matmul(left[:, inner], b[inner, cols], out=product)
-                    self._subtract_reduced(target, product)
+                    terms = inner.stop - inner.start
+                    if after + terms > self.room:
+                        self.reduce(target)
+                        after = 0
+                    target -= product
+                    after += terms
+        return after
 
-    def _subtract_reduced(self, target: Array, product: Array) -> None:
-        """target = target - product mod p, with the product's memory as scratch, in pieces that stay in the cache."""
-        step = max(1, self.chunk // max(1, target.shape[1]))
-        for rows in _pieces(target.shape[0], step):
-            part, q = target[rows], product[rows]
-            part -= q
-            self.xp.multiply(part, self.inverse, out=q)
-            self.round(q, out=q)
-            q *= self.p
-            part -= q
-
-    def product(self, a: Array, b: Array) -> Array:
-        """a b of residues, in new memory; stacks of matrices too, if their inner length is within the room."""
-        if a.shape[-1] <= self.room:
-            c = self.xp.matmul(a, b)
-            self.reduce(c)
-            return c
-        raise ValueError
+    def product(self, a: Array, b: Array, out: Array | None = None) -> Array:
+        """a b of residues or of stacks of them, into `out`, which may be a or b; the inner length is at most the room."""
+        c = self.xp.matmul(a, b, out=None if out is None else self.scratch("product", tuple(out.shape)))
+        self.reduce(c, out)
+        return c if out is None else out
 
     def zeros(self, shape: tuple[int, ...]) -> Array:
         return self.xp.zeros(shape, dtype=self.xp.float64, **self.device)
@@ -179,22 +187,12 @@ def _pieces(length: int, step: int) -> Iterator[slice]:
         yield slice(start, min(start + step, length))
 
 
-def _row_chunks(x: Array, size: int) -> Iterator[Array]:
-    """Views of consecutive rows (or of a vector's parts) of about `size` entries."""
-    if x.ndim == 1:
-        yield x
-        return
-    width = max(1, int(np.prod(tuple(x.shape[1:]))))
-    for rows in _pieces(x.shape[0], max(1, size // width)):
-        yield x[rows]
-
-
 def centred(a: Array, p: int) -> Array:
     """The residues of integers modulo p as float64 from -(p//2) to p//2, in new memory.
 
     Args:
         a: integers of any integer type, Python integers, or floats that are integers of size below 2^53; any shape.
-        p: a prime below 2^26.
+        p: an odd prime below 2^26.
 
     Returns:
         A float64 array of the same shape, library and device.
@@ -214,29 +212,31 @@ def _residues(a: Array, field: _Field, overwrite: bool = False) -> Array:
     if overwrite and a.dtype != xp.float64:
         raise ValueError(f"entries of type {a.dtype} cannot be overwritten by residues; give float64, or leave overwrite out")
     out = a if overwrite else xp.empty(tuple(a.shape), dtype=xp.float64, **field.device)
-    flat = (a.reshape(1), out.reshape(1)) if out.ndim == 0 else (a, out)
-    for source, target in zip(*(_row_chunks(x, field.chunk) for x in flat), strict=True):
-        target[...] = _integers(source, field)
+    source, target = (a.reshape(1), out.reshape(1)) if out.ndim == 0 else (a, out)
+
+    for rows in field.parts(target):
+        x = target[rows]
+        x[...] = _integers(source[rows], field)
+        largest = float(abs(x).max()) if math.prod(x.shape) else 0.0
+        # NaN compares as false.
+        if not largest <= EXACT - PRIME_LIMIT or not bool((field.round(x) == x).all()):
+            raise ValueError("entries of F_p are whole numbers, as floats below 2^53 - 2^26; give larger ones as integers")
         # Twice: the first brings any float below 2^53 under 2^51, from where the second finds the centred residue.
-        field.reduce(target)
-        field.reduce(target)
+        for _ in range(0 if largest <= field.p // 2 else 2):
+            x -= field.p * field.round(x * field.inverse)
+
     return out
 
 
 def _integers(a: Array, field: _Field) -> Array:
-    """The entries as floats that are integers below 2^53 - p of the same residues."""
-    xp, kind = field.xp, str(a.dtype)
+    """Entries that float64 holds exactly, of the same residues."""
+    kind = str(a.dtype)
     if "float" in kind:
-        # NaN and infinities fail the comparison too.
-        wide = xp.asarray(a, dtype=xp.float64)
-        if not bool(((field.round(wide) == wide) & (abs(wide) <= EXACT - PRIME_LIMIT)).all()):
-            raise ValueError("entries of F_p come from integers; floats must be whole and below 2^53 - 2^26, larger ones go in an integer type")
-        return wide
+        return a
     if "int" in kind or "bool" in kind:
-        wide = a if kind == "uint64" else xp.asarray(a, dtype=xp.int64)
-        return wide % int(field.p)
+        return (a if kind == "uint64" else field.xp.asarray(a, dtype=field.xp.int64)) % int(field.p)
     if kind == "object" and all(isinstance(entry, int) for entry in a.flat):
-        return (a % int(field.p)).astype(np.float64)
+        return a % int(field.p)
     raise ValueError(f"entries of type {kind}: accepted are integers and floats that are whole numbers")
 
 
@@ -255,7 +255,7 @@ def matmul(a: Array, b: Array, p: int) -> Array:
 
     Args:
         a, b: integers modulo p, shapes (m, k) and (k, n); see `centred` for the types.
-        p: a prime below 2^26.
+        p: an odd prime below 2^26.
 
     Returns:
         Centred residues as float64, shape (m, n); zero for k = 0. Peak memory: both arguments, the result and 16 MB.
@@ -286,7 +286,7 @@ def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True, unit: bo
     Args:
         t: integers modulo p, shape (n, n), with no zero on the diagonal.
         b: integers modulo p, shape (n, k).
-        p: a prime below 2^26.
+        p: an odd prime below 2^26.
         lower: whether t is lower triangular, else upper.
         unit: take the diagonal as ones.
 
@@ -326,31 +326,33 @@ def _inverses(values: NDArray, field: _Field) -> NDArray[np.float64]:
     return np.array([(pow(v, -1, p) + half) % p - half for v in residues], dtype=np.float64)
 
 
-def _solve_unit(field: _Field, t: Array, x: Array, lower: bool) -> None:
+def _solve_unit(field: _Field, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
     """x = t^-1 x in place for a triangle with ones on its diagonal, by halves; blocks on the diagonal are inverted in stacks."""
     n, b = t.shape[0], field.panel
     whole = [t[i:i + b, i:i + b] for i in range(0, n - n % b, b)]
     rest = [t[n - n % b:, n - n % b:]] if n % b else []
     inverses = [*(_unit_inverse(field, field.xp.stack(whole), lower) if whole else []), *(_unit_inverse(field, r, lower) for r in rest)]
 
-    def solve(start: int, stop: int) -> None:
+    def solve(start: int, stop: int, waiting: int) -> None:
         rows = slice(start * b, min(stop * b, n))
         if stop - start == 1:
-            x[rows] = field.product(inverses[start], x[rows])
+            for cols in _pieces(x.shape[1], 16 * field.tile):
+                part = x[rows, cols]
+                if waiting:
+                    field.reduce(part)
+                field.product(inverses[start], part, out=part)
             return
         middle = (start + stop) // 2
         first, second = slice(rows.start, middle * b), slice(middle * b, rows.stop)
         if lower:
-            solve(start, middle)
-            field.subtract_product(x[second], t[second, first], x[first])
-            solve(middle, stop)
+            solve(start, middle, waiting)
+            solve(middle, stop, field.subtract_product(x[second], t[second, first], x[first], waiting))
         else:
-            solve(middle, stop)
-            field.subtract_product(x[first], t[first, second], x[second])
-            solve(start, middle)
+            solve(middle, stop, waiting)
+            solve(start, middle, field.subtract_product(x[first], t[first, second], x[second], waiting))
 
     if n and x.shape[1]:
-        solve(0, len(inverses))
+        solve(0, len(inverses), waiting)
 
 
 def _unit_inverse(field: _Field, t: Array, lower: bool) -> Array:
@@ -395,7 +397,7 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
 
     Args:
         a: integers modulo p, shape (m, n); see `centred` for the types.
-        p: a prime below 2^26.
+        p: an odd prime below 2^26.
         overwrite: work in the memory of a float64 matrix of centred residues, which is lost. Peak memory is then 25 MB beyond
             the argument, else one float64 copy more.
 
@@ -430,10 +432,7 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
 
     References: Dumas, Pernet, Sultan 2015, arXiv:1501.05239v2.
     """
-    if overwrite:
-        field, matrix = _in_place(a, p)
-    else:
-        matrix = _matrix(a)
+    matrix = _matrix(a)
     field = _Field(p, matrix)
     # A matrix that is not tall is finished as soon as its rows are used up, mostly after as many columns.
     tall = matrix.shape[0] > matrix.shape[1] and not overwrite
@@ -475,20 +474,22 @@ def ple(a: Array, p: int) -> PLE:
     return PLE(rows, np.array(columns, dtype=np.int64), lower, upper)
 
 
-def _eliminate(field: _Field, a: Array, whole: bool = False) -> tuple[Integers, list[int]]:
+def _eliminate(field: _Field, a: Array, whole: bool = False, waiting: int = 0) -> tuple[Integers, list[int]]:
     """PLE in place: (order of the first rows, pivot columns). U stands on and right of the pivots, L below them.
 
     Without `whole` the columns after the last row is used up are left as they are. The order is that of the first len(order) rows;
-    rows that are not chosen keep their order.
+    rows that are not chosen keep their order. Entries are reduced when their panel is reached, or when `waiting` would exceed the room.
     """
     m, n = a.shape
     if not _any(field, a):
         return np.arange(0), []
     if n <= field.panel:
+        if waiting:
+            field.reduce(a)
         return _panel(field, a)
     half = -(-n // field.panel) // 2 * field.panel
     left, right = a[:, :half], a[:, half:]
-    order, columns = _eliminate(field, left, whole)
+    order, columns = _eliminate(field, left, whole, waiting)
     r = len(columns)
     if r == m and not whole:
         return order, columns
@@ -496,16 +497,22 @@ def _eliminate(field: _Field, a: Array, whole: bool = False) -> tuple[Integers, 
     if r:
         # The pivot columns are mostly the first ones: then nothing is gathered.
         chosen = None if columns[-1] == r - 1 else columns
-        _solve_unit(field, left[:r, :r] if chosen is None else left[:r][:, chosen], right[:r], lower=True)
-        field.subtract_product(right[r:], left[r:, :r] if chosen is None else left[r:], right[:r], chosen)
-    below, more = _eliminate(field, right[r:], whole)
+        _solve_unit(field, left[:r, :r] if chosen is None else left[:r][:, chosen], right[:r], lower=True, waiting=waiting)
+        waiting = field.subtract_product(right[r:], left[r:, :r] if chosen is None else left[r:], right[:r], waiting, chosen)
+    below, more = _eliminate(field, right[r:], whole, waiting)
     _permute(field, left[r:], below)
     return _joined(order, below, r), columns + [half + c for c in more]
 
 
 def _any(field: _Field, a: Array) -> bool:
-    """Whether an entry is not zero; looks no further than the first that is."""
-    return any(bool(part.any()) for part in _row_chunks(a, field.chunk))
+    """Whether an entry is not zero modulo p; looks no further than the first part that has one."""
+    for rows in (slice(0, 1), *field.parts(a)):
+        part = field.xp.remainder(a[rows], field.p) if rows.stop == 1 else a[rows]
+        if rows.stop > 1:
+            field.reduce(part)
+        if bool(part.any()):
+            return True
+    return False
 
 
 def _permute(field: _Field, a: Array, order: Integers) -> None:
@@ -540,9 +547,8 @@ def _panel(field: _Field, a: Array) -> tuple[Integers, list[int]]:
             a[:b] = field.from_host(top)
             if m > b:
                 inverse = field.from_host(_upper_inverse(field.on_host, top))
-                for rows in _pieces(m - b, max(1, field.chunk // b)):
-                    part = a[b:][rows]
-                    part[...] = field.product(part, inverse)
+                for rows in _pieces(m - b, field.tile * 16):
+                    field.product(a[b:][rows], inverse, out=a[b:][rows])
             return np.arange(0), list(range(b))
     packed, order, columns = _factor_pivoting(field.on_host, field.to_host(a))
     a[...] = field.from_host(packed)

@@ -61,8 +61,8 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         OUT_OF_SCOPE when an assumption is broken; otherwise HOLDS, FAILS or UNDECIDED.
     """
     if not force:
-        for name, holds in claim.assumes.items():
-            if not holds(case):
+        for name, satisfied in claim.assumes.items():
+            if not satisfied(case):
                 return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
     low, high = _interval(value, alpha)
     if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
@@ -78,7 +78,8 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not certain.
     certain = not isinstance(value, Sample) and (misses == 0 or _survives_larger(relation, holds, a, d))
     if misses > alpha and not certain:
-        return Decision(Verdict.UNDECIDED, slack, reason=f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}")
+        why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
+        return Decision(Verdict.UNDECIDED, slack, reason=why)
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
 
 

@@ -182,7 +182,7 @@ def _count(smaller: Any, C: sympy.Expr) -> sympy.Expr:
 
     d, k = symbol("width"), symbol("order")
     D = d * (d + 1) / 2
-    return sympy.Sum(smaller(d * sympy.binomial(D + k - 1, k), sympy.binomial(D + C - k - 1, C - k)), (k, 0, C))
+    return sympy.Sum(smaller(d * sympy.binomial(D + k - 1, k), sympy.binomial(D + C - k - 1, C - k), evaluate=False), (k, 0, C))
 
 
 def _degree_claims() -> Iterator[Claim]:

@@ -14,7 +14,8 @@ import pytest
 SMALL = ("--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
 
 # For the kills: several seconds of work in many runs, so that a random moment falls into a run more often than between two.
-KILLED = ("separation_rank/degree", "separation_rank/lower_bound_shallow", "separation_rank/generic_one_head", "connectivity/support", "hops/doubling")
+KILLED = ("separation_rank/degree", "separation_rank/lower_bound_shallow", "separation_rank/generic_one_head",
+          "connectivity/support", "hops/doubling")
 
 
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
@@ -83,7 +84,8 @@ def test_table_fits_80_columns_when_piped(quick):
 def test_a_failing_claim_is_exit_code_1(tmp_path):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the case."""
     spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import separation_rank as m; real = m.claims;"
-             "m.claims = lambda: (replace(c, measured=lambda case, seed: __import__('depthlaw.theory.measurement').theory.measurement.Exact(1)) if c.key == 'separation_rank/degree' else c for c in real());"
+             "from depthlaw.theory.measurement import Exact; wrong = lambda case, seed: Exact(1);"
+             "m.claims = lambda: (replace(c, measured=wrong) if c.key == 'separation_rank/degree' else c for c in real());"
              "from depthlaw.ledger.cli import main; sys.exit(main(sys.argv[1:]))")
     command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)

@@ -119,7 +119,8 @@ def spoil_symlink(path: Path) -> None:
     path.symlink_to(target)
 
 
-@pytest.mark.parametrize("spoil", [spoil_truncate, spoil_edit, spoil_reformat, spoil_reseal_with_wrong_result_hash, spoil_newer_schema, spoil_empty,
+@pytest.mark.parametrize("spoil", [spoil_truncate, spoil_edit, spoil_reformat, spoil_reseal_with_wrong_result_hash,
+                                   spoil_newer_schema, spoil_empty,
                                    spoil_nesting, spoil_symlink])
 def test_what_does_not_verify_is_set_aside_and_kept(tmp_path, spoil):
     store = Store(tmp_path)
