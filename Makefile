@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test lint types wheel-test bench clean
+.PHONY: help verify test lint types wheel-test bench docs clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -31,6 +31,7 @@ help:
 	@echo "make test        run the tests"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
+	@echo "make docs        write the generated pages of docs/ from suite theory"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
 verify: $(VENV)/.base
@@ -61,6 +62,11 @@ wheel-test: $(VENV)/.wheel
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only
+
+# The generated pages rest on the records of suite theory.
+docs: $(VENV)/.dev
+	$(BIN)/depthlaw verify theory --results $(RESULTS)
+	$(BIN)/python -m depthlaw.ledger.pages docs --results $(RESULTS) --suite theory
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

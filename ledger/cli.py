@@ -96,6 +96,41 @@ def appendix(
 
 
 @app.command()
+def falsify(
+    key: Annotated[str, typer.Argument(help="A claim's key.")],
+    minutes: Annotated[float, typer.Option("--minutes", help="How long to search.")] = 1.0,
+    weaken: Annotated[list[str] | None, typer.Option("--weaken", help="Replace a constant first, such as 4=0.4.")] = None,
+    results: _Results = None,
+    as_json: _Json = False,
+) -> int:
+    """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that nobody expected."""
+    from . import commands
+
+    return commands.falsify(key, minutes, weaken or [], results, as_json)
+
+
+@app.command()
+def recheck(path: Annotated[Path, typer.Argument(help="A certificate.")], as_json: _Json = False) -> int:
+    """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
+    from . import commands
+
+    return commands.recheck(path, as_json)
+
+
+@app.command()
+def mutate(
+    keys: Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")] = None,
+    suite: Annotated[str, typer.Option("--suite", help="The suite whose records are judged again.")] = "theory",
+    results: _Results = None,
+    as_json: _Json = False,
+) -> int:
+    """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an exact claim has a survivor."""
+    from . import commands
+
+    return commands.mutate(keys or (), suite, results, as_json)
+
+
+@app.command()
 def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")], as_json: _Json = False) -> int:
     """Print the BibTeX entries behind claims."""
     from . import commands

@@ -83,6 +83,77 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
     return 0
 
 
+def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool) -> int:
+    """Search for a counterexample of one claim. Returns 1 when one is found that nobody expected, otherwise 0."""
+    from .falsify import falsify as search
+    from .falsify import store
+
+    if not 0 < minutes < 10**6:
+        raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
+    claim = next(iter(select(load_claims(), [key]).values()))
+    notes = Console(stderr=True, highlight=False)
+    found = search(claim, minutes, changes, lambda line: None if json_output else _say(notes, line))
+    refuted = found.decision.verdict is Verdict.FAILS
+    path = store(found, open_store(folder).root) if refuted else None
+    if json_output:
+        _dump(found.certificate() | {"slack_log10": found.decision.slack, "tried": found.tried, "certificate": str(path) if path else None})
+    else:
+        console = Console(highlight=False)
+        _say(console, f"statement  {plain(found.claim.statement)}")
+        _say(console, f"{found.tried} instances tried; closest at [{found.case}]: {terminal.number(found.value)}")
+        outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
+        _say(console, f"{found.decision.verdict.value}: {outcome}, slack {terminal.slack(found.decision.slack) or 'not defined'}")
+        if path:
+            _say(console, f"certificate {path}")
+    return 1 if refuted and claim.expected != "FAILS" else 0
+
+
+def recheck(path: Path, json_output: bool) -> int:
+    """Verify a certificate from its file alone. Returns 0 when it stands, 1 when it does not."""
+    from .falsify import recheck as verified
+
+    data, steps = verified(path)
+    stands = all(step.holds for step in steps)
+    if json_output:
+        _dump({"kind": data["kind"], "stands": stands, "steps": [[s.says, s.holds] for s in steps]})
+    else:
+        console = Console(highlight=False)
+        for step in steps:
+            _say(console, f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
+        _say(console, "the certificate stands" if stands else "the certificate does not stand")
+    return 0 if stands else 1
+
+
+def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bool) -> int:
+    """Perturb every constant of the statements and report which verdicts turn. Returns 1 when an exact claim has a survivor."""
+    from .mutation import mutate as mutants_of
+    from .mutation import unexplained
+
+    found = select(load_claims(), keys)
+    store = open_store(folder)
+    console = Console(highlight=False)
+    rows, alarms = [], 0
+    judged = results(found, _suite(suite), store)
+    if not any(result.decided for result in judged):
+        raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify {suite}` first")
+    for result in judged:
+        mutants = mutants_of(result)
+        survivors = [m for m in mutants if not m.turned]
+        alarms += len(unexplained(result, mutants))
+        rows.append({"key": result.claim.key, "mutants": len(mutants), "turned": len(mutants) - len(survivors),
+                     "survivors": [[m.change, m.reason] for m in survivors]})
+        if not json_output:
+            _say(console, f"{result.claim.key}: {rows[-1]['turned']} of {len(mutants)} turn a verdict")
+            for m in survivors:
+                _say(console, f"    survives: {m.change} ({m.reason})")
+    if json_output:
+        _dump(rows)
+    else:
+        _say(console, f"{sum(r['turned'] for r in rows)} of {sum(r['mutants'] for r in rows)} mutants turn a verdict; "
+                      f"{alarms} survivors of exact or symbolic claims")
+    return 1 if alarms else 0
+
+
 def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool) -> int:
     """Write the appendix of a suite from its records."""
     from .appendix import AppendixError, write_appendix

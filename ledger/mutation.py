@@ -58,8 +58,9 @@ def _changes(node: sympy.Basic) -> Iterator[tuple[str, sympy.Basic]]:
     import sympy
 
     if isinstance(node, sympy.Rational):
-        for step in (1, -1):
-            yield f"{node} -> {node + step}", node + step
+        # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is tried too.
+        for changed in (node + 1, node - 1) if node.is_Integer else (node * sympy.Rational(101, 100), node * sympy.Rational(99, 100)):
+            yield f"{node} -> {changed}", changed
         return
     swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling, sympy.ceiling: sympy.floor}
     if node.func in swaps:
@@ -78,11 +79,16 @@ def _changes(node: sympy.Basic) -> Iterator[tuple[str, sympy.Basic]]:
 
 def mutate(result: ClaimResult) -> list[Mutant]:
     """Judge every mutant of a claim's statement on the evidence of `result`."""
-    return [_judged(result, change, statement) for change, statement in mutants(result.claim.statement)]
+    found = mutants(result.claim.statement)
+    if result.claim.predicted is not None:
+        # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart there.
+        found = ((change, statement) for change, statement in found if change != "== -> !=")
+    return [_judged(result, change, statement) for change, statement in found]
 
 
 def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
-    mutated = replace(result.claim, statement=statement)
+    # The mutated right side is the prediction, also for a claim that widens it to an interval: a wrong centre must still be refuted.
+    mutated, original = (replace(result.claim, statement=st, predicted=None) for st in (statement, result.claim.statement))
     compared = looser = 0
     for row in result.decided:
         if row.measured is None:
@@ -91,18 +97,18 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
             verdict = judge(mutated, row.case, row.measured, force=True).verdict
         except (ValueError, TypeError, ZeroDivisionError, KeyError, AttributeError):
             return Mutant(change, statement, True, "the mutated statement has no value at a case")
-        if (row.decision.verdict is Verdict.HOLDS) == (verdict is not Verdict.HOLDS):
+        # UNDECIDED is not counted: only a verdict that says the opposite shows that the constant matters.
+        if {row.decision.verdict, verdict} == {Verdict.HOLDS, Verdict.FAILS}:
             return Mutant(change, statement, True)
         compared += 1
-        looser += _not_stronger(result.claim, mutated, row.case)
+        looser += _not_stronger(original, mutated, row.case)
     if result.claim.proof is not None and result.proof and _proof_breaks(mutated):
         return Mutant(change, statement, True)
-    if result.claim.predicted is not None:
-        return Mutant(change, statement, False, "the prediction is not read off the statement's right side")
     if compared == 0:
         return Mutant(change, statement, False, "no decided case")
     if looser == compared:
-        return Mutant(change, statement, False, "a weaker or equal statement on every case, so true whenever the original is")
+        same = "gives the same number on every case" if statement.rel_op in ("==", "!=") else "a weaker statement on every case"
+        return Mutant(change, statement, False, same)
     slack = result.tightest
     reason = f"the bound has room: tightest slack is a factor 10^{slack:.2g}" if slack else "the grid does not separate it"
     return Mutant(change, statement, False, reason)
@@ -125,3 +131,9 @@ def _proof_breaks(mutated: Claim) -> bool:
         return not all(step.holds for step in mutated.proof(mutated.statement))
     except Exception:
         return True
+
+
+def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
+    """The survivors that should not exist: mutants of an equality or of a proved statement which are not simply weaker statements."""
+    strict = result.claim.statement.rel_op == "==" or result.verdict is Verdict.PROVED
+    return [m for m in found if strict and not m.turned and not m.reason.startswith(("a weaker", "gives the same"))]

@@ -64,13 +64,13 @@ def _attention(name: str, width: Any, inner: Any, kv: Any, bias: bool) -> list[T
             *_linear(name + ".value", width, kv, bias), *_linear(name + ".output", inner, width, bias)]
 
 
-def gpt2(depth: Any, width: Any, vocabulary: Any, positions: Any, ff: Any = None, final_norm: bool = True) -> Net:
+def gpt2(depth: Any, width: Any, vocabulary: Any = 1, positions: Any = 1, ff: Any = None, inner: Any = None) -> Net:
     """GPT-2: biases everywhere, two LayerNorms per layer and a last one, learned positions, read-out tied to the embedding."""
-    ff = 4 * width if ff is None else ff
-    layer = [*_norm("ln_1", width, True), *_attention("attn", width, width, width, True), *_norm("ln_2", width, True),
+    ff, inner = 4 * width if ff is None else ff, width if inner is None else inner
+    layer = [*_norm("ln_1", width, True), *_attention("attn", width, inner, inner, True), *_norm("ln_2", width, True),
              *_linear("mlp.in", width, ff, True), *_linear("mlp.out", ff, width, True)]
     outside: list[Tensor] = [("wte", (vocabulary, width)), ("wpe", (positions, width))]
-    return Net(outside + (_norm("ln_f", width, True) if final_norm else []), [(depth, layer)])
+    return Net(outside + _norm("ln_f", width, True), [(depth, layer)])
 
 
 def llama(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any) -> Net:
@@ -200,10 +200,14 @@ def printed_gap(name: str) -> Exact:
     return Exact(abs(Fraction(counted(net), unit) - printed))
 
 
+def counted_weights(net: Net) -> int:
+    """The entries of the weight matrices of layers, by the same walk."""
+    return sum(math.prod(shape) for name, shape in dict(net.walk()).items() if len(shape) == 2 and name[0].isdigit())
+
+
 def option_size(case: Case) -> Exact:
     """Weights of a net with feed-forward width f, to the nearest ten million, in millions."""
-    weights = sum(math.prod(shape) for name, shape in gpt2(case.depth, case.width, 1, 1, case.ff_width).walk()
-                  if len(shape) == 2 and not name.startswith("w"))
+    weights = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
     return Exact((weights + 5 * 10**6) // 10**7 * 10)
 
 

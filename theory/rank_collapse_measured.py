@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 LARGEST_RANGE = Fraction(1256, 1000)
 
 
-def _arb(value: Fraction | int) -> arb:
+def arb_of(value: Fraction | int) -> arb:
+    """A ball around a rational number; python-flint is loaded on the first call."""
     from .enclosure import from_fraction
 
     return from_fraction(value)
@@ -67,14 +68,14 @@ def instance(case: Case, shrink: int = 1) -> tuple[arb_mat, list[list[Head]]]:
     rng, n, d = case.rng(0), case.tokens, case.width
     half = _integers(rng, n // 2, d)
     R = arb_mat(half + [[-v for v in row] for row in half])
-    R = R * (_arb(case.rational("residual") / shrink) / ball_composite_norm(R))
+    R = R * (arb_of(case.rational("residual") / shrink) / ball_composite_norm(R))
     beta, value_norm = case.get("beta"), Fraction(case.get("value_norm", 1))
     qk_norm = case.rational("qk_norm") if beta is None else Fraction(beta) / value_norm
-    bias = arb_mat(d, 1, [_arb(int(v) / case.rational("residual")) for v in rng.integers(-1, 2, d)]) if case.get("bias", 0) else None
+    bias = arb_mat(d, 1, [arb_of(int(v) / case.rational("residual")) for v in rng.integers(-1, 2, d)]) if case.get("bias", 0) else None
 
     def head() -> Head:
         qk, value = arb_mat(_integers(rng, d, d)), arb_mat(_integers(rng, d, d))
-        qk, value = qk * (_arb(qk_norm) / ball_norms(qk)[0]), value * (_arb(value_norm) / ball_composite_norm(value))
+        qk, value = qk * (arb_of(qk_norm) / ball_norms(qk)[0]), value * (arb_of(value_norm) / ball_composite_norm(value))
         return Head(qk, value, case.get("qk_width", 1), bias)
 
     layers = [[head() for _ in range(case.get("heads", 1))] for _ in range(case.get("depth", 1))]
@@ -93,7 +94,16 @@ def _forward(case: Case) -> Iterator[tuple[arb_mat, list[Head]]]:
     for heads in layers:
         yield centred(tokens), heads
         tokens = attention(tokens, heads)
+        if "lipschitz" in case:
+            tokens = _mlp(tokens, arb_of(case.rational("lipschitz")))
     yield centred(tokens), []
+
+
+def _mlp(tokens: arb_mat, constant: arb) -> arb_mat:
+    """lambda (x + sin x) / 2 of every entry: odd, and lambda-Lipschitz in every norm of absolute values, with nothing to spare at 0."""
+    from flint import arb_mat
+
+    return arb_mat([[constant * (entry + entry.sin()) / 2 for entry in row] for row in tokens.tolist()])
 
 
 def _gammas(residual: arb_mat, head: Head) -> tuple[arb, arb]:
@@ -114,15 +124,25 @@ def largest_over_layers(case: Case, what: str) -> Ball:
     return Ball.of(resolved(lambda: largest([measure(residual, head) for residual, heads in _forward(case) for head in heads])))
 
 
+def check_declared(case: Case) -> None:
+    """Refuse a network with a larger logit range or gamma, at any layer and head, than its case declares.
+
+    Claims assume these bounds; they are read off the case when a run is planned and verified here, where the network is run anyway.
+    """
+    for what in ("range", "gamma"):
+        if what in case and largest_over_layers(case, what).high > case.rational(what):
+            raise ValueError(f"the network of [{case}] exceeds the declared {what}={case.get(what)}; declare a larger one")
+
+
 def softmax_ratio(case: Case, side: int) -> Ball:
     """The maximum over entries of side * (P_ij / Q_ij - 1) / D_ii, where Q = softmax(A - E), P = softmax(A)."""
     from flint import arb_mat
 
-    E, base = _softmax_instance(case)
+    E, base = softmax_instance(case)
 
     def ratio() -> arb:
-        shift = arb_mat([[_arb(v) for v in row] for row in E])
-        Q = arb_mat([[_arb(v) for v in row] for row in base])
+        shift = arb_mat([[arb_of(v) for v in row] for row in E])
+        Q = arb_mat([[arb_of(v) for v in row] for row in base])
         P = softmax_rows(Q + shift)
         Q = softmax_rows(Q)
         ranges = row_ranges(shift)
@@ -131,7 +151,7 @@ def softmax_ratio(case: Case, side: int) -> Ball:
     return Ball.of(resolved(ratio))
 
 
-def _softmax_instance(case: Case) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
+def softmax_instance(case: Case) -> tuple[list[list[Fraction]], list[list[Fraction]]]:
     """Perturbation E with largest row range case.range, and base logits; `two tokens` puts nearly all attention on the other token."""
     D = case.rational("range")
     if case.instance == "two tokens":
@@ -155,23 +175,26 @@ def residual_after_one_layer(case: Case, seed: int, *, per_gamma: bool) -> Ball:
 
     norm = resolved(once)
     # With a bias the outputs lose the symmetry, and the minimum over centres lies between these two.
-    return Ball.of(norm.union(norm / (2 - _arb(Fraction(2, case.tokens)))) if case.get("bias", 0) else norm)
+    return Ball.of(norm.union(norm / (2 - arb_of(Fraction(2, case.tokens)))) if case.get("bias", 0) else norm)
 
 
 def last_residual(case: Case, seed: int) -> Ball:
     """The residual after all layers by the plain forward pass."""
+    check_declared(case)
     return Ball.of(resolved(lambda: [ball_composite_norm(R) for R, _ in _forward(case)][-1]))
 
 
 def scaled_residual(case: Case, seed: int) -> Ball:
     """r_L / prod_l k_l^(3^(L-l)), k_l = sqrt(sum_h g1_h a_h * sum_h ginf_h b_h) / sqrt(d_qk), a_h = ||W_QK||_1 ||W_V||_1, b_h with inf."""
+    check_declared(case)
+
     def scaled() -> arb:
-        product, norm = _arb(1), _arb(1)
+        product, norm = arb_of(1), arb_of(1)
         for residual, heads in _forward(case):
             if not heads:
                 norm = ball_composite_norm(residual)
                 break
-            columns, rows = _arb(0), _arb(0)
+            columns, rows = arb_of(0), arb_of(0)
             for head in heads:
                 (one, infinity), qk, (a, b) = _gammas(residual, head), ball_norms(head.qk)[0], ball_norms(head.value)
                 columns, rows = columns + one * qk * a, rows + infinity * qk * b
@@ -183,12 +206,15 @@ def scaled_residual(case: Case, seed: int) -> Ball:
 
 def halving_slope(case: Case, seed: int) -> Ball:
     """log2 of the ratio of the residuals after one layer, for input residuals R and R/2."""
+    if condition_number(case).high > case.rational("condition"):
+        raise ValueError(f"the network of [{case}] exceeds the declared condition={case.condition}; declare a larger one")
+
     def slope() -> arb:
         norms = []
         for shrink in (1, 2):
             tokens, layers = instance(case, shrink)
             norms.append(ball_composite_norm(centred(attention(tokens, layers[0]))))
-        return (norms[0] / norms[1]).log() / _arb(2).log()
+        return (norms[0] / norms[1]).log() / arb_of(2).log()
 
     return Ball.of(resolved(slope))
 
@@ -220,9 +246,9 @@ def around_slope(statement: Relational, case: Case) -> Ball:
     import flint
 
     with flint.ctx.workprec(128):
-        M = _arb(case.rational("qk_norm") * case.rational("residual") ** 2) / _arb(case.get("qk_width", 1)).sqrt()
-        eta = _arb(case.rational("condition")) * M * (2 * M).exp()
-        error = Ball.of(-((1 - eta) * (1 - eta / 4)).log() / _arb(2).log()).high
+        M = arb_of(case.rational("qk_norm") * case.rational("residual") ** 2) / arb_of(case.get("qk_width", 1)).sqrt()
+        eta = arb_of(case.rational("condition")) * M * (2 * M).exp()
+        error = Ball.of(-((1 - eta) * (1 - eta / 4)).log() / arb_of(2).log()).high
     slope = Fraction(int(statement.rhs.p), int(statement.rhs.q))
     return Ball(slope - error, slope + error)
 

@@ -23,6 +23,7 @@ from .linear_attention import (
 )
 from .linear_attention import measured_degree as degree_of
 from .measurement import Ball, Case, Exact, Step
+from .proof_steps import vanish
 
 Array = NDArray[Any]
 
@@ -40,7 +41,7 @@ def rank_mod(matrix: Array, prime: int = PRIME) -> int:
 
 
 def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, tokens: int = 2,
-                    inputs: int | None = None) -> Exact:
+                    inputs: int | None = None, residual: bool = False, input_rank: int | None = None) -> Exact:
     """The separation rank of a random net with respect to two halves of the tokens, or a certified lower bound on it.
 
     The value matrix at random weights and inputs is an integer matrix known modulo p. A minor that is non-zero there is a non-zero
@@ -52,6 +53,8 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
         width, depth, heads: the shape of the net.
         tokens: N, even; the halves have N/2 tokens and position 0 is read.
         inputs: how many inputs for each side; None for as many as it takes.
+        residual: whether the net has residual connections.
+        input_rank: r, when the tokens are drawn from a random subspace of that dimension; None for the whole space.
 
     Returns:
         The rank, with the chance that the separation rank is larger. With fewer inputs than the separation rank, that chance is 1.
@@ -71,12 +74,13 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
     degree = 3 ** (depth + 1) - 2
     if degree >= PRIME:
         raise ValueError(f"depth={depth}: the degree {degree} reaches the prime {PRIME}, so the rank modulo it would be too small")
-    net = random_net(rng, width=width, depth=depth, heads=heads)
+    net = random_net(rng, width=width, depth=depth, heads=heads, residual=residual)
+    embedding = None if input_rank is None else random_tokens(rng, net, input_rank)
     empty = np.empty((0, tokens // 2, width), dtype=np.int64)
     left, right, values, rank = empty, empty, np.empty((0, 0), dtype=np.int64), 0
     while len(values) == rank and (inputs is None or len(values) < inputs):
         more = max(16, len(values) // 4) if inputs is None else inputs
-        new_left, new_right = (random_tokens(rng, net, more, tokens // 2) for _ in range(2))
+        new_left, new_right = (_embedded(rng, net, embedding, more, tokens // 2) for _ in range(2))
         values = np.vstack([np.hstack([values, value_matrix(net, left, new_right)]),
                             value_matrix(net, new_left, np.concatenate([right, new_right]))])
         left, right = np.concatenate([left, new_left]), np.concatenate([right, new_right])
@@ -84,31 +88,48 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
     return Exact(rank, misses=1.0 if rank == len(values) else min(1.0, len(values) * degree / PRIME))
 
 
+def _embedded(rng: np.random.Generator, net: AttentionNet, embedding: Array | None, *shape: int) -> Array:
+    """Random tokens, of the whole space or of the row space of the embedding."""
+    if embedding is None:
+        return random_tokens(rng, net, *shape)
+    factors = rng.integers(0, PRIME, (*shape, len(embedding))).astype(object)
+    return (factors @ embedding.astype(object) % PRIME).astype(np.int64)
+
+
 # --- explicit weights whose rank is known exactly ---------------------------------------------------------------------------------
 
 
-def coordinate_net(width: int, depth: int, prime: int | None = None) -> AttentionNet:
-    """Weights with as many heads as width, for which every layer multiplies by one entry of the moment matrix.
+def coordinate_net(width: int, depth: int, prime: int | None = None, heads: int | None = None) -> AttentionNet:
+    """Weights for which every layer multiplies by one entry of the moment matrix, on as many coordinates as there are heads.
 
-    Head h of layer l has W^O = e_h, W^Q = e_h^T, W^V = e_a^T and W^K = e_b^T, so that T_l(M) = M_ab I. The pairs a <= b run through
-    all D = d_x (d_x + 1) / 2 entries; layers beyond the D-th repeat the last pair.
+    Head h of layer l has one row or column that is not zero in each matrix: W^O = e_h, W^Q = e_h^T, W^V = e_a^T and W^K = e_b^T.
+    So T_l(M) = M_ab P with P the projection on the first H coordinates. The pairs a <= b <= H run through the H (H + 1) / 2 moments
+    of these coordinates; later layers repeat the last pair.
+
+    Args:
+        width, depth: the shape of the net.
+        prime: None for Python integers.
+        heads: H, a divisor of width; None for as many as width.
     """
-    pairs = [(a, b) for a in range(width) for b in range(a, width)]
-    unit = np.eye(width, dtype=np.int64 if prime else object)
+    heads = width if heads is None else heads
+    pairs = [(a, b) for a in range(heads) for b in range(a, heads)]
     chosen = [pairs[min(layer, len(pairs) - 1)] for layer in range(depth)]
-    value, key = (np.stack([np.repeat(unit[pair[side]][None, None], width, axis=0) for pair in chosen]) for side in (0, 1))
-    query = np.stack([unit[:, None, :]] * depth)
+    query, key, value = (np.zeros((depth, heads, width // heads, width), dtype=np.int64 if prime else object) for _ in range(3))
+    for layer, (a, b) in enumerate(chosen):
+        query[layer, range(heads), 0, range(heads)] = 1
+        value[layer, :, 0, a] = key[layer, :, 0, b] = 1
     return AttentionNet(query=query, key=key, value=value, output=np.swapaxes(query, -1, -2), prime=prime)
 
 
 def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exact:
     """The separation rank of a net whose layers each multiply by a linear form of the moments, when N >= 2 (d_x + 1).
 
-    If T_l(M) = f_l(M) I for every l, then y_p = x_p prod f_j(M)^(e_j) over the distinct forms. With M = U + V, U from one side and
-    V from the other, a power splits into e_j + 1 products f_j(U)^k f_j(V)^(e_j - k) with non-zero binomial coefficients; when the
-    forms are linearly independent these products are different monomials, so the rank is prod (e_j + 1). N >= 2 (d_x + 1) makes
-    (x, U) and V fill Zariski-dense sets. For almost every choice of weights of the same shape the rank is at least as large, which
-    is why the value is returned as a lower bound. Every premise is checked exactly; nothing is taken from the construction.
+    If T_l(M) = f_l(M) P for every l, with P the projection on some coordinates, p among them, and f_l a form in their moments, then
+    y_p = x_p prod f_j(M)^(e_j) over the distinct forms. With M = U + V, U from one side and V from the other, a power splits into
+    e_j + 1 products f_j(U)^k f_j(V)^(e_j - k) with non-zero binomial coefficients; when the forms are linearly independent these
+    products are different monomials, so the rank is prod (e_j + 1). N >= 2 (d_x + 1) makes (x, U) and V fill Zariski-dense sets.
+    For almost every choice of weights of the same shape the rank is at least as large, which is why the value is returned as a
+    lower bound. Every premise is checked exactly; nothing is taken from the construction.
 
     Args:
         net: weights over Z, for instance from `coordinate_net`.
@@ -116,36 +137,57 @@ def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exac
         seed: for these inputs.
 
     Raises:
-        ArithmeticError: when a premise fails: a layer is no multiple of the identity, the forms are dependent, or a value differs.
+        ArithmeticError: when a premise fails: a layer is no such multiple, the forms are dependent, or a value differs.
 
-    Cost: O(L H D d_x^3) integer operations and `points` forward passes.
+    Cost: O(L H d_x^4) integer operations and `points` forward passes.
 
     >>> certified_rank(coordinate_net(2, 3)).value  # exponents 9, 3, 1
     80
     """
-    forms = [_form(net, layer) for layer in range(net.depth)]
+    forms = linear_forms(net)
     distinct = sorted(set(forms))
-    exponents = _exponents(forms, distinct)
-    _require_independent(distinct)
-    _require_equal_values(net, distinct, exponents, points, seed)
+    exponents = form_exponents(forms, distinct)
+    require_independent(distinct)
+    require_equal_values(net, distinct, exponents, points, seed)
     return Exact(math.prod(e + 1 for e in exponents), misses=1.0)
 
 
-def _form(net: AttentionNet, layer: int) -> tuple[int, ...]:
-    # T_l is linear in M, so its values on a basis of the symmetric matrices decide it: this covers all M.
-    coefficients = []
-    for a in range(net.width):
-        for b in range(a, net.width):
-            basis = np.zeros((net.width, net.width), dtype=object)
-            basis[a, b] = basis[b, a] = 1
-            image = layer_matrix(net, layer, basis)
-            if (image != image[0, 0] * np.eye(net.width, dtype=object)).any():
-                raise ArithmeticError(f"layer {layer} does not multiply every token by one linear form of the moments")
-            coefficients.append(int(image[0, 0]))
-    return tuple(coefficients)
+def linear_forms(net: AttentionNet) -> list[tuple[int, ...]]:
+    """f_1, ..., f_L with T_l(M) = f_l(M) P for all M: coefficients of M_ab, a <= b, row by row.
+
+    Raises:
+        ArithmeticError: when a layer is no such multiple of one projection P on coordinates, the one that is read among them.
+    """
+    images = [_images(net, layer) for layer in range(net.depth)]
+    kept = np.array([images[0][:, i, i].any() for i in range(net.width)])
+    upper = np.triu_indices(net.width)
+    outside = ~(kept[upper[0]] & kept[upper[1]])
+    forms = []
+    for layer, image in enumerate(images):
+        form = image[:, 0, 0]
+        if not kept[0] or (image != form[:, None, None] * np.diag(kept)).any() or form[outside].any():
+            raise ArithmeticError(f"layer {layer} does not multiply every token by one linear form of the moments")
+        forms.append(tuple(int(c) for c in form))
+    return forms
 
 
-def _exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]) -> list[int]:
+def _images(net: AttentionNet, layer: int) -> Array:
+    """T_l at each symmetric basis matrix: array (D, d_x, d_x). T_l is linear in M, so these values decide it."""
+    weights = [w[layer] for w in (net.output, net.value, net.key, net.query)]
+    sizes = [max(1, int(abs(w).max())) for w in weights]
+    if math.prod(sizes) * net.width**3 >= 2**62:
+        raise ArithmeticError("the weights are too large for exact 64-bit sums; scale them down")
+    output, value, key, query = (w.astype(np.int64) for w in weights)
+    left, right = output @ value, np.swapaxes(key, -1, -2) @ query
+    image = np.tensordot(left, right, axes=(0, 0)).transpose(1, 2, 0, 3)
+    upper = np.triu_indices(net.width)
+    both = image[upper] + image[upper[::-1]]
+    both[upper[0] == upper[1]] //= 2
+    return both
+
+
+def form_exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]) -> list[int]:
+    """The exponent of each distinct form in y_p, by the recursion over layers."""
     # M_l = c_l M for a scalar c_l: a layer contributes f_l(c_l M) = c_l f_l(M), and c_{l+1} = (c_l f_l(M))^2 c_l.
     product, scale = [0] * len(distinct), [0] * len(distinct)
     for form in forms:
@@ -155,7 +197,8 @@ def _exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]) ->
     return product
 
 
-def _require_independent(forms: list[tuple[int, ...]]) -> None:
+def require_independent(forms: list[tuple[int, ...]]) -> None:
+    """Raise ArithmeticError unless the linear forms are linearly independent over Q."""
     import flint
 
     rank = flint.fmpz_mat([list(form) for form in forms]).rank()
@@ -163,7 +206,8 @@ def _require_independent(forms: list[tuple[int, ...]]) -> None:
         raise ArithmeticError(f"the {len(forms)} linear forms span only {rank} dimensions")
 
 
-def _require_equal_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int], points: int, seed: int) -> None:
+def require_equal_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int], points: int, seed: int) -> None:
+    """Raise ArithmeticError unless the token recursion gives x_p prod f^e at random inputs modulo PRIME."""
     query, key, value, output = ((a % PRIME).astype(np.int64) for a in (net.query, net.key, net.value, net.output))
     reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
     tokens = random_tokens(np.random.default_rng(seed), reduced, points, 2 * net.width + 2)
@@ -184,12 +228,13 @@ def _require_equal_values(net: AttentionNet, forms: list[tuple[int, ...]], expon
 def measured_rank(case: Case, seed: int) -> Exact:
     """The separation rank of a random net, or a lower bound by explicit weights when the case says weights=coordinate.
 
-    A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a lower bound only.
+    A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a lower bound only. `residual=True`
+    adds residual connections, and `input_rank` draws the tokens from a random subspace.
     """
     if case.get("weights") == "coordinate":
-        if case.heads != case.width or case.tokens < 2 * case.width + 2:
-            raise ValueError(f"[{case}]: the explicit weights need as many heads as width and at least 2 width + 2 tokens")
-        return certified_rank(coordinate_net(case.width, case.depth))
+        if case.width % case.heads or case.tokens < 2 * case.width + 2:
+            raise ValueError(f"[{case}]: the explicit weights need heads that divide width and at least 2 width + 2 tokens")
+        return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
     return _random_rank(case, seed)
 
 
@@ -197,7 +242,7 @@ def measured_rank(case: Case, seed: int) -> Exact:
 def _random_rank(case: Case, seed: int) -> Exact:
     # Cached, because several claims ask about the same net.
     return separation_rank(case.rng(seed), width=case.width, depth=case.depth, heads=case.heads, tokens=case.tokens,
-                           inputs=case.get("inputs"))
+                           inputs=case.get("inputs"), residual=bool(case.get("residual", False)), input_rank=case.get("input_rank"))
 
 
 def measured_degree(case: Case, seed: int) -> Exact | Ball:
@@ -238,9 +283,9 @@ def measured_threshold(case: Case, seed: int) -> Exact:
 
 def degree_proof(statement: Any) -> Iterable[Step]:
     """deg = 3^L for every shape and almost all weights: induction over layers, and positive weights as the witness."""
-    net, tokens, t = _positive_net(1), _positive_symbols("x", (2, 2)), _positive_symbols("t", ()).item()
+    net, tokens, t = positive_net(1), positive_symbols("x", (2, 2)), positive_symbols("t", ()).item()
     once, scaled = forward(net, tokens).item(), forward(net, t * tokens).item()
-    yield _zero("a layer is a sum of products query * key * value, each linear in a token: tokens t x give t^3 times the output",
+    yield vanish("a layer is a sum of products query * key * value, each linear in a token: tokens t x give t^3 times the output",
                 scaled - t**3 * once)
     yield from _induction(statement, first=3, following=lambda degree: 3 * degree)
     yield Step("positive weights and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
@@ -248,13 +293,13 @@ def degree_proof(statement: Any) -> Iterable[Step]:
 
 def moments_degree_proof(statement: Any) -> Iterable[Step]:
     """deg = C(L) for every shape and almost all weights: the first layer gives 1, all later ones act on moments of degree 3."""
-    net, x, t = _positive_net(1), _positive_symbols("x", (2,)), _positive_symbols("t", ()).item()
-    half = _positive_symbols("m", (2, 2))
+    net, x, t = positive_net(1), positive_symbols("x", (2,)), positive_symbols("t", ()).item()
+    half = positive_symbols("m", (2, 2))
     M = half + half.T
     once, scaled = normal_form(net, M, x).item(), normal_form(net, t * M, x).item()
-    yield _zero("T_1(M) x is linear in M", scaled - t * once)
+    yield vanish("T_1(M) x is linear in M", scaled - t * once)
     T, scaled_T = layer_matrix(net, 0, M), layer_matrix(net, 0, t * M)
-    yield _zero("the moments after a layer, T(M) M T(M)^T, are cubic in M",
+    yield vanish("the moments after a layer, T(M) M T(M)^T, are cubic in M",
                 *(scaled_T @ (t * M) @ scaled_T.T - t**3 * (T @ M @ T.T)).ravel())
     yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
     yield Step("positive weights, moments and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
@@ -267,7 +312,7 @@ def threshold_proof(statement: Any) -> Iterable[Step]:
     from .glossary import symbol
 
     width, real = symbol("width"), sympy.Symbol("depth", real=True)
-    yield _zero("3^L at the threshold is the width", 3**statement.rhs - width)
+    yield vanish("3^L at the threshold is the width", 3**statement.rhs - width)
     yield Step("3^L grows strictly with L, so no other depth meets the width", sympy.diff(3**real, real).is_positive)
 
 
@@ -275,25 +320,20 @@ def _induction(statement: Any, first: int, following: Callable[[Any], Any]) -> I
     from .glossary import symbol
 
     L = symbol("depth")
-    yield _zero(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
-    yield _zero(f"from L to L + 1 layers a degree n becomes {following(symbol('order'))}".replace("order", "n"),
+    yield vanish(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
+    yield vanish(f"from L to L + 1 layers a degree n becomes {following(symbol('order'))}".replace("order", "n"),
                 statement.rhs.subs(L, L + 1) - following(statement.rhs))
 
 
-def _zero(says: str, *expressions: Any) -> Step:
-    import sympy
-
-    return Step(says, all(sympy.simplify(sympy.expand(e)) == 0 for e in expressions))
-
-
-def _positive_net(depth: int) -> AttentionNet:
-    # Width 2 with two heads and two tokens has every kind of sum that a layer has: over heads, tokens and coordinates.
+def positive_net(depth: int) -> AttentionNet:
+    """A net of positive symbols. Width 2 with two heads and two tokens has every kind of sum: over heads, tokens and coordinates."""
     shapes = 3 * [(depth, 2, 1, 2)] + [(depth, 2, 2, 1)]
-    query, key, value, output = (_positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
+    query, key, value, output = (positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
     return AttentionNet(query, key, value, output, None)
 
 
-def _positive_symbols(name: str, shape: tuple[int, ...]) -> Array:
+def positive_symbols(name: str, shape: tuple[int, ...]) -> Array:
+    """An array of positive symbols name0, name1, ..."""
     import sympy
 
     symbols = [sympy.Symbol(f"{name}{i}", positive=True) for i in range(math.prod(shape))]

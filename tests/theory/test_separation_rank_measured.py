@@ -93,14 +93,14 @@ def test_certificate_refuses_each_broken_premise(monkeypatch):
     dependent.key[1], dependent.value[1] = dependent.key[0], 2 * dependent.value[0]
     with pytest.raises(ArithmeticError, match="only 1 dim"):
         certified_rank(dependent)
-    monkeypatch.setattr(separation_rank_measured, "_exponents", lambda forms, distinct: [2] * len(distinct))
+    monkeypatch.setattr(separation_rank_measured, "form_exponents", lambda forms, distinct: [2] * len(distinct))
     with pytest.raises(ArithmeticError, match="differs"):
         certified_rank(coordinate_net(2, 2))
 
 
 def test_explicit_weights_need_their_shape():
-    for shape in ({"heads": 1, "tokens": 6}, {"heads": 2, "tokens": 4}):
-        with pytest.raises(ValueError, match="as many heads as width"):
+    for shape in ({"heads": 3, "tokens": 6}, {"heads": 2, "tokens": 4}):
+        with pytest.raises(ValueError, match="heads that divide width"):
             measured_rank(Case(width=2, depth=2, weights="coordinate", **shape), 0)
 
 

@@ -1,0 +1,67 @@
+"""Rank over F_p next to python-flint and to the machine's float64 matrix product, in the same run, with the same number of threads.
+
+Run with `pytest benchmarks/test_finite_field.py --benchmark-only`. Sizes are 1024 and 2048; BENCHMARK_LARGE=1 adds 4096, where
+python-flint takes half a minute, and 8192, without python-flint. Threads are those of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, else
+all cores. Each round runs the peers beside the kernel; medians and ratios are printed and stored, nothing depends on them.
+"""
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+
+import flint
+import numpy as np
+import pytest
+
+from depthlaw.theory.finite_field import centred, default_prime, elimination_cost, rank
+
+LARGE = os.environ.get("BENCHMARK_LARGE", "") == "1"
+SIZES = (1024, 2048, *((4096, 8192) if LARGE else ()))
+FLINT_LIMIT = 4096
+TOLD = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
+THREADS = next((int(value) for value in TOLD if value.isdecimal()), os.cpu_count() or 1)
+
+
+def seconds(work: Callable[[], object]) -> float:
+    """Wall time of one call."""
+    before = time.perf_counter()
+    work()
+    return time.perf_counter() - before
+
+
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.benchmark(group="rank over F_p")
+def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.CaptureFixture[str], n: int) -> None:
+    p, rounds = default_prime(n), 5 if n <= 2048 else 3
+    a = centred(np.random.default_rng(n).integers(0, p, (n, n)), p)
+    real, out = np.random.default_rng(0).standard_normal((n, n)), np.empty((n, n))
+    products: list[float] = []
+    flints: list[float] = []
+    if n <= FLINT_LIMIT:
+        flint.ctx.threads = THREADS
+        peer = flint.nmod_mat(n, n, [int(v) % p for v in a.ravel()], p)
+
+    def peers() -> None:
+        products.append(seconds(lambda: np.matmul(real, real, out=out)))
+        if n <= FLINT_LIMIT and (n < FLINT_LIMIT or not flints):
+            flints.append(seconds(peer.rank))
+
+    # NumPy's first product starts the threads of the BLAS.
+    np.matmul(real, real, out=out)
+    found = benchmark.pedantic(rank, args=(a, p), setup=peers, rounds=rounds, warmup_rounds=0)
+    mine = benchmark.stats.stats.median if benchmark.stats else seconds(lambda: rank(a, p))
+    product, cost = median(products), elimination_cost(n, n, p)
+    share = 2 / 3 * n**3 / mine / (2 * n**3 / product)
+    benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share, "flint / depthlaw": None})
+    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s ({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
+            f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations {cost.operations:.3g}, bytes moved "
+            f"{cost.bytes_moved:.3g}, memory {cost.peak_bytes / 1e6:.0f} MB")
+    if flints:
+        benchmark.extra_info["flint / depthlaw"] = ratio = median(flints) / mine
+        line += f"; python-flint {median(flints):.3f} s, ratio {ratio:.1f}"
+    with capsys.disabled():
+        sys.stdout.write(line + "\n")
+    assert found == n

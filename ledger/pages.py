@@ -1,0 +1,185 @@
+"""The generated part of docs/: a page per claim, the glossary, the findings, the mutations. Run `make docs`.
+
+Everything is written from the claims and from the records of one suite; no number is typed by hand.
+"""
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+from depthlaw.theory.claim import STEMS, Claim
+from depthlaw.theory.glossary import GLOSSARY, latex
+from depthlaw.theory.judgement import Verdict
+
+from . import terminal
+from .mutation import Mutant, mutate
+from .records import Store, manifest
+from .report import CaseResult, ClaimResult, results
+from .suite import load_claims, plan
+from .typesetting import md, md_code, md_math, sentence
+
+# Longer tables hide what matters; the records hold every case.
+MOST_CASES = 12
+
+
+def write(docs: Path, store: Store, suite: str) -> list[Path]:
+    """Write the generated pages and return their paths. The same records give the same bytes."""
+    claims = load_claims()
+    judged = results(claims, suite, store)
+    runs = [r for run in plan(claims, suite) if (r := store.get(run.id))]
+    hash_ = str(manifest(runs)["hash"])
+    pages = {docs / "claims" / f"{r.claim.key}.md": page(r, suite) for r in judged}
+    pages[docs / "claims" / "README.md"] = index(judged, suite, hash_)
+    pages[docs / "glossary.md"] = glossary(list(claims.values()))
+    pages[docs / "findings.md"] = findings(judged, suite, hash_)
+    pages[docs / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
+    stale = set((docs / "claims").rglob("*.md")) - set(pages)
+    for path in stale:
+        path.unlink()
+    for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    return sorted(pages)
+
+
+def page(result: ClaimResult, suite: str) -> str:
+    """One claim: statement, wording, source, conditions, verdict, cases."""
+    return "\n".join(_page(result, suite)) + "\n"
+
+
+def _page(result: ClaimResult, suite: str) -> Iterator[str]:
+    claim = result.claim
+    yield f"# {md(claim.title)}\n"
+    yield f"`{claim.key}`\n"
+    yield f"{md_math(latex(claim.statement))}\n"
+    yield f"{md(sentence(claim.words))}\n"
+    symbols = sorted(claim.statement.free_symbols, key=lambda s: s.name)
+    yield "; ".join(f"{md_math(latex(s))}: {md(GLOSSARY[s.name].meaning)}" for s in symbols) + ".\n"
+    yield "| | |\n|---|---|"
+    yield f"| source | {md(str(claim.source))} |"
+    yield f"| wording | {claim.reading}{' (from memory: check against the paper)' if claim.reading == 'recalled' else ''} |"
+    yield f"| kind | {claim.kind}, quantifier: {claim.quantifier} |"
+    if claim.assumes:
+        yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
+    yield f"| verdict | **{result.verdict.value}**{' as expected' if claim.expected == 'FAILS' and result.verdict == 'FAILS' else ''} |"
+    yield f"| cases | {len(result.decided)} of {len(result.in_scope)} decided, suite {suite} |"
+    if result.tightest is not None:
+        yield f"| tightest slack | {md(terminal.slack(result.tightest, vacuous=result.vacuous))} |"
+    yield f"| it can fail | {md(claim.must_fail.why)} |"
+    if claim.note:
+        yield f"\n{md(sentence(claim.note))}"
+    if result.proof:
+        yield "\n## Machine-checked argument\n"
+        for place, step in enumerate(result.proof, 1):
+            yield f"{place}. {md(step.says)} **{'confirmed' if step.holds else 'not confirmed'}**"
+    yield from _cases(result)
+
+
+def _cases(result: ClaimResult) -> Iterator[str]:
+    yield "\n## Cases\n"
+    yield "| case | measured | predicted | verdict |\n|---|---|---|---|"
+    shown = _telling(result)
+    for row in shown:
+        predicted = terminal.prediction(result.claim, row)
+        verdict = row.decision.verdict.value + (f": {md(row.decision.reason)}" if row.decision.reason else "")
+        yield f"| {md_code(str(row.case))} | {md(terminal.number(row.measured))} | {md(predicted)} | {verdict} |"
+    if len(shown) < len(result.cases):
+        yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
+
+
+def _telling(result: ClaimResult) -> list[CaseResult]:
+    """Failures first, then the tightest and the undecided ones, in grid order."""
+    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
+    ranked = sorted(enumerate(result.cases), key=lambda c: (order.index(c[1].decision.verdict),
+                                                            c[1].decision.slack if c[1].decision.slack is not None else 0.0))
+    return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
+
+
+def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
+    """The table of all claims."""
+    counts = Counter(r.verdict for r in judged)
+    total = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
+    for stem in STEMS:
+        lines += [f"## {stem}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
+        lines += [f"| [{r.claim.key.partition('/')[2]}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.reading} "
+                  f"| {r.verdict.value}{' as expected' if r.claim.expected == 'FAILS' and r.verdict == 'FAILS' else ''} |"
+                  for r in judged if r.claim.stem == stem]
+        lines.append("")
+    return "\n".join(lines)
+
+
+def glossary(claims: list[Claim]) -> str:
+    """The symbols that the claims use, with how papers print them."""
+    used = Counter(s.name for c in claims for s in c.statement.free_symbols)
+    lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
+             "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|---:|"]
+    for name, term in GLOSSARY.items():
+        if used[name]:
+            lines.append(f"| {md_math(term.latex)} | `{name}` | {md(term.meaning)} | {term.domain} | {used[name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
+    """What fails as printed or recalled, what is vacuous, what is undecided, what is conditional."""
+    lines = ["# Findings\n", f"Generated from the records of suite {suite}, manifest `{hash_}`.",
+             "Each entry links to its page; a counterexample is re-checked by running the claim again, or by",
+             "`depthlaw recheck` where a certificate is named.\n"]
+    lines += ["## Fails\n", "A statement that is wrong as printed, reported or recalled.",
+              "A recalled wording may differ from the paper's: the verdict concerns the wording shown on the page.\n"]
+    for r in (r for r in judged if r.verdict is Verdict.FAILS):
+        lines.append(f"- {_link(r)} ({r.claim.source.key}, {r.claim.reading}): {md(sentence(r.claim.words))} {md(sentence(r.claim.note))}")
+        worst = r.counterexample
+        if worst is not None:
+            lines.append(f"  Counterexample {md_code(str(worst.case))}: measured {md(terminal.number(worst.measured))}, "
+                         f"stated {md(r.claim.statement.rel_op)} {md(terminal.prediction(r.claim, worst))}.")
+    lines += ["\n## Vacuous at the sizes tried\n", "Holds by more than a factor of a million on every decided case.\n"]
+    lines += [f"- {_link(r)}: tightest slack {md(terminal.slack(r.tightest))}." for r in judged if r.vacuous]
+    lines += ["\n## Undecided\n"]
+    for r in judged:
+        open_cases = [c for c in r.in_scope if c.decision.verdict is Verdict.UNDECIDED]
+        if open_cases:
+            example = open_cases[0]
+            lines.append(f"- {_link(r)}: {len(open_cases)} of {len(r.in_scope)} cases undecided, for instance "
+                         f"{md_code(str(example.case))} ({md(example.decision.reason)}). {md(r.claim.note)}")
+    lines += ["\n## Conditional\n", "Rests on a conjecture; what can be tested is consistent with it.\n"]
+    lines += [f"- {_link(r)}: {md(sentence(r.claim.words))}" for r in judged if r.verdict is Verdict.CONDITIONAL]
+    return "\n".join(lines) + "\n"
+
+
+def mutations(judged: list[tuple[ClaimResult, list[Mutant]]], suite: str, hash_: str) -> str:
+    """Which verdicts turn when a constant is changed, and why the survivors survive."""
+    total = sum(len(found) for _, found in judged)
+    turned = sum(m.turned for _, found in judged for m in found)
+    lines = ["# Mutations\n", "Every numeric constant of every statement is changed by one (fractions by one per cent),",
+             "Min and Max, floor and ceiling are swapped, relations are turned round;",
+             "the recorded values are judged again and proofs are run again.",
+             f"{turned} of {total} mutants turn a verdict (suite {suite}, manifest `{hash_}`). The survivors, with their reasons:\n"]
+    for result, found in judged:
+        survivors = [m for m in found if not m.turned]
+        lines.append(f"- {_link(result)}: {len(found) - len(survivors)} of {len(found)} turn.")
+        lines += [f"  - {md_code(m.change)}: {md(m.reason)}." for m in survivors]
+    return "\n".join(lines) + "\n"
+
+
+def _link(result: ClaimResult) -> str:
+    return f"[{result.claim.key}](claims/{result.claim.key}.md)"
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the pages: python -m depthlaw.ledger.pages DOCS --results DIR --suite SUITE."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--suite", default="theory")
+    chosen = parser.parse_args(arguments)
+    for path in write(chosen.docs, Store(chosen.results), chosen.suite):
+        print(path)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,342 @@
+"""Linear algebra over F_p against python-flint, a second prime, and matrices whose rank is known."""
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import flint
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from depthlaw.theory import finite_field, residues
+from depthlaw.theory.finite_field import (
+    centred,
+    default_prime,
+    elimination_cost,
+    matmul,
+    ple,
+    rank,
+    rank_profile,
+    triangular_solve,
+)
+
+# Small primes make minors vanish; the largest allows eight terms without a reduction, so that small matrices run through every branch.
+PRIMES = (3, 5, 7, 101, 65521, 4194287, 67108859)
+PRIME = 4194287
+
+
+def nmod(a: Any, p: int) -> flint.nmod_mat:
+    rows = [[int(v) % p for v in row] for row in a]
+    return flint.nmod_mat(len(rows), np.shape(a)[1], [v for row in rows for v in row], p)
+
+
+def entries(m: flint.nmod_mat) -> list[list[int]]:
+    return [[int(v) for v in row] for row in m.table()]
+
+
+def modulo(a: Any, p: int) -> list[list[int]]:
+    return [[int(v) % p for v in row] for row in a]
+
+
+def first_independent_columns(m: flint.nmod_mat) -> list[int]:
+    form, r = m.rref()
+    return [next(j for j in range(form.ncols()) if int(form[i, j])) for i in range(r)]
+
+
+def agrees_with_flint(a: Any, p: int) -> None:
+    peer, profile = nmod(a, p), rank_profile(a, p)
+    assert rank(a, p) == peer.rank() == len(profile.rows) == len(profile.columns)
+    assert profile.columns.tolist() == first_independent_columns(peer)
+    assert profile.rows.tolist() == first_independent_columns(peer.transpose())
+    if len(profile.rows):
+        assert int(nmod(np.asarray(a)[profile.rows][:, profile.columns], p).det()) != 0
+    found = ple(a, p)
+    r = len(found.columns)
+    assert sorted(found.order) == list(range(len(a)))
+    assert sorted(found.order[:r]) == profile.rows.tolist()
+    assert found.columns.tolist() == profile.columns.tolist()
+    assert (found.lower[:r] == np.tril(found.lower[:r], -1) + np.eye(r)).all()
+    assert all(not found.upper[i, :c].any() and found.upper[i, c] for i, c in enumerate(found.columns))
+    assert (matmul(found.lower, found.upper, p) == centred(a, p)[found.order]).all()
+
+
+@st.composite
+def matrices(draw: st.DrawFn, largest: int = 90) -> tuple[np.ndarray, int]:
+    """Products of bounded inner length, with entries, rows and columns struck out or repeated."""
+    p = draw(st.sampled_from(PRIMES))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    m, n = draw(st.integers(0, largest)), draw(st.integers(0, largest))
+    if draw(st.booleans()):
+        inner = draw(st.integers(0, 1 + min(m, n)))
+        a = rng.integers(0, p, (m, inner)) @ rng.integers(0, min(p, 1000), (inner, n))
+    else:
+        a = rng.integers(-p, p, (m, n)) * (rng.random((m, n)) < draw(st.sampled_from([0.02, 0.1, 0.5, 1])))
+    if m and n:
+        a = a[rng.integers(0, m, m)] if draw(st.booleans()) else a
+        a[:, rng.random(n) < draw(st.sampled_from([0, 0.3, 0.9]))] = 0
+    return a, p
+
+
+@given(matrices())
+@settings(max_examples=120)
+def test_elimination_agrees_with_flint(drawn: tuple[np.ndarray, int]) -> None:
+    agrees_with_flint(*drawn)
+
+
+@given(matrices(largest=40), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_elimination_in_narrow_panels_agrees_with_flint(drawn: tuple[np.ndarray, int], seed: int) -> None:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(residues, "PANEL", 1 + seed % 7)
+        patch.setattr(residues, "TILE", 5)
+        patch.setattr(residues, "CACHED", 16)
+        agrees_with_flint(*drawn)
+
+
+@given(st.sampled_from(PRIMES), st.integers(0, 40), st.integers(0, 70), st.integers(0, 40), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_product_agrees_with_flint(p: int, m: int, k: int, n: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(-2**62, 2**62, (m, k)), rng.integers(-p, p, (k, n))
+    c = matmul(a, b, p)
+    assert c.shape == (m, n)
+    assert modulo(c, p) == entries(nmod(a, p) * nmod(b, p)) if min(m, n, k) else not c.any()
+    assert (abs(c) <= p // 2).all()
+
+
+@given(st.sampled_from(PRIMES), st.integers(0, 150), st.integers(0, 20), st.booleans(), st.booleans(), st.integers(0, 2**32))
+@settings(max_examples=60)
+def test_triangular_solve_agrees_with_flint(p: int, n: int, k: int, lower: bool, unit: bool, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    t, b = rng.integers(0, p, (n, n)), rng.integers(0, p, (n, k))
+    np.fill_diagonal(t, rng.integers(1, p, n))
+    x = triangular_solve(t, b, p, lower=lower, unit=unit)
+    triangle = np.tril(t) if lower else np.triu(t)
+    if unit:
+        np.fill_diagonal(triangle, 1)
+    assert x.shape == (n, k)
+    assert modulo(x, p) == entries(nmod(triangle, p).solve(nmod(b, p))) if n and k else not x.size
+
+
+# --- exactness at the limits -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("p", PRIMES)
+@pytest.mark.parametrize("sign", [-1, 1])
+def test_largest_entries_are_multiplied_exactly_beyond_the_room(p: int, sign: int) -> None:
+    k = min(residues.room(p), 5000) * 2 + 1
+    a = np.full((2, k), p // 2)
+    assert modulo(matmul(a, sign * a.T, p), p) == [[sign * k * (p // 2) ** 2 % p] * 2] * 2
+
+
+@given(st.sampled_from(PRIMES), st.integers(-2**53 + 2**26, 2**53 - 2**26))
+def test_reduction_is_exact_and_bounded(p: int, value: int) -> None:
+    field = residues.Field(p, np.empty(0))
+    x = np.array([float(value)])
+    field.reduce(x)
+    assert (int(x[0]) - value) % p == 0
+    assert abs(x[0]) <= p // 2 + 2
+    field.reduce(x)
+    assert abs(x[0]) <= p // 2
+
+
+@given(st.sampled_from(PRIMES), st.integers(0, 2**26))
+def test_reduction_is_exact_next_to_half_integers(p: int, offset: int) -> None:
+    value = (2 * ((2**53 - 2**28) // (2 * p)) - 2 * (offset % 1000) - 1) * p // 2 + offset % 2
+    x = np.array([float(value)])
+    residues.Field(p, x).reduce(x)
+    assert (int(x[0]) - value) % p == 0
+    assert abs(x[0]) <= p // 2 + 2
+
+
+@pytest.mark.parametrize("p", PRIMES)
+def test_room_keeps_sums_below_2_53(p: int) -> None:
+    m, k = p // 2 + 2, residues.room(p)
+    assert k >= 8
+    assert m + k * m * m <= 2**53 - p
+
+
+# --- matrices made to mislead --------------------------------------------------------------------------------------------------------
+
+N = 200
+
+
+def structured() -> dict[str, tuple[Any, int]]:
+    rng = np.random.default_rng(5)
+    i, j = np.indices((N, N))
+    order = rng.permutation(N)
+    points = np.arange(1, N + 1)
+    powers = np.array([[pow(int(x), k, PRIME) for k in range(N)] for x in points])
+    nodes = np.array([[pow(int(x), k, PRIME) for k in range(2 * N)] for x in points[:37]]).sum(0)
+    low = rng.integers(0, 1000, (N, 30)) @ rng.integers(0, 1000, (30, N))
+    return {
+        "zero": (np.zeros((N, N), int), 0), "identity": (np.eye(N, dtype=int), N), "permutation": (np.eye(N, dtype=int)[order], N),
+        "antidiagonal": (np.eye(N, dtype=int)[::-1], N), "ones": (np.ones((N, N), int), 1),
+        "repeated rows": (rng.integers(0, PRIME, (20, N))[rng.integers(0, 20, N)], 20),
+        "staircase": ((j >= 3 * (i // 2)) * (i % 2 == 0) * 1, 67), "low rank": (low, 30), "multiples of p": (PRIME * low, 0),
+        "Vandermonde": (powers, N), "repeated points": (powers[np.arange(N) % 50], 50),
+        "Hankel of 37 exponentials": (nodes[i + j], 37), "last column only": ((j == N - 1) * (i + 1), 1),
+        "last row only": ((i == N - 1) * (j + 1), 1), "block off the diagonal": ((i < N // 2) * (j >= N // 2) * powers, N // 2),
+        "nilpotent": ((j == i + 1) * 1, N - 1), "sum of indices": (i + j, 2), "minimum": (np.minimum(i, j), N - 1),
+        "row": (points[None], 1), "column": (points[:, None], 1), "one entry": (np.array([[5]]), 1), "one zero": (np.array([[0]]), 0),
+        "no rows": (np.zeros((0, 7), int), 0), "no columns": (np.zeros((7, 0), int), 0), "nothing": (np.zeros((0, 0), int), 0),
+    }
+
+
+@pytest.mark.parametrize("name", structured())
+def test_structured_matrix(name: str) -> None:
+    a, expected = structured()[name]
+    assert rank(a, PRIME) == expected
+    # A second prime: no rank here depends on the field, except where all entries are multiples of the first prime or powers modulo it.
+    if name not in ("multiples of p", "repeated points", "Vandermonde", "block off the diagonal", "Hankel of 37 exponentials"):
+        assert rank(a, 8388593) == expected
+    if a.size:
+        agrees_with_flint(a, PRIME)
+
+
+@pytest.mark.parametrize(("m", "n", "r"), [(700, 700, 700), (700, 300, 300), (300, 700, 211), (1300, 150, 77)])
+def test_larger_matrix_agrees_with_flint(m: int, n: int, r: int) -> None:
+    rng = np.random.default_rng(m + n)
+    a = rng.integers(0, 2**20, (m, r)) @ rng.integers(0, 2**20, (r, n))
+    for p in (PRIME, 16777213):
+        profile = rank_profile(a, p)
+        assert len(profile.rows) == r == nmod(a, p).rank()
+        assert int(nmod(a[profile.rows][:, profile.columns], p).det()) != 0
+
+
+def test_rank_modulo_a_prime_can_only_be_smaller() -> None:
+    assert [rank([[1, 1], [1, 102]], p) for p in (101, 103)] == [1, 2]
+
+
+# --- kinds of arrays, memory, cost -----------------------------------------------------------------------------------------------
+
+
+@given(matrices(largest=80))
+@settings(max_examples=25)
+def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
+    a, p = drawn
+    tensor = torch.as_tensor(a)
+    for given_ in (tensor, torch.as_tensor(np.asarray(centred(a, p)))):
+        mine, other = rank_profile(given_, p), rank_profile(a, p)
+        assert mine.rows.tolist() == other.rows.tolist()
+        assert mine.columns.tolist() == other.columns.tolist()
+    mine, other = ple(tensor, p), ple(a, p)
+    assert (mine.order == other.order).all()
+    assert isinstance(mine.lower, torch.Tensor)
+    assert mine.lower.tolist() == other.lower.tolist()
+    assert mine.upper.tolist() == other.upper.tolist()
+    assert matmul(mine.lower, mine.upper, p).tolist() == matmul(other.lower, other.upper, p).tolist()
+    r = len(mine.columns)
+    assert triangular_solve(mine.lower[:r], mine.upper, p).tolist() == triangular_solve(other.lower[:r], other.upper, p).tolist()
+
+
+@pytest.mark.parametrize("a", [
+    [[1, -2], [0, 2**53 + 1]], np.array([[1, -2], [0, 2**53 + 1]]), np.array([[1, 5], [0, 2**64 - 1]], dtype=np.uint64),
+    [[10**30, 1], [7, 0]], np.array([[True, False], [False, True]]), np.array([[1, -2], [3, 4]], dtype=np.int8),
+    np.array([[1.0, 2.0**52], [-(2.0**52), 0]]),
+    np.array([[1, 2], [3, 4]], dtype=np.float32),
+])
+def test_every_integer_type_has_its_residues(a: Any) -> None:
+    assert modulo(centred(a, 101), 101) == [[int(v) % 101 for v in row] for row in a]
+
+
+def test_argument_is_kept_unless_it_may_be_overwritten() -> None:
+    a = centred(np.random.default_rng(0).integers(0, PRIME, (300, 300)), PRIME)
+    kept = a.copy()
+    assert rank(a, PRIME) == 300
+    assert (a == kept).all()
+    assert rank(a, PRIME, overwrite=True) == 300
+    assert not (a == kept).all()
+
+
+@pytest.mark.parametrize("shape", [(1500, 1500), (2500, 700), (700, 2500)])
+@pytest.mark.parametrize("flip", [1, -1])
+def test_memory_stays_within_the_stated_cost(shape: tuple[int, int], flip: int) -> None:
+    # Upside down the first rows are zero, and every panel needs pivots.
+    a = np.random.default_rng(1).integers(0, PRIME, shape).astype(float)
+    a = np.triu(a)[::flip] if flip < 0 else a
+    tracemalloc.start()
+    try:
+        found = rank(a, PRIME)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found == min(shape)
+    assert a.nbytes < peak <= elimination_cost(*shape, PRIME).peak_bytes
+
+
+@pytest.mark.parametrize(("m", "n", "r"), [(640, 640, 640), (300, 900, 300), (512, 512, 130), (100, 100, 0)])
+def test_predicted_operations_are_those_done(m: int, n: int, r: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    done = 0
+    genuine = residues.Field.subtract_product
+
+    def counted(self: residues.Field, c: Any, a: Any, b: Any, *rest: Any) -> int:
+        nonlocal done
+        done += 2 * c.shape[0] * c.shape[1] * b.shape[0]
+        return genuine(self, c, a, b, *rest)
+
+    monkeypatch.setattr(residues.Field, "subtract_product", counted)
+    rng = np.random.default_rng(2)
+    a = matmul(rng.integers(0, PRIME, (m, r)), rng.integers(0, PRIME, (r, n)), PRIME)
+    done = 0
+    assert rank(a, PRIME) == r
+    predicted = elimination_cost(m, n, PRIME, r).operations
+    # Products of panels and of diagonal blocks are not counted here: of width 64, they are at most 64 (m + n) r each way.
+    assert done <= predicted <= done + 4 * 64 * (m + n) * max(r, 1)
+    assert predicted <= 2 * (m * n * r - (m + n) * r * r / 2 + r**3 / 3) + 4 * 64 * (m + n) * r
+
+
+# --- refusals ------------------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("p", "why"), [
+    (4194303, "not prime"), (561, "not prime"), (9, "not prime"), (67108879, "try default_prime"), (2, "odd primes"), (1, "odd primes"),
+    (0, "odd primes"), (-7, "odd primes"), (7.5, "odd primes"),
+])
+def test_modulus_that_is_no_accepted_prime_is_refused(p: int, why: str) -> None:
+    for call in (lambda: rank([[1]], p), lambda: ple([[1]], p), lambda: matmul([[1]], [[1]], p), lambda: triangular_solve([[1]], [[1]], p)):
+        with pytest.raises(ValueError, match=why) as caught:
+            call()
+        assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("bad", [[[0.5]], [[float("nan")]], [[float("inf")]], [[2.0**53]], [["a"]], [[1j]], [1, 2], 3, [[[1]]]])
+def test_bad_matrix_is_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match=r"entries|dimensions"):
+        rank(bad, 101)
+
+
+def test_bad_shapes_and_singular_triangles_are_refused() -> None:
+    with pytest.raises(ValueError, match="inner lengths differ"):
+        matmul(np.ones((2, 3)), np.ones((2, 3)), 7)
+    with pytest.raises(ValueError, match="needed are"):
+        triangular_solve(np.ones((2, 3)), np.ones((2, 1)), 7)
+    with pytest.raises(ValueError, match="row 1"):
+        triangular_solve([[1, 0], [3, 7]], [[1], [1]], 7)
+    with pytest.raises(ValueError, match="overwritten"):
+        rank(np.ones((2, 2), int), 7, overwrite=True)
+    with pytest.raises(ValueError, match="rank from 0 to 2"):
+        elimination_cost(2, 3, 7, 3)
+    with pytest.raises(ValueError, match="0 or more"):
+        default_prime(-1)
+
+
+@pytest.mark.parametrize("n", [0, 1, 8, 9, 64, 1000, 2048, 10**7])
+def test_default_prime_is_the_largest_with_the_room(n: int) -> None:
+    p = default_prime(n)
+    assert flint.fmpz(p).is_prime()
+    terms = min(max(n, 1), 2048)
+    assert residues.room(p) >= terms
+    larger = next(q for q in range(p + 1, p + 10**4) if flint.fmpz(q).is_prime())
+    assert residues.room(larger) < terms or larger >= 2**26
+
+
+def test_wrong_pivot_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check can say no: with an elimination that forgets the reduction of its panels the comparison fails."""
+    a = np.random.default_rng(3).integers(0, PRIME, (130, 130))
+    monkeypatch.setattr(finite_field, "_factor_square", lambda d, p: True)
+    with pytest.raises((AssertionError, ValueError)):
+        agrees_with_flint(a, PRIME)
