@@ -10,7 +10,9 @@ SHELL := /bin/bash
 VENV := .venv
 BIN := $(VENV)/bin
 SUITE ?= quick
-RESULTS ?= results
+# Empty: depthlaw's own folder among the user's data, where `show` and `appendix` look too.
+RESULTS ?=
+KEPT := $(if $(RESULTS),--results $(RESULTS))
 PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
@@ -27,7 +29,7 @@ new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear
 	&& $(PYTHON) -m pip --python $(1)/bin/python install -qq pip; }
 
 help:
-	@echo "make verify      run the verification suite (SUITE=$(SUITE), records in RESULTS=$(RESULTS)); needs no torch"
+	@echo "make verify      run the verification suite (SUITE=$(SUITE), RESULTS=folder for the records); needs no torch"
 	@echo "make test        run the tests"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
@@ -35,7 +37,7 @@ help:
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
 verify: $(VENV)/.base
-	$(BIN)/depthlaw verify $(SUITE) --results $(RESULTS)
+	$(BIN)/depthlaw verify $(SUITE) $(KEPT)
 
 test: $(VENV)/.dev
 	$(BIN)/pytest
@@ -65,8 +67,8 @@ bench: $(VENV)/.dev
 
 # The generated pages rest on the records of suite theory.
 docs: $(VENV)/.dev
-	$(BIN)/depthlaw verify theory --results $(RESULTS)
-	$(BIN)/python -m depthlaw.ledger.pages docs --results $(RESULTS) --suite theory
+	$(BIN)/depthlaw verify theory $(KEPT)
+	$(BIN)/python -m depthlaw.ledger.pages docs $(KEPT) --suite theory
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -76,3 +76,21 @@ def quoted(text: str) -> str:
 
 def _out_of_range(shown: str, large: bool) -> UsageError:
     return UsageError(f"the budget {shown} is {'more than 1e15' if large else 'less than 1e3'} parameters, out of range; {_ACCEPTED}")
+
+
+def parse_bytes(text: str) -> int:
+    """An amount of memory in bytes.
+
+    Args:
+        text: a number with an optional unit K, M, G or T (powers of 1024), with or without B.
+
+    Raises:
+        UsageError: for anything else, and below one byte.
+
+    >>> parse_bytes("8GB"), parse_bytes("512m")
+    (8589934592, 536870912)
+    """
+    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip(), re.ASCII | re.IGNORECASE)
+    if not found or not Fraction(found[1]):
+        raise UsageError(f"cannot read the amount of memory {quoted(text)}; give a number with a unit, such as 8GB")
+    return int(Fraction(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))

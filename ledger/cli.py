@@ -56,11 +56,19 @@ def verify(
     results: _Results = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
+    engine: Annotated[str, typer.Option("--engine", help="inline, pool (processes of this machine) or ray.")] = "pool",
+    processes: Annotated[int, typer.Option("--processes", help="Processes of the pool; 0: one per core.")] = 0,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds after which a run of the pool counts as hung.")] = 3600.0,
+    max_memory: Annotated[str, typer.Option("--max-memory", help="Memory cap of each process of the pool, such as 4GB.")] = "",
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Stop after this long; the records are kept.")] = None,
+    address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
+    gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one process each.")] = "",
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
     from . import commands
 
-    return commands.verify(suite, results, only=only or (), json_output=as_json, quiet=quiet)
+    effort = commands.Effort(engine, processes, timeout, max_memory, minutes, address, gpus)
+    return commands.verify(suite, results, only=only or (), effort=effort, json_output=as_json, quiet=quiet)
 
 
 @app.command()

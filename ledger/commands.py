@@ -5,6 +5,7 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
@@ -18,37 +19,82 @@ from depthlaw.theory.glossary import latex, plain
 from depthlaw.theory.judgement import Verdict
 
 from . import terminal
-from .budget import UsageError
+from .budget import UsageError, parse_bytes, quoted
+from .driver import Stopped, estimate, execute
+from .engines import Engine, Inline, Pool, Ray
 from .records import Record, Store, manifest
 from .report import ClaimResult, as_json, results
-from .suite import Failure, Run, execute, load_claims, plan
+from .suite import Failure, Run, load_claims, plan
 
 
-def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), json_output: bool = False, quiet: bool = False) -> int:
+@dataclass(frozen=True)
+class Effort:
+    """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they were typed."""
+
+    engine: str = "pool"
+    processes: int = 0
+    timeout: float = 3600.0
+    max_memory: str = ""
+    minutes: float | None = None
+    address: str = "local"
+    gpus: str = ""
+
+    def made(self) -> Engine:
+        """The engine.
+
+        Raises:
+            UsageError: when an option makes no sense.
+        """
+        if self.processes < 0 or not self.timeout > 0 or (self.minutes is not None and not self.minutes > 0):
+            raise UsageError("--processes must not be negative, --timeout and --minutes must be positive numbers")
+        if self.engine == "inline":
+            return Inline()
+        gpus = tuple(g.strip() for g in self.gpus.split(",") if g.strip())
+        if self.engine == "pool":
+            memory = parse_bytes(self.max_memory) if self.max_memory else None
+            return Pool(self.processes, self.timeout, memory, gpus=gpus)
+        if self.engine == "ray":
+            return Ray(self.address)
+        raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
+
+
+def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort: Effort | None = None, json_output: bool = False,
+           quiet: bool = False) -> int:
     """Run a suite, skipping what is recorded, and print the verdicts.
 
     Returns:
-        The exit code: 0, 1 (something unexpected), 130 (interrupted).
+        The exit code: 0, 1 (something unexpected), 130 (interrupted or out of time; the records are kept).
     """
+    effort = effort or Effort()
+    engine = effort.made()
     claims = select(load_claims(), only)
     runs = plan(claims, _suite(suite))
+    if not runs:
+        raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
     store = open_store(folder)
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)
-    todo = sum(run.id not in store for run in runs)
-    if not quiet and not json_output:
-        _say(notes, f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - todo} already recorded in {store.root}")
+    todo = [run for run in runs if run.id not in store]
+    expected = estimate(todo, store)
+    silent = quiet or json_output
+    if not silent:
+        known = f"; about {terminal.duration(expected.total)} of work, by earlier records" if expected.known else ""
+        _say(notes, f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - len(todo)} already recorded in "
+                    f"{store.root}{known if todo else ''}")
+    if isinstance(engine, Pool) and expected.total < 5 and len(todo) < 200 and effort.processes == 0:
+        # Starting processes costs seconds.
+        engine = Inline()
     try:
-        with terminal.progress(notes, todo, quiet or json_output) as (started, finished):
-            failures = execute(runs, store, started=started, finished=finished)
-    except KeyboardInterrupt:
+        with terminal.progress(notes, expected.seconds, silent) as finished:
+            failures = execute(runs, store, engine, finished=finished, minutes=effort.minutes)
+    except Stopped as stop:
         kept = sum(run.id in store for run in runs)
-        _say(notes, f"interrupted: {kept} of {len(runs)} runs are recorded; the same command goes on from there")
+        _say(notes, f"{stop}: {kept} of {len(runs)} runs are recorded in {store.root}; the same command goes on from there")
         return 130
     judged = results(claims, suite, store, failures)
     listed = manifest(_recorded(runs, store))
     store.write_manifest(listed)
-    _print_verdicts(judged, suite, listed, store, failures, json_output)
+    _print_verdicts(judged, suite, listed, store, failures, json_output, complete=not list(only))
     return 1 if any(result.unexpected for result in judged) else 0
 
 
@@ -69,7 +115,7 @@ def claims(filter_text: str, json_output: bool) -> int:
 def show(key: str, folder: Path | None, json_output: bool) -> int:
     """Show one claim with the evidence recorded so far."""
     claim = next(iter(select(load_claims(), [key]).values()))
-    store = open_store(folder)
+    store = open_store(folder, read_only=True)
     _report_set_aside(store, Console(stderr=True, highlight=False))
     suite = _largest_recorded_suite(claim, store)
     result = results({key: claim}, suite, store)[0]
@@ -79,7 +125,8 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
     else:
         terminal.show(Console(highlight=False), result, suite)
         if not result.records:
-            _say(Console(stderr=True, highlight=False), f"nothing recorded for it in {store.root} yet; run `depthlaw verify {suite}`")
+            remedy = f"run `depthlaw verify {suite}`" if claim.measured else f"it needs the extra {claim.needs}: pip install '.[{claim.needs}]'"
+            _say(Console(stderr=True, highlight=False), f"nothing is recorded for {claim.key} in {store.root} yet; {remedy}")
     return 0
 
 
@@ -159,9 +206,13 @@ def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool
     from .appendix import AppendixError, write_appendix
 
     found = load_claims()
-    store = open_store(folder)
-    _report_set_aside(store, Console(stderr=True, highlight=False))
+    store = open_store(folder, read_only=True)
+    notes = Console(stderr=True, highlight=False)
+    _report_set_aside(store, notes)
     judged = results(found, _suite(suite), store)
+    missing = sum(c.measured is None for result in judged for c in result.in_scope)
+    if missing:
+        _say(notes, f"{missing} cases of suite {suite} have no record yet; `depthlaw verify {suite}` would measure those that can be")
     listed = manifest(_recorded(plan(found, suite), store))
     try:
         written = write_appendix(directory, judged, suite, listed, store)
@@ -195,13 +246,13 @@ def _say(console: Console, message: str) -> None:
     console.print(Text(terminal.clean(message)), soft_wrap=True)
 
 
-def open_store(folder: Path | None) -> Store:
+def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
     """The store of a results folder; by default depthlaw's folder among the user's data."""
     if folder is None:
         from platformdirs import user_data_path
 
         folder = user_data_path("depthlaw") / "results"
-    return Store(folder)
+    return Store(folder, read_only=read_only)
 
 
 def select(found: dict[str, Claim], keys: Iterable[str]) -> dict[str, Claim]:
@@ -233,13 +284,14 @@ def _largest_recorded_suite(claim: Claim, store: Store) -> str:
 
 def _report_set_aside(store: Store, notes: Console) -> None:
     for item in store.set_aside:
-        _say(notes, f"set aside: {item.name} ({item.why}); kept as {item.moved_to}, not used")
+        fate = "left in place" if store.read_only else f"set aside as {item.moved_to}"
+        _say(notes, f"not trusted: {item.name} ({item.why}); {fate}, not used")
 
 
 def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure],
-                    json_output: bool) -> None:
+                    json_output: bool, *, complete: bool) -> None:
     if json_output:
-        _dump({"suite": suite, "manifest": listed["hash"], "runs": len(listed["runs"]), "results_folder": str(store.root),
+        _dump({"suite": suite, "complete": complete, "manifest": listed["hash"], "runs": len(listed["runs"]), "results_folder": str(store.root),
                "set_aside": [[item.name, item.why] for item in store.set_aside],
                "claims": [as_json(r) for r in judged]})
         return
@@ -247,16 +299,18 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
     console.print(terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
-        console.print(Text(terminal.clean(f"raised: {failure.run}: {failure.why}")))
+        _say(console, f"failed: {failure.run}: {failure.why}")
     for result in judged:
         if result.unexpected:
             console.print(Text(terminal.clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
-    counts = Counter(result.verdict for result in judged)
-    console.print(Text(", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v]) + f" of {len(judged)} claims"))
+    counts = Counter(terminal.label(result) for result in judged)
+    order = [*(v.value for v in Verdict), terminal.NOT_RUN]
+    console.print(Text(", ".join(f"{counts[v]} {v}" for v in order if counts[v]) + f"; claims: {len(judged)}"))
     for result in judged:
         if result.claim.needs and result.claim.measured is None:
-            console.print(Text(f"not measured here: {result.claim.key} (pip install 'depthlaw[{result.claim.needs}]')"))
-    console.print(Text(f"{len(listed['runs'])} runs, manifest\n{listed['hash']}"))
+            _say(console, f"not run here: {result.claim.key} (needs the extra: pip install '.[{result.claim.needs}]')")
+    partial = "" if complete else " (of the claims chosen, not of the suite)"
+    console.print(Text(f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}"))
 
 
 def _dump(value: object) -> None:

@@ -15,6 +15,7 @@ from depthlaw.theory.glossary import GLOSSARY, latex
 from depthlaw.theory.judgement import Verdict
 
 from . import terminal
+from .commands import open_store
 from .mutation import Mutant, mutate
 from .records import Store, manifest
 from .report import CaseResult, ClaimResult, results
@@ -80,12 +81,13 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
 
 def _cases(result: ClaimResult) -> Iterator[str]:
     yield "\n## Cases\n"
-    yield "| case | measured | predicted | verdict |\n|---|---|---|---|"
+    sides = f"{md_math(latex(result.claim.statement.lhs))} measured | {md(result.claim.statement.rel_op)} stated"
+    yield f"| case | {sides} | verdict |\n|---|---|---|---|"
     shown = _telling(result)
     for row in shown:
         predicted = terminal.prediction(result.claim, row)
         verdict = row.decision.verdict.value + (f": {md(row.decision.reason)}" if row.decision.reason else "")
-        yield f"| {md_code(str(row.case))} | {md(terminal.number(row.measured))} | {md(predicted)} | {verdict} |"
+        yield f"| {md_code(str(row.case))} | {md(terminal.measured_side(result.claim, row))} | {md(predicted)} | {verdict} |"
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
 
@@ -173,10 +175,10 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the pages: python -m depthlaw.ledger.pages DOCS --results DIR --suite SUITE."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("docs", type=Path)
-    parser.add_argument("--results", type=Path, required=True)
+    parser.add_argument("--results", type=Path, default=None)
     parser.add_argument("--suite", default="theory")
     chosen = parser.parse_args(arguments)
-    for path in write(chosen.docs, Store(chosen.results), chosen.suite):
+    for path in write(chosen.docs, open_store(chosen.results, read_only=True), chosen.suite):
         print(path)
     return 0
 

@@ -1,7 +1,8 @@
 """Records: one canonical-JSON file per run, written whole, named by the hash of its inputs, sealed by a hash of its content.
 
-A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `tmp/` (writes in flight) and `set-aside/` (files that could not be
-trusted; they are moved there, named in a message, and never deleted). Nothing outside these four folders is ever touched.
+A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates/`, `cache/` (decisions, derived), `tmp/` (writes in
+flight) and `set-aside/` (files that could not be trusted; they are moved there, named in a message, and never deleted). Nothing else
+is touched, and a folder without depthlaw's marker whose `runs/` is not empty is refused.
 """
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from pathlib import Path
@@ -21,6 +22,10 @@ from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 from .budget import UsageError
 
 SCHEMA = 1
+MARKER = "depthlaw-results"
+FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
+# No record comes near this; a larger file is not read into memory to find out.
+LARGEST = 64 * 2**20
 _NAME = re.compile(r"[0-9a-f]{64}\.json")
 
 Result = Measured | tuple[Step, ...]
@@ -51,9 +56,9 @@ def encode(result: Result) -> dict[str, Any]:
     {'exact': '1/3'}
     """
     if isinstance(result, Exact):
-        return {"exact": str(result.value)} | ({"misses": result.misses} if result.misses else {})
+        return {"exact": _written(result.value)} | ({"misses": result.misses} if result.misses else {})
     if isinstance(result, Ball):
-        return {"ball": [str(result.low), str(result.high)]}
+        return {"ball": [_written(result.low), _written(result.high)]}
     if isinstance(result, Sample):
         return {"sample": list(result.values), "statistic": result.statistic}
     return {"proof": [[step.says, step.holds] for step in result]}
@@ -69,14 +74,30 @@ def decode(data: Mapping[str, Any]) -> Result:
     Exact(value=12, misses=1e-09)
     """
     if "exact" in data:
-        value = Fraction(data["exact"])
+        value = _read(data["exact"])
         return Exact(int(value) if value.denominator == 1 else value, float(data.get("misses", 0.0)))
     if "ball" in data:
         low, high = data["ball"]
-        return Ball(Fraction(low), Fraction(high))
+        return Ball(_read(low), _read(high))
     if "sample" in data:
         return Sample(tuple(float(v) for v in data["sample"]), data["statistic"])
     return tuple(Step(str(says), holds) for says, holds in data["proof"])
+
+
+_NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", re.ASCII)
+
+
+def _written(value: Fraction | int) -> str:
+    """A rational number as text: decimal, or hexadecimal where Python refuses to print so many decimal digits."""
+    parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
+    return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
+
+
+def _read(text: str) -> Fraction:
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise ValueError("not a rational number in the form of a record")
+    top, _, bottom = text.partition("/")
+    return Fraction(int(top, 16 if "x" in top else 10), int(bottom, 16 if "x" in bottom else 10) if bottom else 1)
 
 
 @dataclass(frozen=True)
@@ -150,32 +171,53 @@ class SetAside:
 class Store:
     """The records of one results folder.
 
-    Opening a store creates the folder, checks that it can be written, verifies every record in it (cost: one read and two hashes per
-    record), and sets aside what does not verify.
+    Opening a store creates the folder, checks that it can be written, verifies every record in it (cost: one read and three hashes per
+    record), and sets aside what does not verify. With `read_only` nothing is created, written or moved: what does not verify is only
+    named, and a folder that does not exist has no records.
 
     Raises:
-        StoreError: when the folder cannot be created or written.
+        StoreError: when the folder cannot be used, or is not a results folder of depthlaw.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
         self.root = root
+        self.read_only = read_only
         self.set_aside: list[SetAside] = []
         self._records: dict[str, Record] = {}
+        self._check_ownership()
+        if not read_only:
+            self._prepare()
+        self._load()
+
+    def _check_ownership(self) -> None:
+        """Refuse a folder whose `runs` belongs to another program, and links that lead out of it: files are moved in here."""
+        for name in FOLDERS:
+            if (self.root / name).is_symlink():
+                raise StoreError(f"{self.root / name} is a link; a results folder holds real folders, choose another with --results DIR")
+        runs = self.root / "runs"
+        try:
+            foreign = runs.is_dir() and any(runs.iterdir()) and not (self.root / MARKER).is_file()
+        except OSError as error:
+            raise StoreError(f"the results folder {self.root} cannot be read ({error.strerror}); choose another with --results DIR") from None
+        if foreign:
+            raise StoreError(f"{runs} holds files of another program (no {MARKER} beside it); choose another folder with --results DIR")
+
+    def _prepare(self) -> None:
         try:
             for folder in ("runs", "tmp", "manifests"):
-                (root / folder).mkdir(parents=True, exist_ok=True)
-            probe = root / "tmp" / f"probe-{os.getpid()}-{uuid.uuid4().hex}"
-            self.write(probe, b"")
-            probe.unlink(missing_ok=True)
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
         except OSError as error:
-            raise StoreError(f"the results folder {root} cannot be written ({error.strerror}); choose another with --results DIR") from None
-        self._load()
+            raise StoreError(f"the results folder {self.root} cannot be written ({error.strerror}); choose another with --results DIR") from None
 
     def __contains__(self, run_id: str) -> bool:
         return run_id in self._records
 
     def __len__(self) -> int:
         return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records.values())
 
     def get(self, run_id: str) -> Record | None:
         """The verified record of a run, or None."""
@@ -236,9 +278,14 @@ class Store:
                     raise ValueError("not a regular file")
                 if not _NAME.fullmatch(path.name):
                     raise ValueError("not a record: foreign name")
+                if path.stat().st_size > LARGEST:
+                    raise ValueError("not a record: too large")
                 record = Record.from_bytes(path.read_bytes(), path.name)
                 if path != self._path(record.id):
                     raise ValueError("a copy outside its place")
+            except FileNotFoundError:
+                # Another driver on the same folder has just set it aside.
+                continue
             except OSError as error:
                 raise StoreError(f"cannot read {path} ({error.strerror}); fix its permissions or choose another --results DIR") from None
             except ValueError as reason:
@@ -248,10 +295,15 @@ class Store:
 
     def _move_aside(self, path: Path, why: str) -> None:
         name = str(path.relative_to(self.root))
-        target = self.root / "set-aside" / f"{path.name}.{uuid.uuid4().hex[:8]}"
+        target = self.root / "set-aside" / uuid.uuid4().hex[:8] / path.relative_to(self.root)
+        if self.read_only:
+            self.set_aside.append(SetAside(name, path, why))
+            return
         try:
-            target.parent.mkdir(exist_ok=True)
+            target.parent.mkdir(parents=True)
             path.replace(target)
+        except FileNotFoundError:
+            return
         except OSError as error:
             raise StoreError(f"{name} is not to be trusted ({why}) and cannot be set aside ({error.strerror})") from None
         self.set_aside.append(SetAside(name, target, why))

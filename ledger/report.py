@@ -48,12 +48,17 @@ class ClaimResult:
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
 
     @property
+    def measured(self) -> bool:
+        """Whether anything was measured or argued at all."""
+        return bool(self.records)
+
+    @property
     def verdict(self) -> Verdict:
-        """PROVED needs a confirmed argument for the whole domain; HOLDS needs every decided case; one case is enough for FAILS."""
-        verdicts = {c.decision.verdict for c in self.cases}
+        """PROVED needs a confirmed argument for the whole domain; HOLDS needs every measured case; one case is enough for FAILS."""
+        verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
-        if not self.decided and not self.proof:
+        if Verdict.UNDECIDED in verdicts or not (self.decided or self.proof):
             return Verdict.UNDECIDED
         if self.claim.kind == "conditional":
             return Verdict.CONDITIONAL
@@ -65,14 +70,15 @@ class ClaimResult:
     def unexpected(self) -> str:
         """Why this result needs somebody's attention, or an empty string."""
         if self.failures:
-            return f"{len(self.failures)} runs raised: {self.failures[0].why}"
+            return f"{len(self.failures)} runs failed: {self.failures[0].why}"
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
             return f"the proof breaks at: {broken[0]}"
         if self.verdict is Verdict.FAILS and self.claim.expected != "FAILS":
             return f"FAILS at [{self.counterexample.case}]" if self.counterexample else "FAILS"
-        if self.claim.expected == "FAILS" and self.verdict in (Verdict.HOLDS, Verdict.PROVED):
-            return "expected to FAIL as recalled or printed, but holds"
+        complete = self.in_scope and all(c.measured is not None for c in self.in_scope)
+        if self.claim.expected == "FAILS" and self.verdict is not Verdict.FAILS and complete:
+            return f"expected to FAIL as recalled or printed, but is {self.verdict.value}"
         return ""
 
     @property
@@ -135,9 +141,14 @@ class _Judge:
         if broken is not None:
             return CaseResult(case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
         if not values:
-            why = f"needs pip install 'depthlaw[{claim.needs}]'" if claim.needs and claim.measured is None else "not measured yet"
+            why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "not measured yet"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
-        index, decision = self.decisions.get(claim, records, self.alpha, lambda: self._worst(claim, case, values))
+        try:
+            index, decision = self.decisions.get(claim, records, self.alpha, lambda: self._worst(claim, case, values))
+        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+            # The statement has no value here, a defect of the claim: it must not take the other verdicts with it.
+            why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
+            return CaseResult(case, values[0], Decision(Verdict.UNDECIDED, reason=why), records)
         return CaseResult(case, values[index], decision, records)
 
     def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:

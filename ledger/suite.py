@@ -9,7 +9,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
@@ -20,7 +20,7 @@ from typing import Any
 from depthlaw.theory.claim import Case, Claim, registry
 from depthlaw.theory.measurement import Measured
 
-from .records import Record, Store, digest, encode
+from .records import Record, digest, encode
 
 
 @dataclass(frozen=True)
@@ -94,29 +94,6 @@ class Failure:
     why: str
 
 
-def execute(runs: list[Run], store: Store, *, started: Callable[[Run], None], finished: Callable[[Run], None]) -> list[Failure]:
-    """Run what has no record yet, in order, in this process. Interrupting loses at most the run in flight.
-
-    Args:
-        runs: the plan.
-        store: where records are kept.
-        started, finished: called around every run that has to be executed.
-    """
-    failures = []
-    for run in runs:
-        if run.id in store:
-            continue
-        started(run)
-        try:
-            record = run.execute()
-        except Exception as error:
-            failures.append(Failure(run, f"{type(error).__name__}: {error}".splitlines()[0]))
-        else:
-            store.put(record)
-        finished(run)
-    return failures
-
-
 @cache
 def code_digest(claim: Claim) -> str:
     """A hash of the sources that a claim's measurement can depend on: its module, the module that measures it, and what they import
@@ -132,6 +109,7 @@ def code_digest(claim: Claim) -> str:
 
 @cache
 def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
+    """The sources of modules and of everything of this project that they import or name as a data file, by name."""
     found: dict[str, bytes] = {}
     todo = sorted(modules)
     while todo:
@@ -139,12 +117,24 @@ def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
         spec = importlib.util.find_spec(name)
         if name in found or spec is None or not spec.origin or name.endswith(".glossary"):
             continue
-        found[name] = Path(spec.origin).read_bytes()
-        package = name.rpartition(".")[0]
+        path = Path(spec.origin)
+        found[name] = path.read_bytes()
         text = found[name].decode()
-        todo += [f"{package}.{m}" for m in re.findall(r"from \.(\w+) import", text)]
-        todo += re.findall(r"from (depthlaw\.\w+\.\w+) import", text)
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        todo += _imported(text, package)
+        for data in re.findall(r'"([\w./-]+\.(?:csv|json))"', text):
+            if (path.parent / data).is_file():
+                found[f"{package}/{data}"] = (path.parent / data).read_bytes()
     return tuple(sorted(found.items()))
+
+
+def _imported(text: str, package: str) -> list[str]:
+    """The project's modules that a source text imports, wherever in it the import stands."""
+    names = []
+    for dots, module, what in re.findall(r"^\s*from (\.+)([\w.]*) import \(?([\w ,]*)", text, re.M):
+        base = package if len(dots) == 1 else package.rsplit(".", len(dots) - 1)[0]
+        names += [f"{base}.{module}"] if module else [f"{base}.{name.split()[0]}" for name in what.split(",") if name.strip()]
+    return names + re.findall(r"from (depthlaw\.\w+\.[\w.]+) import", text)
 
 
 @cache

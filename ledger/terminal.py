@@ -2,13 +2,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from math import log10
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
 
@@ -66,17 +66,34 @@ def _decimal(value: Fraction) -> str:
     return f"{'-' if value < 0 else ''}10^{digits:.2f}"
 
 
+def duration(seconds: float) -> str:
+    """A time for people, with as much precision as an estimate deserves.
+
+    >>> duration(3.2), duration(100), duration(9000)
+    ('3 s', '2 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
 @contextmanager
-def progress(console: Console, total: int, quiet: bool) -> Iterator[tuple[Callable[[Run], None], Callable[[Run], None]]]:
-    """A progress bar with done / total, time left and the current case; one plain line at the end when there is no terminal."""
-    if quiet or not console.is_terminal or total == 0:
-        yield (lambda run: None), (lambda run: None)
+def progress(console: Console, seconds: Mapping[str, float], quiet: bool) -> Iterator[Callable[[Run], None]]:
+    """A progress bar over runs with these expected seconds: done / total, time left, last run; nothing without a terminal."""
+    if quiet or not console.is_terminal or not seconds:
+        yield lambda run: None
         return
-    current = TextColumn("{task.description}", markup=False)
-    with Progress(BarColumn(bar_width=20), MofNCompleteColumn(), TimeRemainingColumn(compact=True), current,
-                  console=console, transient=True) as bar:
-        task = bar.add_task("", total=total)
-        yield (lambda run: bar.update(task, description=str(run)[: console.width - 42])), (lambda run: bar.advance(task))
+    done = 0
+    last = TextColumn("{task.fields[count]} {task.description}", markup=False)
+    with Progress(BarColumn(bar_width=20), TimeRemainingColumn(compact=True), last, console=console, transient=True) as bar:
+        task = bar.add_task("", total=sum(seconds.values()), count=f"0/{len(seconds)}")
+
+        def finished(run: Run) -> None:
+            nonlocal done
+            done += 1
+            bar.update(task, advance=seconds.get(run.id, 0.0), count=f"{done}/{len(seconds)}", description=str(run)[: console.width - 42])
+
+        yield finished
 
 
 def verdict_table(results: list[ClaimResult]) -> Table:
@@ -93,14 +110,24 @@ def verdict_table(results: list[ClaimResult]) -> Table:
             stem = result.claim.stem
             table.add_row(Text(stem, style="bold"))
         mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
-        table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(result.verdict.value + mark, style=STYLES[result.verdict]),
+        table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(label(result) + mark, style=STYLES[result.verdict]),
                       f"{len(result.decided)}/{len(result.in_scope)}", slack(result.tightest) + ("~" if result.vacuous else ""),
                       f"{result.claim.source.key} {result.claim.reading}")
     return table
 
 
-LEGEND = """cases: decided / in scope.  slack: tightest ratio of the two sides (x1 = tight).
-* fails as expected (wrong as printed or recalled)   ! unexpected   ~ vacuous here"""
+LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides (x1: tight)
+* fails as expected (wrong as printed or recalled)   ! unexpected   ~ vacuous
+wording: printed = read in the source, reported = in a restatement,
+recalled = from memory (check against the paper), derived = our own"""
+
+# Shown in place of UNDECIDED where nothing was measured at all; UNDECIDED is an answer, this is none.
+NOT_RUN = "not run"
+
+
+def label(result: ClaimResult) -> str:
+    """The verdict as shown to people."""
+    return result.verdict.value if result.measured else NOT_RUN
 
 
 def claims_table(claims: list[Claim]) -> Table:
@@ -116,49 +143,72 @@ def claims_table(claims: list[Claim]) -> Table:
 def show(console: Console, result: ClaimResult, suite: str) -> None:
     """Everything about one claim, in the order in which a sceptical reader asks."""
     claim = result.claim
-
-    def line(label: str, text: str) -> None:
+    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
+    for name, text in _facts(result, suite):
         table = Table.grid(padding=(0, 1))
         table.add_column(width=11, style="dim")
         table.add_column(overflow="fold")
-        table.add_row(label, Text(clean(text)))
+        table.add_row(name, Text(clean(text)))
         console.print(table)
+    if result.measured:
+        console.print(_case_table(result))
 
-    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
-    line("statement", plain(claim.statement))
-    line("in words", claim.words)
+
+def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
+    claim = result.claim
+    yield "statement", plain(claim.statement)
+    yield "in words", claim.words
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
-    line("where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in used))
-    line("LaTeX", latex(claim.statement))
-    line("kind", f"{claim.kind}, for {claim.quantifier if claim.quantifier != 'exists' else 'some choice of weights (existence)'}")
-    line("source", f"{claim.source} (wording {claim.reading}{'; check against the paper' if claim.reading == 'recalled' else ''})")
+    yield "where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in used)
+    yield "LaTeX", latex(claim.statement)
+    yield "kind", f"{claim.kind}; quantifier: {claim.quantifier}"
+    yield "source", f"{claim.source} (wording {claim.reading}{'; check against the paper' if claim.reading == 'recalled' else ''})"
     if claim.assumes:
-        line("assumes", "; ".join(claim.assumes))
+        yield "assumes", "; ".join(claim.assumes)
     if claim.note:
-        line("note", claim.note)
-    line("can fail", claim.must_fail.why)
+        yield "note", claim.note
+    yield "fails for", claim.must_fail.why
+    if not result.measured:
+        yield "verdict", f"{NOT_RUN} (suite {suite})"
+        return
+    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
     verdict = f"{result.verdict.value}: {len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
+    verdict += f", {failing} counterexample{'s' if failing > 1 else ''}" if failing else ""
     if result.tightest is not None:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
     if claim.expected == "FAILS":
-        verdict += "; expected to FAIL"
-    line("verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else ""))
+        verdict += "; known to be wrong in this wording"
+    yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
-        line("" if place else "proof", f"[{state}] {step.says}")
-    console.print(_case_table(result))
+        yield "" if place else "proof", f"[{state}] {step.says}"
 
 
 def _case_table(result: ClaimResult) -> Table:
+    claim = result.claim
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
-    for heading in ("case", "measured", "predicted", "verdict", "slack"):
+    relation = claim.statement.rel_op.replace("==", "=")
+    for heading in ("case", plain(claim.statement.lhs), f"{relation} stated", "verdict", "slack"):
         table.add_column(heading, overflow="fold")
     for row in result.cases:
         decision = row.decision
-        label = decision.verdict.value + (f": {decision.reason}" if decision.reason else " (certain)" if decision.certain else "")
-        verdict = Text(clean(label), style=STYLES[decision.verdict])
-        table.add_row(str(row.case), number(row.measured), prediction(result.claim, row), verdict, slack(decision.slack))
+        text = decision.verdict.value + (f": {decision.reason}" if decision.reason else " (settled)" if decision.certain else "")
+        verdict = Text(clean(text), style=STYLES[decision.verdict])
+        table.add_row(str(row.case), measured_side(claim, row), prediction(claim, row), verdict, slack(decision.slack))
     return table
+
+
+def measured_side(claim: Claim, row: CaseResult) -> str:
+    """The left side of the statement at the measured value, in one short piece of text: comparable with the prediction."""
+    value = row.measured
+    left = claim.statement.lhs
+    if value is None or left.is_Symbol or isinstance(value, Sample):
+        return number(value)
+    from depthlaw.theory.claim import at, quantity
+    from depthlaw.theory.enclosure import ball, enclose
+
+    low, high = (value.low, value.high) if isinstance(value, Ball) else (Fraction(value.value), Fraction(value.value))
+    return f"{float(enclose(at(left, row.case), {quantity(claim.statement, row.case): ball(low, high)}).mid()):.6g}"
 
 
 def prediction(claim: Claim, row: CaseResult) -> str:

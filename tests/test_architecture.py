@@ -19,11 +19,11 @@ TESTS = sorted((ROOT / "tests").rglob("*.py"))
 ALL = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
 # What each folder may import besides the standard library and itself. Imports point one way: ledger -> empirics -> theory.
-MATHEMATICS = {"flint", "networkx", "numpy", "scipy", "sympy"}
+MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "theory": MATHEMATICS,
     "empirics": {"theory", "torch", *MATHEMATICS},
-    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "rich", "typer", *MATHEMATICS},
+    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "pebble", "platformdirs", "ray", "rich", "typer", *MATHEMATICS},
 }
 # Modules that the advisor and the exact integer routes need at start: importing one loads none of these libraries.
 LIGHT = ("depth_choice", "connectivity", "hops")

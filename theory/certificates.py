@@ -79,9 +79,9 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
     forms = linear_forms(net)
     distinct = sorted(set(forms))
     return {"kind": "separation_rank/product_of_forms", "claim": "separation_rank/upper_bound_deep",
-            "says": "These weights have separation rank prod (exponent + 1), and almost all weights of their shape at least that, for every "
-                    "balanced partition of at least 2 (width + 1) tokens. That exceeds the upper bound 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) "
-                    "+ log_3 d as recalled, stated for L > log_3 d.",
+            "says": "These weights have separation rank prod (exponent + 1), and almost all weights of their shape at least that, for "
+                    "every balanced partition of at least 2 (width + 1) tokens. That exceeds the upper bound 2 d L + L - 2 d log_3(d / "
+                    "(2 sqrt(2) e)) + log_3 d as recalled, stated for L > log_3 d.",
             "width": net.width, "depth": net.depth, "heads": net.heads, "tokens": tokens,
             "weights": {name: getattr(net, name).tolist() for name in _WEIGHTS},
             "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)}
@@ -119,7 +119,7 @@ def _net(weights: Mapping[str, Any], d: int, depth: int, heads: int) -> Attentio
     for name, array in arrays.items():
         if inner < 1 or d % heads or array.shape != wanted[name] or not all(type(v) is int for v in array.ravel()):
             raise ValueError(f"weights.{name} must be integers of shape {wanted[name]}, found shape {array.shape}")
-    return AttentionNet(**arrays, prime=None)
+    return AttentionNet(arrays["query"], arrays["key"], arrays["value"], arrays["output"], prime=None)
 
 
 def _passes(check: Callable[..., None], *arguments: Any) -> bool:

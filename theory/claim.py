@@ -20,7 +20,7 @@ __all__ = ["STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sam
            "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
-STEMS = ("separation_rank", "rank_collapse", "connectivity", "hops", "depth_choice")
+STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence")
 
 SUITES = ("quick", "theory", "full", "gpu")
 

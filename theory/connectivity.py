@@ -117,7 +117,8 @@ _FAMILIES = ("path", "cycle", "two cycles", "grid")
 _QUICK = (*Case.grid(family=_FAMILIES, diameter=(2, 3, 5, 12), depth=(0, 1, 2)),
           *Case.grid(family=("path", "two cycles"), diameter=(28,), depth=(2, 3)),
           *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(4, 8), depth=(1, 2)),
-          *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)))
+          *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)),
+          *Case.grid(family="barbell", diameter=(3, 6), depth=1), Case(family="star", diameter=2, depth=1))
 _THEORY = (*Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
            *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11), depth=(1, 2, 3)),
            *Case.grid(family="path", diameter=(81, 82), depth=(3, 4)))
@@ -138,6 +139,10 @@ def claims() -> Iterator[Claim]:
     yield from _cycle_claims()
     yield from _doubling_claims()
     yield from _inverse_claims()
+    from . import graph_reach, parallel_computation
+
+    yield from graph_reach.claims()
+    yield from parallel_computation.claims()
 
 
 def _radius(which: str, residual: bool = False) -> Callable[[Case, int], Measured]:

@@ -113,7 +113,7 @@ def claims() -> Iterator[Claim]:
     yield from _rule_claims()
     yield _gpt3_heads_claim()
     yield from _printed_claims()
-    yield _growth_claim()
+    yield from _t5_claims()
     yield from operation_count.claims()
 
 
@@ -299,7 +299,8 @@ def _gpt3_heads_claim() -> Claim:
         statement=Eq(d, symbol("heads") * symbol("head_width")),
         source=Source("brown2020", "Table 2.1"), reading="recalled", kind="identity", quantifier="all", expected="FAILS",
         measured=lambda case, seed: Exact(measured_by.anatomies()[case.model].sizes["width"]),
-        grid={"quick": cases}, must_fail=Twin(cases[0], "one head more", statement=Eq(d, (symbol("heads") + Integer(1)) * symbol("head_width"))),
+        grid={"quick": cases},
+        must_fail=Twin(cases[0], "one head more", statement=Eq(d, (symbol("heads") + Integer(1)) * symbol("head_width"))),
         note="The 13B row is as recalled; check against the paper: it prints 5140 where 40 heads of 128 make 5120, which re-creations use.")
 
 
@@ -337,13 +338,13 @@ def _printed_claims() -> Iterator[Claim]:
              "151 million needs a feed-forward width of d in place of the usual 4 d (the last two cases); the text's own code uses 4 d.")
 
 
-def _growth_claim() -> Claim:
+def _t5_claims() -> Iterator[Claim]:
     from sympy import Eq
 
     from .glossary import symbol
 
     cases = tuple(Case(what=what, stated=stated) for what, stated in (("parameters", 100), ("layers of both stacks", 4)))
-    return Claim(
+    yield Claim(
         key="counting/t5_growth", title="T5 is BERT-base times 100, but only 4 times deeper",
         words="The largest T5 has 100 times the parameters of BERT-base (to the nearest ten times) and 4 times its layers.",
         statement=Eq(symbol("growth"), symbol("stated")),
@@ -352,3 +353,12 @@ def _growth_claim() -> Claim:
         must_fail=Twin(Case(what="parameters", stated=50), "half of it"),
         note="11,307,321,344 against 109,482,240 parameters (T5's shape as recalled). The factor 4 counts encoder and decoder as one "
              "path of 48 layers; per stack T5 has 24 layers, a factor of 2.")
+    shapes = (Case(depth=16, width=512, heads=8, stated=134), Case(depth=12, width=768, heads=12, stated=223))
+    yield Claim(
+        key="counting/deepnarrow_sizes", title="sizes of a deep and narrow T5 and of the standard one",
+        words="A T5 with 16 layers of width 512 in each stack has 134 million parameters, one with 12 layers of width 768 has 223 million.",
+        statement=Eq(symbol("size_millions"), symbol("stated")),
+        source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"), reading="reported", kind="identity",
+        quantifier="all", measured=lambda case, seed: measured_by.t5_size(case.depth, case.width, case.heads), grid={"quick": shapes},
+        must_fail=Twin(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
+        note="So the deep and narrow one has 40 % fewer parameters, where the abstract speaks of 50 %.")

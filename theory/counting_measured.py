@@ -211,6 +211,11 @@ def option_size(case: Case) -> Exact:
     return Exact((weights + 5 * 10**6) // 10**7 * 10)
 
 
+def t5_size(depth: int, width: int, heads: int) -> Exact:
+    """Parameters of a T5 with `depth` layers in each stack and feed-forward width 4 d, to the nearest million."""
+    return Exact((counted(t5(depth, width, width, 4 * width, 32128, heads)) + 500_000) // 10**6)
+
+
 def t5_growth(what: str) -> Exact:
     """T5-11B over BERT-base: parameters to the nearest ten times, or layers with both stacks or with one."""
     large, base = t5(24, 1024, 128 * 128, 65536, 32128, 128), bert(12, 768, 30522, 512)

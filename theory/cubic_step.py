@@ -89,7 +89,8 @@ def _gamma_free_claims() -> Iterator[Claim]:
         words="For M > 0, 2 e^M (e^M - 1)/M <= 4 exactly when M is at most a number that begins with 0.4563239156; the constant tends to 2 "
               "as M tends to 0.",
         statement=Eq(digits, 4563239156), source=Source("depthlaw", _HERE + "one layer without gamma"), reading="derived", kind="identity",
-        quantifier="all", measured=measured_by.gamma_free_digits, proof=measured_by.prove_digits, grid={"quick": (Case(interval="(0, 1]"),)},
+        quantifier="all", measured=measured_by.gamma_free_digits, proof=measured_by.prove_digits,
+        grid={"quick": (Case(interval="(0, 1]"),)},
         must_fail=Twin(Case(interval="(0, 1]"), "the last digit off by one", statement=Eq(digits, 4563239157)))
 
 
@@ -148,14 +149,16 @@ def _signed_claims() -> Iterator[Claim]:
              *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
     yield Claim(
         key="rank_collapse/signed_step", title="the softmax lemma times a signed matrix, repaired",
-        words="For all logits A, E with row ranges D_ii <= 1.256 and every matrix R, entrywise |(P - Q) R| <= 2 D Q |R| with P = softmax(A) "
+        words="For all logits A, E with row ranges D_ii <= 1.256 and every matrix R, entrywise |(P - Q) R| <= 2 D Q |R| with P = "
+              "softmax(A) "
               "and Q = softmax(A - E).",
         statement=Le(ratio, 2), source=Source("depthlaw", _HERE + "signed step"), reading="derived", kind="upper", quantifier="all",
         assumes=small, measured=measured_by.signed_ratio, proof=measured_by.prove_signed,
         grid={"quick": cases, "theory": Case.grid(instance="random", range=("1", "157/125"), tokens=(12, 24))},
         note="|R| has the norms of R, so the repair costs nothing. Two tokens come within 0.03 % of the constant.",
         must_fail=Twin(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
-    written = (Case(instance="two tokens", range="1/1000"), Case(instance="random", range="1/2", tokens=3))
+    written = (Case(instance="two tokens", range="1/1000"), Case(instance="two tokens", range="1/1000", direction=1),
+               Case(instance="random", range="1/2", tokens=3))
     yield Claim(
         key="rank_collapse/signed_step_as_written", title="the softmax lemma times a signed matrix, as written",
         words="For all logits A, E with row ranges D_ii <= 1.256 and every matrix R, entrywise P R <= (I + 2D) Q R.",
@@ -163,7 +166,7 @@ def _signed_claims() -> Iterator[Claim]:
         quantifier="all", assumes=small, measured=measured_by.signed_excess, expected="FAILS", grid={"quick": written},
         note="An entrywise inequality may not be multiplied by a matrix with negative entries: R = -e_1 turns it round. The norms that the "
              "proof needs survive, see signed_step.",
-        must_fail=Twin(written[1], "at most minus 100", statement=Le(excess, -100)))
+        must_fail=Twin(written[2], "at most minus 100", statement=Le(excess, -100)))
 
 
 def _chain_claim() -> Claim:
@@ -176,8 +179,9 @@ def _chain_claim() -> Claim:
     return Claim(
         key="rank_collapse/residual_chain", title="residual after a layer, from the row ranges of the logits",
         words="For every input and one head whose logit ranges D_ii are at most 1.256, |res(SA(X))| <= 2 sqrt(|D1|_1 |D1|_inf) |R| |W_V|.",
-        statement=Le(ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, first chain", _V2), reading="reported", kind="upper",
-        quantifier="all", assumes={"2 max |E_ij| <= 1.256, so that D_ii <= 1.256": lambda c: 2 * c.rational("logit_max") <= Fraction(157, 125)},
+        statement=Le(ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, first chain", _V2), reading="reported",
+        kind="upper", quantifier="all",
+        assumes={"2 max |E_ij| <= 1.256, so that D_ii <= 1.256": lambda c: 2 * c.rational("logit_max") <= Fraction(157, 125)},
         measured=measured_by.chain_ratio, proof=measured_by.prove_chain,
         grid={"quick": cases, "theory": _layers(("1/4",), ((12, 5), (4, 8)))},
         must_fail=Twin(cases[0], "a twentieth of the constant", statement=Le(ratio, Rational(1, 10))))
@@ -189,7 +193,8 @@ def _heads_claim() -> Claim:
     from .glossary import symbol
 
     ratio = symbol("head_sum_ratio")
-    cases = (Case(instance="identity/identity", tokens=16, balance="1/10"), Case(instance="both signs/both signs", tokens=4, balance="1/10"),
+    cases = (Case(instance="identity/identity", tokens=16, balance="1/10"),
+             Case(instance="both signs/both signs", tokens=4, balance="1/10"),
              Case(instance="identity/both signs", tokens=16, balance="1/10"))
     return Claim(
         key="rank_collapse/heads_common_gamma", title="one gamma for all heads in the sum over heads",
@@ -217,11 +222,12 @@ def _mlp_claim() -> Claim:
 
     shapes = ((2, 1, 1, "5/7"), (6, 2, 2, "5/2"))
     quick = tuple(Case(tokens=n, width=d, heads=h, gamma=g, range="157/125", residual=r, beta=b, lipschitz=lam, qk_width=1, depth=k)
-                  for n, d, h, g in shapes for r, b, lam in (("1/1000", "1", "9"), ("1", "1/2", "1/3"), ("100", "1/20000", "3/2"))
+                  for n, d, h, g in shapes for r, b, lam in (("1/1000", "100", "9"), ("1", "1/2", "1/3"), ("100", "1/20000", "3/2"))
                   for k in (1, 2, 3))
     return Claim(
         key="rank_collapse/mlp_lipschitz", title="a Lipschitz MLP after attention multiplies the base by lambda",
-        words="For every network of L layers, each attention with H heads and then a map that is lambda-Lipschitz in the composite norm, the "
+        words="For every network of L layers, each attention with H heads and then a map that is lambda-Lipschitz in the composite norm, "
+              "the "
               "residual is at most (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's.",
         statement=bound(4), source=Source("dong2021", "Corollary 3.2", _V2), reading="reported", kind="upper", quantifier="all",
         measured=last_residual, grid={"quick": quick}, note="Measured with lambda (x + sin x)/2 on every entry. As for layers_uniform, the "

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from .measurement import Ball, Case, Exact, Step
-from .rank_collapse_measured import arb_of, softmax_instance, instance, prove_softmax, resolved
+from .rank_collapse_measured import arb_of, instance, prove_softmax, resolved, softmax_instance, whole_part
 from .residual_norms_measured import Matrix, at_least, logits, norms, product, product_steps, random_matrix, range_steps, ranges
 from .softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, largest, perturbation, row_ranges, softmax_rows
 
@@ -79,7 +79,7 @@ def gamma_free_digits(case: Case, seed: int) -> Exact:
             todo += [(low, (low + high) / 2), ((low + high) / 2, high)]
     first, last = min(low for low, _ in undecided), max(high for _, high in undecided)
     if not after <= first < last <= before or int(first * 10**10) != int(last * 10**10):
-        raise ArithmeticError(f"the crossing is not isolated: positive up to {after}, undecided on [{first}, {last}], negative from {before}")
+        raise ArithmeticError(f"the crossing is not isolated: undecided on [{first}, {last}], decided up to {after} and from {before}")
     return Exact(int(first * 10**10))
 
 
@@ -91,20 +91,20 @@ def pair_digits(case: Case, seed: int) -> Exact:
     with flint.ctx.workprec(192):
         rho, w = arb_of(case.rational("pair_half")), arb_of(case.rational("qk_weight"))
         after = attention(arb_mat([[rho], [-rho]]), [Head(arb_mat([[w]]), arb_mat([[1]]))])[0, 0]
-        return Exact(int((after * 10**12).floor().unique_fmpz()))
+        return Exact(whole_part(after * 10**12))
 
 
 # --- the signed step ---
 
 
 def _two_attentions(case: Case) -> tuple[arb_mat, arb_mat, list[arb], arb_mat]:
-    """P, Q, the ranges D, and a signed matrix R that picks one token or is random."""
+    """P, Q, the ranges D, and a signed matrix R: plus or minus the indicator of the first token, or random."""
     from flint import arb_mat
 
     E, base = softmax_instance(case)
     shift, start = (arb_mat([[arb_of(v) for v in row] for row in rows]) for rows in (E, base))
     n = len(E)
-    R = arb_mat([[-int(i == 0)] for i in range(n)]) if case.instance == "two tokens" else \
+    R = arb_mat([[int(case.get("direction", -1)) * int(i == 0)] for i in range(n)]) if case.instance == "two tokens" else \
         arb_mat([[int(v) for v in row] for row in case.rng(1).integers(-9, 10, (n, 3))])
     return softmax_rows(start + shift), softmax_rows(start), row_ranges(shift), R
 
@@ -218,7 +218,8 @@ def prove_gamma_free(statement: Relational) -> Iterator[Step]:
                bool(sympy.diff(tail, x, 2).is_positive and tail.subs(x, 0) == 0 and sympy.diff(tail, x).subs(x, 0) == 0))
     yield from prove_softmax_mean()
     q, e, r, b = sympy.symbols("q e r b", nonnegative=True)
-    yield Step("column sums: q_j (sum_i |E_ij| + sum_m q_m sum_i |E_im|) <= q_j (e + e) with e = |E|_1; row sums: at most 2 max |E_ij| <= 2 e",
+    yield Step("column sums: q_j (sum_i |E_ij| + sum_m q_m sum_i |E_im|) <= q_j (e + e) with e = |E|_1; row sums: "
+               "at most 2 max |E_ij| <= 2 e",
                sympy.expand(q * ((e - r) + (e - b)) - 2 * q * e + q * (r + b)) == 0)
     yield from product_steps()
 
@@ -249,7 +250,8 @@ def prove_digits(statement: Relational) -> Iterator[Step]:
                sympy.expand(sympy.diff(gap, M, 2) - curvature) == 0)
     yield Step("it is zero and falls at 0", gap.subs(M, 0) == 0 and sympy.diff(gap, M).subs(M, 0) == -1)
     low, high = statement.rhs / sympy.Integer(10) ** 10, (statement.rhs + 1) / sympy.Integer(10) ** 10
-    yield Step("it is negative at the stated digits and positive one unit later", sign(gap.subs(M, low)) == -1 and sign(gap.subs(M, high)) == 1)
+    yield Step("it is negative at the stated digits and positive one unit later",
+               sign(gap.subs(M, low)) == -1 and sign(gap.subs(M, high)) == 1)
     yield Step("the constant tends to 2 as M tends to 0", sympy.limit(constant, M, 0) == 2)
 
 
@@ -328,6 +330,7 @@ def prove_gradient(statement: Relational) -> Iterator[Step]:
     a, Z = sympy.symbols("a Z", positive=True)
     yield Step("the row sum of a softmax, (a + (Z - a)) / Z with Z the sum of all exponentials, is 1 for all logits",
                sympy.simplify((a + (Z - a)) / Z) == 1)
-    yield Step("so no derivative in a logit differs from zero, as stated", statement.rhs == sympy.diff(sympy.simplify((a + (Z - a)) / Z), a))
+    yield Step("so no derivative in a logit differs from zero, as stated",
+               statement.rhs == sympy.diff(sympy.simplify((a + (Z - a)) / Z), a))
 
 

@@ -184,8 +184,8 @@ def _value_claims() -> Iterator[Claim]:
     terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
     yield Claim(
         key="separation_rank/count_closed_form", title="the dimension count is two hockey sticks",
-        words="For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d binom(D+m, m) + "
-              "binom(D+C-m-1, C-m-1), with m the last k at which the first term is not the larger one.",
+        words="For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d binom(D+m, m) + binom(D+C-m-1, "
+              "C-m-1), with m the last k at which the first term is not the larger one.",
         statement=Eq(S, Sum(Min(*terms), (k, 0, C))), source=_SOURCE, reading="derived", kind="identity", quantifier="all",
         measured=measured_by.measured_count, proof=measured_by.closed_form_proof,
         grid={"quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)), "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5))},
@@ -197,7 +197,8 @@ def _size_claims() -> Iterator[Claim]:
     from sympy import Ge, Le, binomial, floor
 
     d, D, C, S = _symbols()
-    grid = {"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)), "theory": Case.grid(width=(4, 11, 40, 100), depth=(1, 2, 5, 6, 7))}
+    grid = {"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)),
+            "theory": Case.grid(width=(4, 11, 40, 100), depth=(1, 2, 5, 6, 7))}
     middle = binomial(D + floor(C / 2), D)
     yield Claim(
         key="separation_rank/count_lower", title="lower bound on the dimension count",
@@ -235,7 +236,9 @@ def _growth_claims() -> Iterator[Claim]:
         words="While floor(C(L)/2) <= D, S(d, L) >= 2^floor(C(L)/2), which is doubly exponential in the depth.",
         statement=Ge(S, 2**half), source=_SOURCE, reading="derived", kind="lower", quantifier="all", assumes=before,
         measured=measured_by.measured_count, proof=measured_by.before_knee_proof,
-        grid={"quick": Case.grid(width=(1, 2, 5, 9), depth=(1, 2, 3, 4, 5)), "theory": Case.grid(width=(30, 100), depth=(6, 7, 8))},
+        grid={"quick": (*Case.grid(width=(1, 2, 5, 9), depth=1), *Case.grid(width=(2, 5, 9), depth=2), *Case.grid(width=(5, 9), depth=3),
+                        Case(width=9, depth=4)),
+              "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8)))},
         must_fail=Twin(Case(width=2, depth=5), "past the knee: D = 3 and C/2 = 60"))
     yield Claim(
         key="separation_rank/growth_after_knee", title="slope d(d+1)/2 after the knee",
@@ -243,8 +246,10 @@ def _growth_claims() -> Iterator[Claim]:
         statement=Le(log(S) / log(3), D * L + D * log(E / (d * (d + 1))) / log(3) + log(d + 1) / log(3)), source=_SOURCE,
         reading="derived", kind="upper", quantifier="all", assumes=after, measured=measured_by.measured_count,
         proof=measured_by.after_knee_proof,
-        grid={"quick": Case.grid(width=(1, 2, 5, 9), depth=(2, 3, 5, 8, 20)), "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
-        must_fail=Twin(Case(width=5, depth=20), "the slope 2 d of Theorem 2", statement=Le(log(S) / log(3), 2 * d * L + log(d + 1) / log(3))))
+        grid={"quick": (*Case.grid(width=(1, 2), depth=(3, 5, 20)), *Case.grid(width=(5, 9), depth=(5, 8, 20))),
+              "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
+        must_fail=Twin(Case(width=5, depth=20), "the slope 2 d of Theorem 2", statement=Le(log(S) / log(3),
+            2 * d * L + log(d + 1) / log(3))))
     yield Claim(
         key="separation_rank/count_linear", title="the count never exceeds 3^(D L)",
         words="For every d and L, S(d, L) <= 3^(D L) with D = d(d+1)/2.",
@@ -269,8 +274,8 @@ def _knee_claim() -> Claim:
     d, knee = symbol("width"), symbol("knee")
     return Claim(
         key="separation_rank/knee", title="the knee of the dimension count",
-        words="The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d + 1) = 2 log_3 d + log_3 2 + "
-              "log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.",
+        words="The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d + 1) = 2 log_3 d + log_3 2 "
+              "+ log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.",
         statement=Eq(knee, ceiling(log(2 * d**2 + 2 * d + 1) / log(3))), source=_SOURCE, reading="derived", kind="threshold",
         quantifier="all", measured=measured_by.measured_knee, proof=measured_by.knee_proof,
         grid={"quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)), "theory": Case.grid(width=(10**6, 10**12))},

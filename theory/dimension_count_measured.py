@@ -101,7 +101,7 @@ def closed_form_proof(statement: Any) -> Iterator[Step]:
 
 def count_lower_proof(statement: Any) -> Iterator[Step]:
     """For k <= C/2 both terms are at least binom(D+k-1, k), and these add up to binom(D + floor(C/2), D)."""
-    half, middle = _middle()
+    _, middle = _middle()
     yield Step("the right side is binom(D + floor(C/2), D)", _plain(statement.rhs) == _plain(middle))
     yield from _monotone_steps()
     yield from hockey_stick_steps()
@@ -176,7 +176,7 @@ def after_knee_proof(statement: Any) -> Iterator[Step]:
     yield nonnegative("D + h <= 2 h when h >= D", 2 * (n + rest) - (n + n + rest))
     yield nonnegative("h <= C/2 <= 3^L/4", sympy.expand(3**L / 4 - C / 2))
     yield equal("log_3 of (d+1) (2 e 3^L/(4 D))^D is the right side",
-                sympy.log(d + 1) + D * (sympy.log(2) + 1 + L * sympy.log(3) - sympy.log(4) - sympy.log(d) - sympy.log(d + 1) + sympy.log(2)),
+                sympy.log(d + 1) + D * (1 + L * sympy.log(3) - sympy.log(d) - sympy.log(d + 1)),
                 statement.rhs * sympy.log(3))
 
 
@@ -200,7 +200,7 @@ def knee_proof(statement: Any) -> Iterator[Step]:
     """C/2 = D exactly at 3^L = 2 d^2 + 2 d + 1, and C grows with L."""
     import sympy
 
-    d, _, D, _ = _symbols()
+    _, _, D, _ = _symbols()
     inner = statement.rhs.args[0] if isinstance(statement.rhs, sympy.ceiling) else None
     yield Step("the right side rounds a depth up", inner is not None)
     power = sympy.simplify(3 ** (inner if inner is not None else sympy.Integer(0)))

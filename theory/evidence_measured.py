@@ -25,8 +25,9 @@ COMPARED = {
     "textbook, options A and B": ((24, 1024), (6, 2048)),
     "iGSM, 4 and 16 layers": ((16, 576), (4, 1920)),
 }
-# Optima that the sources print, by group of shape_results.csv.
+# Parameters of a deep and narrow T5 and of the standard one, in millions or in percent of the latter.
 DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100), "base-36L and large": (84, 100)}
+# Layers that a rule adds when the width grows, as printed with so many digits.
 LAYERS_ADDED = {"fit, factor e": Fraction("18.0"), "fit, factor 3": Fraction("19.8"), "threshold, factor e": Fraction("0.91"),
                 "twice the threshold, factor e": Fraction("1.82"), "threshold, factor 3": Fraction(1)}
 
@@ -74,9 +75,8 @@ def _cells(attention: str, task: str) -> list[dict[str, str]]:
 
 def _averaged(case: Case) -> tuple[str, list[str]]:
     """A printed average and the printed entries it is the average of."""
-    rows = [r for r in table("wide_attention") if (r["attention"] == case.attention) != (r["task"] == case.task)]
-    entries = [r[case.net] for r in rows if (r["attention"] != "average" if case.attention == "average" else r["task"] != "average")
-               and (r["task"] == case.task if case.attention == "average" else r["attention"] == case.attention)]
+    along, across = ("task", "attention") if case.attention == "average" else ("attention", "task")
+    entries = [r[case.net] for r in table("wide_attention") if r[along] == getattr(case, along) and r[across] != "average"]
     printed = next(r[case.net] for r in table("wide_attention") if (r["attention"], r["task"]) == (case.attention, case.task))
     return printed, entries
 
@@ -84,7 +84,8 @@ def _averaged(case: Case) -> tuple[str, list[str]]:
 def average_gap(case: Case) -> Exact:
     """Distance of a printed average from the mean of the printed entries, in units of the last digit (0.1)."""
     printed, entries = _averaged(case)
-    return Exact(10 * abs(Fraction(printed) - sum(map(Fraction, entries)) / len(entries)))
+    mean = sum((Fraction(e) for e in entries), Fraction(0)) / len(entries)
+    return Exact(10 * abs(Fraction(printed) - mean))
 
 
 def average_tenths(case: Case) -> Exact:
@@ -95,13 +96,14 @@ def average_tenths(case: Case) -> Exact:
 def entries_tenths(case: Case) -> tuple[int, int]:
     """The sum of the entries behind an average, in tenths, and their number."""
     entries = _averaged(case)[1]
-    return int(10 * sum(map(Fraction, entries))), len(entries)
+    return int(10 * sum((Fraction(e) for e in entries), Fraction(0))), len(entries)
 
 
 def wide_gain(attention: str = "all", task: str = "all", without: str = "") -> Ball:
     """Mean of wide minus deep over the entries selected, as the interval that the rounding of the entries leaves."""
     cells = [r for r in _cells(attention, task) if r["task"] != without]
-    total = interval((sign, r[net]) for r in cells for sign, net in ((1, "wide"), (-1, "deep")))
+    signed: list[tuple[int, str]] = [(1, r["wide"]) for r in cells] + [(-1, r["deep"]) for r in cells]
+    total = interval(signed)
     return Ball(total.low / len(cells), total.high / len(cells))
 
 

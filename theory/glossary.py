@@ -140,7 +140,7 @@ GLOSSARY: dict[str, Term] = {
     "basin_count": Term("k", "directions from which two tokens stay different for ever", "nonnegative integer"),
     "limit_digits": Term("q", "whole part of 10^9 times the size of a limit", "nonnegative integer"),
     # rank collapse: clustering on the sphere
-    "cosine": Term(r"\rho", "cosine of every two of a set of equiangular tokens", "real"),
+    "common_cosine": Term(r"\rho", "cosine of every two of a set of equiangular tokens", "real"),
     "cosine_rate": Term(r"\dot\rho", "time derivative of the common cosine", "real"),
     "exp_beta": Term(r"e^\beta", "exponential of the inverse temperature", "positive real"),
     "cluster_rate": Term(r"\lambda", "rate at which 1 - cosine decays near the single cluster", "real"),
@@ -149,8 +149,8 @@ GLOSSARY: dict[str, Term] = {
     "rounded_cosine": Term(r"\rho'", "cosine of two tokens after one step, in millionths, rounded", "integer"),
     "wrong_entries": Term(r"\#_{bad}", "entries that differ from what is stated", "nonnegative integer"),
     # rank collapse: random and Lipschitz attention
-    "edge_error": Term(r"\Delta", "distance of a scaled singular value, eigenvalue or stable rank from its limit", "nonnegative real"),
-    "contraction": Term(r"\kappa", "squared d_M after a map over squared d_M before it and the stated factor", "nonnegative real"),
+    "spectral_limit": Term(r"\Lambda", "a scaled singular value, eigenvalue or stable rank of random attention, mean over matrices", "positive real"),
+    "distance_ratio": Term(r"\kappa", "squared d_M after a map over squared d_M before it and the stated factor", "nonnegative real"),
     "jacobian_entry": Term(r"\partial_1 f_1", "derivative of the first token after attention in the first token", "real"),
     "jacobian_norm": Term(r"\|J\|", "norm of the Jacobian of an attention layer at one input", "positive real"),
     "key_size": Term("s", "size of the other tokens", "positive real"),
@@ -206,6 +206,7 @@ GLOSSARY: dict[str, Term] = {
     "softmax_error": Term(r"\varepsilon_{soft}", "largest weight that a softmax head leaves to tokens other than the best", "positive real"),
     "epsilon": Term(r"\varepsilon", "error that is allowed", "positive real"),
     "state_bits": Term("Hdp", "bits that one token passes on in one layer: heads times width times precision", "nonnegative integer"),
+    "precision": Term("p", "bits of each number that a layer passes on"),
     "failing_inputs": Term(r"\#_{fail}", "inputs on which the best read-out of a network errs for some query", "nonnegative integer"),
     "domain_size": Term("n", "size of the domain of the functions that are composed"),
     "composition_error": Term(r"P_{err}", "least error of reading f(x) off a summary of f, f and x uniform", "nonnegative real"),
@@ -334,7 +335,7 @@ GLOSSARY: dict[str, Term] = {
     # published tables
     "average_tenths": Term("a", "printed average in tenths"),
     "total_tenths": Term("t", "sum of printed entries in tenths"),
-    "count": Term("n", "number of entries"),
+    "entries": Term("n", "number of entries of a table"),
     "gain": Term("g", "by how much one net is better than another in a table", "real"),
     "wins": Term("w", "entries of a table in which a net is the better one", "nonnegative integer"),
     "bleu_delta": Term(r"\Delta", "printed difference in BLEU", "positive real"),
@@ -354,6 +355,19 @@ GLOSSARY: dict[str, Term] = {
     "layers_added": Term(r"\Delta L", "layers by which a rule grows with the width", "positive real"),
     "local_exponent": Term(r"\partial\ln D/\partial\ln W", "local exponent of a depth as a function of the width", "positive real"),
     "threshold_printed": Term("L_{th}", "threshold depth as printed", "positive real"),
+    # formal languages
+    "blocks": Term("k", "number of blocks of equal letters in a+ b+ a+ ..."),
+    "letters": Term("k", "least number of letters in a word"),
+    "attention_layers": Term("L^*", "least number of layers of rightmost unique hard attention that recognises a language", "integer"),
+    "unary_kinds": Term("c", "how many of the words 1, a, aa, ... networks of a depth tell apart"),
+    "separated_pairs": Term("s", "pairs of words that networks of a depth tell apart", "nonnegative integer"),
+    "wrong_words": Term(r"\#_{wrong}", "words on which two descriptions of a language differ", "nonnegative integer"),
+    "monoid_period": Term("p", "period of the transition monoid of the minimal automaton"),
+    "modulus": Term("m", "modulus to which letters are counted"),
+    "count_depth": Term(r"L_{\#}", "nesting depth of a counting formula that is right on every word tried", "integer"),
+    "depth_one_fails": Term("f", "1 if two words that depth 1 cannot tell apart differ in membership, else 0", "nonnegative integer"),
+    "perfect_depth": Term("L_{100}", "least depth with a published accuracy of 100 %"),
+    "subsequence_level": Term("m", "length of subsequences that decide membership", "integer"),
 }
 
 _DOMAINS = {

@@ -24,8 +24,8 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
     """A graph whose largest finite distance is `diameter`, with randomly permuted vertices 0..n-1.
 
     Args:
-        family: "path", "cycle" (odd), "two cycles", "grid", "random tree" and "Erdos-Renyi" (drawn until they have the diameter),
-            or "karate club" (Zachary's, of diameter 5).
+        family: "path", "cycle" (odd), "two cycles", "grid", "barbell" (two 5-cliques joined by a path, from diameter 3 on), "star" (of
+            diameter 2), "random tree" and "Erdos-Renyi" (drawn until they have the diameter), or "karate club" (of diameter 5).
         diameter: at least 1.
         rng: source of the vertex order and of the random families.
 
@@ -45,6 +45,8 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
         "cycle": lambda: nx.cycle_graph(2 * diameter + 1),
         "two cycles": lambda: nx.disjoint_union(nx.cycle_graph(2 * diameter + 1), nx.cycle_graph(2 * diameter + 1)),
         "grid": lambda: nx.convert_node_labels_to_integers(nx.grid_2d_graph(diameter // 2 + 1, diameter - diameter // 2 + 1)),
+        "barbell": lambda: nx.barbell_graph(5, max(diameter - 3, 0)),
+        "star": lambda: nx.star_graph(6),
         "random tree": lambda: nx.random_labeled_tree(max(diameter + 1, diameter**2 // 4), seed=int(rng.integers(2**31))),
         "Erdos-Renyi": lambda: nx.fast_gnp_random_graph(5 * diameter, 0.4 / diameter, seed=int(rng.integers(2**31))),
         "karate club": nx.karate_club_graph,
@@ -56,7 +58,7 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
         if _largest_finite(distances(found)) == diameter:
             order = rng.permutation(len(found)).tolist()
             return nx.relabel_nodes(found, dict(enumerate(order)))
-    raise ValueError(f"no {family} graph with diameter {diameter} was found; the karate club has diameter 5")
+    raise ValueError(f"no {family} graph with diameter {diameter} was found; the karate club has diameter 5, a star 2, a barbell 3 or more")
 
 
 def distances(g: nx.Graph) -> Array:

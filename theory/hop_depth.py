@@ -38,20 +38,20 @@ def _lookup_claims() -> Iterator[Any]:
     shared: dict[str, Any] = {"source": _source("Theorem 4.2"), "reading": "derived", "kind": "threshold", "quantifier": "all",
                               "measured": lookups}
     for mask, statement, other, title in (
-            ("causal", Eq(used, ceiling(log2) + 2), Eq(used, floor(log2) + 2), "one lookup per layer needs exactly ceil(log2 k) + 2 layers"),
+            ("causal", Eq(used, ceiling(log2) + 2), Eq(used, floor(log2) + 2), "one lookup per layer needs ceil(log2 k) + 2 layers"),
             ("strict", Eq(used, floor(log2) + 2), Eq(used, ceiling(log2) + 2),
-             "with a strict mask one lookup per layer needs exactly floor(log2 k) + 2")):
+             "one lookup per layer needs floor(log2 k) + 2 with strict mask")):
         start = ("The first layer fetches the previous token, the second find^1" if mask == "causal"
                  else "The first layer fetches the position of the last earlier copy")
         yield Claim(
             key=f"hops/lookup_depth_{mask}", title=title,
-            words=f"Among all networks with a {mask} mask in which every layer is one lookup at a pointer find^p that the tokens hold already, "
-                  f"the least depth at which tokens hold hop_k is the one stated. {start}.",
+            words=f"Among all networks with a {mask} mask in which every layer is one lookup at a pointer find^p that the tokens already "
+                  f"hold, the least depth at which tokens hold hop_k is the one stated. {start}.",
             statement=statement,
             grid={"quick": Case.grid(hops=(1, 2, 3, 4, 5, 6, 7, 8), mask=mask), "theory": Case.grid(hops=(9, 12, 15, 16, 17), mask=mask)},
             must_fail=Twin(Case(hops=3, mask=mask), "3 is not a power of two", other),
-            note="All choices of pointers are tried. It explains the constructions that are known; it is no lower bound for attention, which "
-                 "may do other things than look up a pointer.", **shared)
+            note="All choices of pointers are tried. It explains the constructions that are known; it is no lower bound for attention, "
+                 "which may do other things than look up a pointer.", **shared)
 
 
 def _precision_claims() -> Iterator[Any]:
@@ -63,8 +63,8 @@ def _precision_claims() -> Iterator[Any]:
 
     yield Claim(
         key="hops/one_layer_unbounded_precision", title="one layer computes every hop_k, given N log2 |Sigma| bits",
-        words="For every N, k and alphabet, one causal layer with one head of width 1 computes hop_k on every sequence, if numbers may have "
-              "N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j puts the whole prefix into one number.",
+        words="For every N, k and alphabet, one causal layer with one head of width 1 computes hop_k on every sequence, if numbers may "
+              "have N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j puts the whole prefix into one number.",
         statement=Eq(symbol("wrong_tokens"), 0), source=_source("Definition 2.1"), reading="derived", kind="construction", quantifier="all",
         measured=prefix_errors(), grid={"quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
                                         "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6)},
@@ -72,17 +72,17 @@ def _precision_claims() -> Iterator[Any]:
         note="So no search at a fixed N can refute a depth: lower bounds need the precision O(log N) as N grows.")
     yield Claim(
         key="hops/self_skip_subset_sums", title="keys that let every token skip itself have distinct subset sums",
-        words="If with a causal mask some query for every i <= N scores i-1 above i-2 above ... above 1 above the start token above i itself, "
-              "then the N steps between consecutive keys have 2^N different subset sums.",
+        words="If with a causal mask some query for every i <= N scores i-1 above i-2 above ... above 1 above the start token above i "
+              "itself, then the N steps between consecutive keys have 2^N different subset sums.",
         statement=Eq(symbol("subset_sums"), Integer(2) ** symbol("tokens")), source=_source("Appendix F.4"), reading="derived",
         kind="identity", quantifier="all", measured=subset_sums,
         grid={"quick": (Case(tokens=1, width=1, key_size=2), Case(tokens=3, width=2, key_size=1), Case(tokens=4, width=2, key_size=2)),
-              "theory": (Case(tokens=5, width=2, key_size=3), Case(tokens=3, width=3, key_size=1))},
+              "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1))},
         must_fail=Twin(Case(tokens=3, width=2, key_size=1), "keys in a row, which skip nothing", measured=any_subset_sums),
-        note="If sum of e_j d_j = 0 with e_j in {-1, 0, 1} and i the last e_i != 0, the query of i gives |q d_i| > sum over j < i of q d_j, a "
-             "contradiction. With integer keys, steps of size at most S, the sums fill at most (N S + 1)^m places, so m >= "
-             "N / log2(N S + 1): a head of width O(1) and O(log N) bits cannot find the last EARLIER copy under a causal mask by ranking. That "
-             "is why the strict mask, or log2 N heads, are a real change, and not only a convenience.")
+        note="If sum of e_j d_j = 0 with e_j in {-1, 0, 1} and i the last e_i != 0, the query of i gives |q d_i| > sum over j < i of q "
+             "d_j, a contradiction. With integer keys, steps of size at most S, the sums fill at most (N S + 1)^m places, so m >= N / "
+             "log2(N S + 1): a head of width O(1) and O(log N) bits cannot find the last EARLIER copy under a causal mask by ranking. "
+             "That is why the strict mask, or log2 N heads, are a real change, and not only a convenience.")
 
 
 def _cycle_claims() -> Iterator[Any]:
@@ -96,31 +96,33 @@ def _cycle_claims() -> Iterator[Any]:
     source = _source("Corollary 4.3")
     yield Claim(
         key="hops/cycle_reduction", title="hop_k on the edge list tells one cycle from two",
-        words="For every even k >= 6 and every order, orientation and labelling of the edges, hop_k at the last token of k/2 copies of the "
-              "edge list, followed by a vertex, is a vertex at distance k/2 on one k-cycle, and the vertex itself on two k/2-cycles.",
+        words="For every even k >= 6 and every order, orientation and labelling of the edges, hop_k at the last token of k/2 copies of "
+              "the edge list, followed by a vertex, is a vertex at distance k/2 on one k-cycle, and the vertex itself on two k/2-cycles.",
         statement=Eq(symbol("walked"), k * (2 - c) / 2), source=source, reading="printed", kind="construction", quantifier="all",
         measured=walked, grid={"quick": Case.grid(hops=(6, 8), cycles=(1, 2)), "theory": Case.grid(hops=(10, 12, 16), cycles=(1, 2))},
         must_fail=Twin(Case(hops=6, cycles=2), "three steps on a triangle come back", Eq(symbol("walked"), k / 2)),
         assumes={"k is even": lambda case: case.hops % 2 == 0, "cycles have at least 3 vertices": lambda case: case.hops >= 6},
-        note="Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the next copy of a vertex met going "
-             "back belongs to its other edge. This executes the reduction; the lower bound itself is hops/lower_bound_conditional.")
+        note="Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the next copy of a vertex met "
+             "going back belongs to its other edge. This executes the reduction; the lower bound itself is hops/lower_bound_conditional.")
     yield Claim(
         key="hops/cycle_reduction_length", title="the reduction needs all k/2 copies: 9k (k/2) + 1 tokens",
-        words="For every even k >= 6, the shortest sequence of whole copies of the edge list on which hop_k walks k/2 steps on a k-cycle, "
-              "whatever the order of the edges and the start, has 9k (k/2) + 1 tokens.",
-        statement=Eq(needed, 9 * k * k / 2 + 1), source=source, reading="printed", kind="threshold", quantifier="all", measured=tokens_needed,
+        words="For every even k >= 6, the shortest sequence of whole copies of the edge list on which hop_k walks k/2 steps on a "
+              "k-cycle, whatever the order of the edges and the start, has 9k (k/2) + 1 tokens.",
+        statement=Eq(needed, 9 * k * k / 2 + 1), source=source, reading="printed", kind="threshold", quantifier="all",
+        measured=tokens_needed,
         grid={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
         must_fail=Twin(Case(hops=6, cycles=1), "one copy less fails for edges listed along the walk", Eq(needed, 9 * k * (k / 2 - 1) + 1)),
         note="So k = Theta(sqrt N) for this reduction; smaller k pads the sequence.")
     yield Claim(
         key="hops/lower_bound_conditional", title="hop_k needs Omega(log k) layers, if one-versus-two-cycles is hard",
-        words="If no MPC protocol tells one cycle from two in o(log N) rounds, then for k = Theta(N^xi), xi in (0, 1/2], and "
-              "m H = O(k^(1 - epsilon)) every masked transformer that computes hop_k has L = Omega(log k).",
+        words="If no MPC protocol tells one cycle from two in o(log N) rounds, then for k = Theta(N^xi), xi in (0, 1/2], and m H = "
+              "O(k^(1 - epsilon)) every masked transformer that computes hop_k has L = Omega(log k).",
         statement=Ge(symbol("layers_used"), log(k) / log(2)), source=source, reading="printed", kind="conditional", quantifier="all",
         measured=lookups, grid={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
-        must_fail=Twin(Case(hops=8, mask="strict"), "three times as many layers are not needed", Ge(symbol("layers_used"), 3 * log(k) / log(2))),
-        note="The constant is not given. Tested is only that the shallowest networks of lookups do not beat log2 k; this neither proves nor "
-             "refutes the corollary.")
+        must_fail=Twin(Case(hops=8, mask="strict"), "three times as many layers are not needed", Ge(symbol("layers_used"),
+        3 * log(k) / log(2))),
+        note="The constant is not given. Tested is only that the shallowest networks of lookups do not beat log2 k; this neither proves "
+             "nor refutes the corollary.")
 
 
 def _gap_claims() -> Iterator[Any]:
@@ -135,16 +137,16 @@ def _gap_claims() -> Iterator[Any]:
     shared: dict[str, Any] = {"source": _source("Appendix F.4"), "kind": "identity", "quantifier": "all"}
     yield Claim(
         key="hops/lookup_gap", title="the lookup head separates scores by 1 - cos(2 pi/(N + 1))",
-        words="For every N >= 2, with N + 1 angles the best and the next score of the lookup head differ by at least 1 - cos(2 pi/(N + 1)) "
-              "for every query, with equality; checked to 10^-9.",
+        words="For every N >= 2, with N + 1 angles the best and the next score of the lookup head differ by at least 1 - cos(2 pi/(N + "
+              "1)) for every query, with equality; checked to 10^-9.",
         statement=Eq(gap, floor(units * (1 - cos(2 * pi / (N + 1))))), reading="derived", measured=lookup_gap,
         grid={"quick": Case.grid(tokens=(4, 7, 16)), "theory": Case.grid(tokens=(40, 99))},
         must_fail=Twin(Case(tokens=7), "half the angle", Eq(gap, floor(units * (1 - cos(pi / (N + 1)))))),
         note="1 - cos x >= 2 x^2/pi^2 on [0, pi], so this is at least 8/(N + 1)^2, the printed margin Omega(N^-2).", **shared)
     yield Claim(
         key="hops/last_match_gap", title="the last-occurrence head separates scores by 1 - cos(pi/(N |Sigma|))",
-        words="For every N >= 3 and every alphabet of at least two symbols, with symbols 2N steps apart the best and the next score of the "
-              "last-occurrence head differ by at least 1 - cos(pi/(N |Sigma|)), with equality; checked to 10^-9.",
+        words="For every N >= 3 and every alphabet of at least two symbols, with symbols 2N steps apart the best and the next score of "
+              "the last-occurrence head differ by at least 1 - cos(pi/(N |Sigma|)), with equality; checked to 10^-9.",
         statement=Eq(gap, floor(units * (1 - cos(pi / (N * a))))), reading="derived", measured=last_match_gap,
         grid={"quick": Case.grid(tokens=(3, 5, 8), alphabet=(2, 3)), "theory": Case.grid(tokens=(12, 20), alphabet=(2, 5))},
         must_fail=Twin(Case(tokens=5, alphabet=2), "spacing 2N halves the angle", Eq(gap, floor(units * (1 - cos(2 * pi / (N * a)))))),
@@ -156,7 +158,7 @@ def _gap_claims() -> Iterator[Any]:
         grid={"quick": Case.grid(tokens=(1, 2, 5, 100))},
         must_fail=Twin(Case(tokens=5), "two keys more than angles", Eq(symbol("distinct_keys"), N + 2)),
         note="Token N and the start token share a key, so token N averages the two when it has no match to look up, or points to itself. "
-             "N + 1 angles repair it.", **shared)
+             "N + 1 angles repair it. The source makes the start token optional; it needs one, for tokens without a match.", **shared)
 
 
 def _scale_claim() -> Any:
@@ -169,8 +171,8 @@ def _scale_claim() -> Any:
     measured: Callable[[Case, int], Measured] = softmax_error()
     return Claim(
         key="hops/softmax_scale", title="logit scale log(N/epsilon)/gap makes a softmax lookup exact to epsilon",
-        words="For every N >= 2 and epsilon in (0, 1), a softmax lookup head over N tokens with logits scaled by log(N/epsilon)/(1 - cos(2 pi/N)) "
-              "leaves at most epsilon of its weight to all tokens but the right one.",
+        words="For every N >= 2 and epsilon in (0, 1), a softmax lookup head over N tokens with logits scaled by log(N/epsilon)/(1 - "
+              "cos(2 pi/N)) leaves at most epsilon of its weight to all tokens but the right one.",
         statement=Le(symbol("softmax_error"), symbol("epsilon")), source=_source("Lemma A.2"), reading="derived", kind="upper",
         quantifier="all", measured=measured,
         grid={"quick": Case.grid(tokens=(2, 8, 100), epsilon=("1/10", "1/1000")), "theory": Case.grid(tokens=1000, epsilon="1/10")},

@@ -154,6 +154,11 @@ def claims() -> Iterator[Claim]:
     yield from _spacing_claims()
     yield from _inverse_claims()
     yield _doubling_claim()
+    from . import hop_depth, hop_experiment, induction
+
+    yield from hop_depth.claims()
+    yield from induction.claims()
+    yield from hop_experiment.claims()
 
 
 def _truth(sequence: Sequence[int], hops: int) -> list[int]:
@@ -206,7 +211,9 @@ def _depth_claims() -> Iterator[Claim]:
         must_fail=Twin(first, "without any layer a token cannot look at others", Le(needed, floor(log2))),
         note="Measured is the interval that is known here: at least one layer, at most the depth of the executed construction. It decides "
              "powers of two. Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. With a "
-             "strict mask, or log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads.")
+             "strict mask, or log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads. What "
+             "stands in the way: hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: "
+             "hops/one_layer_unbounded_precision.")
     yield Claim(
         key="hops/depth_corrected", title="the repaired construction computes hop_k in exactly ceil(log2 k) + 2 layers",
         words="For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1, symbols 2N apart) with one "
@@ -234,7 +241,8 @@ def _variant_claims() -> Iterator[Claim]:
               "every token from layer floor(log2 k) + 2 on.",
         measured=_settles("symbol_carrying", mask="strict"),
         note="find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the answer's symbol travels with "
-             "the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1. Under the causal mask a token finds itself first.", **shared)
+             "the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1. The mask is allowed in the source's definition of masked "
+             "attention, but Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself first.", **shared)
     yield Claim(
         key="hops/depth_log_heads", title="with log2 N heads floor(log2 k) + 2 layers do compute hop_k",
         words="For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N + 1)) heads in its first "

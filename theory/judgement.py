@@ -36,8 +36,8 @@ class Decision:
     Attributes:
         slack: how many orders of magnitude (log10 of the ratio of the two sides) lie between them on the permitted side; negative
             when violated, None when it has no meaning.
-        certain: no probability was involved, so HOLDS of an existence or almost-everywhere lower bound proves this case, and FAILS is
-            a counterexample.
+        certain: the observation settles this case: no probability was involved, and it is a counterexample to a statement about all, an
+            example for a statement about some, or a witness for a lower bound almost everywhere.
         reason: one line for people.
     """
 
@@ -73,14 +73,26 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     holds, fails = _compare(relation, a, b, c, d)
     slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
     if not (holds or fails):
-        return Decision(Verdict.UNDECIDED, reason="the intervals overlap: more seeds, or a sharper measurement, would decide")
+        remedy = "more seeds would decide" if isinstance(value, Sample) else "a sharper measurement would decide"
+        return Decision(Verdict.UNDECIDED, reason=f"the measured interval overlaps the prediction: {remedy}")
     misses = getattr(value, "misses", 0.0)
-    # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not certain.
-    certain = not isinstance(value, Sample) and (misses == 0 or _survives_larger(relation, holds, a, d))
-    if misses > alpha and not certain:
+    # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not safe.
+    safe = not isinstance(value, Sample) and (misses == 0 or _survives_larger(relation, holds, a, d))
+    if misses > alpha and not safe:
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
-    return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
+    if misses == 1:
+        # The value was cut off on purpose (a rank on too few points): it can confirm a lower bound, its distance says nothing.
+        slack = None
+    return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=safe and _settles(claim, holds))
+
+
+def _settles(claim: Claim, holds: bool) -> bool:
+    """Whether one safe observation settles its case: a violation refutes a statement about all or almost all, and an example proves a
+    statement about some; an almost-everywhere lower bound is proved by one witness. Agreement with "all" proves nothing."""
+    if not holds:
+        return claim.quantifier in ("all", "almost every")
+    return claim.quantifier == "exists" or (claim.quantifier == "almost every" and claim.statement.rel_op in (">=", ">"))
 
 
 def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction | float]:

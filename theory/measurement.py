@@ -98,6 +98,11 @@ class Exact:
     value: int | Fraction
     misses: float = 0.0
 
+    def __post_init__(self) -> None:
+        """Refuse what is no probability, which would make every verdict true or false at will."""
+        if not 0.0 <= self.misses <= 1.0:
+            raise ValueError(f"misses is a probability, between 0 and 1; got {self.misses}")
+
 
 @dataclass(frozen=True)
 class Ball:
@@ -105,6 +110,11 @@ class Ball:
 
     low: Fraction
     high: Fraction
+
+    def __post_init__(self) -> None:
+        """Refuse an empty interval, of which everything is true."""
+        if not self.low <= self.high:
+            raise ValueError(f"an interval needs low <= high; got [{float(self.low):g}, {float(self.high):g}]")
 
     @classmethod
     def of(cls, ball: arb) -> Ball:
@@ -122,6 +132,13 @@ class Sample:
     values: tuple[float, ...]
     statistic: Literal["mean", "proportion"] = "mean"
 
+    def __post_init__(self) -> None:
+        """Refuse observations that no interval can be computed from."""
+        if not self.values or not all(math.isfinite(v) for v in self.values):
+            raise ValueError("a sample needs at least one observation, all of them finite")
+        if self.statistic == "proportion" and not set(self.values) <= {0.0, 1.0}:
+            raise ValueError("a proportion is estimated from zeros and ones")
+
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided confidence interval of level 1 - alpha."""
         from scipy import special
@@ -136,6 +153,9 @@ class Sample:
             return -math.inf, math.inf
         mean = math.fsum(self.values) / n
         spread = math.sqrt(math.fsum((v - mean) ** 2 for v in self.values) / (n - 1) / n)
+        if spread == 0:
+            # Equal observations say that the spread was not sampled, not that there is none.
+            return -math.inf, math.inf
         half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread
         return mean - half, mean + half
 

@@ -69,7 +69,7 @@ def forward(case: Case, causal: bool = False) -> Meter:
         for h in range(0, d, size):
             qh, kh, vh = ([row[h:h + size] for row in m] for m in (q, k, v))
             parts.append(meter.mixed(meter.times(qh, _transposed(kh), entries=lower), vh, causal))
-        attended = meter.times([sum((p[i] for p in parts), []) for i in range(n)], random(d, d), weight=True)
+        attended = meter.times([[v for p in parts for v in p[i]] for i in range(n)], random(d, d), weight=True)
         x = [[(a + b) % 97 for a, b in zip(r, s, strict=True)] for r, s in zip(x, attended, strict=True)]
         x = meter.times(meter.times(x, random(d, 4 * d), weight=True), random(4 * d, d), weight=True)
     return meter
@@ -227,7 +227,8 @@ def _causal_claim() -> Claim:
         kind="identity", quantifier="all",
         measured=lambda case, seed: Exact(sum(m.multiplications + m.additions for m in [forward(case, causal=True)])),
         grid={"quick": _PASSES[::3]},
-        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "no mask", statement=Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
+        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "no mask",
+                       statement=Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
         proof=_products_proof(2, mask=True),
         note="as recalled; check against the paper. Kaplan's n_ctx stands for n_ctx + 1 here; a net that computes the full square and "
              "masks it afterwards does twice as much.")

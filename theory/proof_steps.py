@@ -37,7 +37,10 @@ def nonnegative(says: str, *expressions: Any) -> Step:
     """Every expression, multiplied out, is a sum of terms none of which is negative."""
     import sympy
 
-    return Step(says, all(bool(sympy.expand(sympy.together(e)).is_nonnegative) or bool(sympy.factor(e).is_nonnegative) for e in expressions))
+    def holds(expression: Any) -> bool:
+        return bool(sympy.expand(sympy.together(expression)).is_nonnegative) or bool(sympy.factor(expression).is_nonnegative)
+
+    return Step(says, all(holds(sympy.sympify(e)) for e in expressions))
 
 
 def logarithm_step(statement: Any, name: str) -> Step:

@@ -4,11 +4,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from .claim import Ball, Case, Claim, Source, Twin
+from .cubic_step_measured import prove_one_layer, prove_product_form
 from .rank_collapse_measured import (
     LARGEST_RANGE,
     around_slope,
@@ -163,8 +165,13 @@ def claims() -> Iterator[Claim]:
     yield _convergence_claim()
     yield from _recurrence_claims()
     yield _bert_claim()
+    for topic in TOPICS:
+        yield from import_module(f".{topic}", __package__).claims()
 
 
+# Modules with further claims of this stem, in reading order.
+TOPICS = ("residual_norms", "cubic_step", "attention_paths", "masked_attention", "clustering", "attention_lipschitz", "attention_kernels",
+          "random_attention")
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 SMALL_RANGE = "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that the logits range over at most 1.256"
 CENTRE = "The residual is the minimum over centres; inputs are chosen so that the token mean attains it."
@@ -227,12 +234,14 @@ def _one_layer_claims() -> Iterator[Claim]:
 
     pair = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
     cubic = 4 * qk * value / sqrt(width) * r**3
-    for name, left, version, gamma, measured, note in (
-        ("one_layer_cubic", symbol("residual_per_gamma"), V2, "4 gamma", lambda c, s: residual_after_one_layer(c, s, per_gamma=True),
+    for name, left, version, gamma, proof, measured, note in (
+        ("one_layer_cubic", symbol("residual_per_gamma"), V2, "4 gamma", prove_one_layer,
+         lambda c, s: residual_after_one_layer(c, s, per_gamma=True),
          "gamma is computed from the same logits as sqrt(|D1|_1 |D1|_inf) / (2 |E|_1); the paper's wording of it is not available to us. "),
-        ("one_layer_cubic_v1", symbol("residual_next"), V1, "4", lambda c, s: residual_after_one_layer(c, s, per_gamma=False),
+        ("one_layer_cubic_v1", symbol("residual_next"), V1, "4", None,
+         lambda c, s: residual_after_one_layer(c, s, per_gamma=False),
          "The printed proof of version 1 has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes for n >= 3. No counterexample to the "
-         "statement is known, and it is proved for logits at most 0.456. "),
+         "statement is known, and it is proved for small logits, see one_layer_small_logits. "),
     ):
         yield Claim(
             key=f"rank_collapse/{name}", title=f"one attention layer cubes the residual, constant {gamma}",
@@ -240,7 +249,7 @@ def _one_layer_claims() -> Iterator[Claim]:
                   f"most {gamma} |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it.",
             statement=Le(left, cubic), source=Source("dong2021", "one-layer, one-head lemma", version), reading="reported", kind="upper",
             quantifier="all", assumes={SMALL_RANGE: _small_range}, note=note + CENTRE,
-            measured=measured,
+            measured=measured, proof=proof,
             grid={"quick": grid([(2, 1), (4, 3), (8, 4)]), "theory": grid([(16, 8), (6, 12)]) + grid([(4, 4)], qk_width=4)},
             must_fail=Twin(pair, "0.4 in place of 4", statement=Le(left, Rational(1, 10) * cubic)))
 
@@ -254,7 +263,7 @@ def _deep_cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]]) -> tupl
 
 # A case declares `range`, `gamma` and `condition`; the measurement refuses a network that exceeds what its case declares.
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant everywhere.
-SIZES = (("1/1000", "1"), ("1", "1/2"), ("100", "1/20000"))
+SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
 SMALL_EVERYWHERE: dict[str, Callable[[Case], bool]] = {
     "logit ranges at most 1.256 at every layer and head": lambda c: c.rational("range") <= LARGEST_RANGE}
 GAMMA_BOUNDS: dict[str, Callable[[Case], bool]] = {
@@ -278,7 +287,8 @@ def _product_claim() -> Claim:
               "is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the input's, with "
               "k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).",
         statement=product(4), source=Source("dong2021", "Theorem 2.3, repaired", V2), reading="derived", kind="upper", quantifier="all",
-        measured=scaled_residual, assumes=SMALL_EVERYWHERE, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        measured=scaled_residual, proof=prove_product_form, assumes=SMALL_EVERYWHERE,
+        grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
         note="a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf / (2|E|_1). The composite "
              "norm has no triangle inequality, so heads are added inside its two factors. " + CENTRE,
         must_fail=Twin(quick[0], "0.4 in place of 4", statement=product(Rational(2, 5))))

@@ -69,7 +69,8 @@ def _norm_claims() -> Iterator[Claim]:
     N, triangle, ratio = symbol("tokens"), symbol("triangle_ratio"), symbol("product_ratio")
     yield Claim(
         key="rank_collapse/composite_norm_triangle", title="the composite norm violates the triangle inequality without bound",
-        words="For the N x N matrix A whose first row is ones and its other rows zero, (|A + A^T| / (|A| + |A^T|))^2 = (N + 1)^2 / (4 N) in "
+        words="For the N x N matrix A whose first row is ones and its other rows zero, (|A + A^T| / (|A| + |A^T|))^2 = (N + 1)^2 / (4 N) "
+              "in "
               "the composite norm, which is above 1 for every N > 1.",
         statement=Eq(triangle, (N + 1) ** 2 / (4 * N)), source=Source("dong2021", "remark on the composite norm", _V2), reading="derived",
         kind="identity", quantifier="exists", measured=measured_by.triangle_ratio, grid={"quick": Case.grid(tokens=(2, 3, 5, 16))},
@@ -97,7 +98,8 @@ def _centre_claim() -> Claim:
         key="rank_collapse/mean_centre_factor", title="token mean against best centre: a factor 2 (1 - 1/N)",
         words="For all N tokens X and every centre x, |X - 1 mean^T| <= 2 (1 - 1/N) |X - 1 x^T| in the composite norm; N unit vectors with "
               "x = 0 attain it.",
-        statement=Le(ratio, 2 * (1 - 1 / N)), source=Source("dong2021", "definition of the residual, with the mean of the authors' code", _V1),
+        statement=Le(ratio, 2 * (1 - 1 / N)),
+        source=Source("dong2021", "definition of the residual, with the mean of the authors' code", _V1),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.centre_ratio, proof=measured_by.prove_centre,
         grid={"quick": cases, "theory": Case.grid(instance="random", tokens=(8, 32), width=8)},
         note="So the mean does not minimise the composite norm (it minimises the Frobenius norm), and |X - 1 mean^T| / |X| can exceed 1.",
@@ -147,7 +149,8 @@ def _range_claims() -> Iterator[Claim]:
              *Case.grid(instance="random", tokens=(2, 6), width=(1, 3)))
     yield Claim(
         key="rank_collapse/logit_range_chain", title="logit ranges are at most 2 |W_QK|_1 |R|^2",
-        words="For all R and W with E = R W R^T, |D1|_inf <= 2 max |E_ij| <= 2 |E|_1 <= 2 |W|_1 |R|_1 |R|_inf; divide by sqrt(d_qk) on both "
+        words="For all R and W with E = R W R^T, |D1|_inf <= 2 max |E_ij| <= 2 |E|_1 <= 2 |W|_1 |R|_1 |R|_inf; divide by sqrt(d_qk) on "
+              "both "
               "sides.",
         statement=Le(ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, second chain", _V2), reading="derived",
         kind="upper", quantifier="all", measured=measured_by.range_ratio, proof=measured_by.prove_range,
@@ -168,7 +171,8 @@ def _layer_norm_claims() -> Iterator[Claim]:
         words="LN(Y) = Y W + 1 b^T for some matrix W and vector b, so that layer normalisation never raises the affine rank of the tokens.",
         statement=Le(after, before), source=Source("dong2021", "remark on layer normalisation", _V2), reading="reported", kind="upper",
         quantifier="all", measured=measured_by.affine_rank_after, expected="FAILS", grid={"quick": hulls},
-        note="False: three tokens on a line, (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis, become (1, 0), (4/5, 3/5), (3/5, 4/5), and "
+        note="False: three tokens on a line, (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis, become (1, 0), (4/5, 3/5), (3/5, 4/5), "
+             "and "
              "no affine map bends a line. LN divides each row by its own deviation: a left multiplication by a diagonal matrix.",
         must_fail=Twin(hulls[0], "rank falls below", statement=Le(after, before - 1)))
     yield Claim(
@@ -176,7 +180,8 @@ def _layer_norm_claims() -> Iterator[Claim]:
         words="For all tokens, layer normalisation keeps the dimension of their affine hull.",
         statement=Eq(after, before), source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"), reading="printed", kind="identity",
         quantifier="all", measured=measured_by.affine_rank_after, expected="FAILS", grid={"quick": hulls},
-        note="Only the abstract is known to us, and its affine rank may mean something else. With affine rank = dimension of the affine hull "
+        note="Only the abstract is known to us, and its affine rank may mean something else. With affine rank = dimension of the affine "
+             "hull "
              "it fails in both directions: u and 2u become equal, and three tokens on a line become independent.",
         must_fail=Twin(hulls[0], "one more", statement=Eq(after, before + 1)))
     ranks = (Case(instance="simplex", centred_rank=3), Case(instance="multiples", centred_rank=1),

@@ -1,4 +1,4 @@
-"""Evidence for the algebra behind the bounds on the separation rank: multiset coefficients, exponent counts, exchanges of depth and width."""
+"""Evidence for the algebra behind the bounds on the separation rank: multiset coefficients, exponent counts, depth against width."""
 from __future__ import annotations
 
 import math
@@ -165,14 +165,15 @@ def multiset_shallow_proof(statement: Any) -> Iterator[Step]:
     K = j + 1 + more  # j runs from 0 to k - 1
     yield nonnegative("(n+j)/(j+1) >= n/k: multiplied out, n (k-1-j) + k j >= 0", sympy.expand(K * (N + j) - N * (j + 1)))
     yield equal("the product of the factors is the multiset coefficient: it starts at 1 and grows by (n+k)/(k+1)",
-                sympy.gammasimp((sympy.gamma(N + j + 1) / sympy.gamma(j + 2)) / (sympy.gamma(N + j) / sympy.gamma(j + 1))), (N + j) / (j + 1))
+                sympy.gammasimp(sympy.gamma(N + j + 1) * sympy.gamma(j + 1) / (sympy.gamma(j + 2) * sympy.gamma(N + j))),
+                (N + j) / (j + 1))
 
 
 def multiset_deep_proof(statement: Any) -> Iterator[Step]:
     """binom(n+k-1, k) >= (k/n)^(n-1) for n = 1, 3/2, 2, ...; the case n = 1/2 apart; then a non-negative term is dropped."""
     import sympy
 
-    d, L, H, n, _ = _chain()
+    _, L, H, n, _ = _chain()
     log, log3 = sympy.log, sympy.log(3)
     yield logarithm_step(statement, "multiset")
     dropped = (H / 2 + 1) * (2 * log3 + log(n))

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from . import dimension_count as count
+from . import separation_bounds, separation_variants, separation_witness
 from . import separation_rank_measured as measured_by
 from .claim import Case, Claim, Source, Twin
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
@@ -151,7 +153,7 @@ _LARGER = (*Case.grid(width=(3, 4), depth=1, heads=1, tokens=(2, 4)), *Case.grid
 
 
 def claims() -> Iterator[Claim]:
-    """The claims of this module."""
+    """The claims on the separation rank, those of the modules on its parts included."""
     yield from _degree_claims()
     yield _threshold_claim()
     yield from _shallow_claims()
@@ -159,6 +161,8 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
+    for part in (count, separation_bounds, separation_witness, separation_variants):
+        yield from part.claims()
 
 
 def _moments(L: sympy.Symbol) -> sympy.Expr:

@@ -5,6 +5,7 @@ nothing else, so an average over all signs is exact.
 """
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Iterator
 from fractions import Fraction
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from sympy.core.relational import Relational
 
 SIGNS = (-1, 1)
-# A token of width 2 as u + v sqrt(2) per coordinate: u1, v1, u2, v2.
-Token = tuple[Fraction, int, Fraction, int]
+# A token of width 2 as (u + v sqrt(2))/5 per coordinate: u1, v1, u2, v2.
+Token = tuple[int, int, int, int]
+FIFTHS = 5
 
 
 def fraction(value: Any) -> Fraction:
@@ -55,13 +57,14 @@ def post_ln_sum(case: Case, seed: int) -> Exact:
     import numpy as np
 
     rng, d = case.rng(seed), case.width
-    signs = np.array(list(product(SIGNS, repeat=d * d))).reshape(-1, d, d)
+    # Python's integers: the direction c has more digits with every layer.
+    signs = np.array(list(product(SIGNS, repeat=d * d)), dtype=object).reshape(-1, d, d)
 
     def layer_norm(row: Any) -> Any:
         row = d * row - row.sum()
-        return row // np.gcd.reduce(row)
+        return row // max(math.gcd(*row), 1)
 
-    x = layer_norm(np.array([3, 1, -5, 2, 7, -4][:d]))
+    x = layer_norm(np.array([3, 1, -5, 2, 7, -4][:d], dtype=object))
     for index in range(2 * case.layer - 1):
         step = layer_norm(x + (x @ signs[rng.integers(len(signs))] if index % 2 == 0 else
                                np.maximum(x @ signs[rng.integers(len(signs))], 0) @ signs[rng.integers(len(signs))]))
@@ -78,51 +81,48 @@ def pre_ln_mean_square(case: Case, seed: int) -> Exact | Ball:
 
         with flint.ctx.workprec(128):
             return Ball.of(wide_pre_ln(case.layer, case.tokens))
-    first = (Fraction(7, 5), 0, Fraction(-1, 5), 0)
-    other = first if case.start == "identical" else (-first[0], 0, -first[2], 0)
-    states: dict[tuple[Token, ...], Fraction] = {(first, other): Fraction(1)}
+    first = (7, 0, -1, 0)
+    other = first if case.start == "identical" else (-7, 0, 1, 0)
+    states: dict[tuple[Token, ...], int] = {(first, other): 1}
     for _ in range(case.layer):
         states = _feed_forward(_attention(states))
-    rational, irrational = Fraction(0), Fraction(0)
-    for tokens, weight in states.items():
-        u1, v1, u2, v2 = tokens[0]
-        rational += weight * (u1**2 + u2**2 + 2 * (v1**2 + v2**2)) / 2
-        irrational += weight * (u1 * v1 + u2 * v2)
-    if irrational:
+    rational = sum(count * (u1**2 + u2**2 + 2 * (v1**2 + v2**2)) for ((u1, v1, u2, v2), _), count in states.items())
+    if sum(count * (u1 * v1 + u2 * v2) for ((u1, v1, u2, v2), _), count in states.items()):
         raise ArithmeticError("the mean square is not rational; the enumeration lost its symmetry")
-    return Exact(rational)
+    return Exact(Fraction(rational, 2 * FIFTHS**2 * sum(states.values())))
 
 
 def _normed_sign(token: Token) -> int:
-    """LayerNorm of a token of width 2 is this sign times (1, -1): the sign of x1 - x2 = u + v sqrt(2), never zero for our start."""
+    """LayerNorm of a token of width 2 is this sign times (1, -1): the sign of x1 - x2 = (u + v sqrt(2))/5, never zero for our start."""
     u, v = token[0] - token[2], token[1] - token[3]
     if u * v >= 0:
         return 1 if u + v > 0 else -1
     return (1 if u > 0 else -1) if u * u > 2 * v * v else (1 if v > 0 else -1)
 
 
-def _attention(states: dict[tuple[Token, ...], Fraction]) -> dict[tuple[Token, ...], Fraction]:
+def _attention(states: dict[tuple[Token, ...], int]) -> dict[tuple[Token, ...], int]:
     """Uniform attention: all tokens get mu (w11 - w21, w12 - w22), mu the mean of the signs; each difference is +-sqrt(2) or twice 0."""
-    after: dict[tuple[Token, ...], Fraction] = defaultdict(Fraction)
-    for tokens, weight in states.items():
-        mu = Fraction(sum(map(_normed_sign, tokens)), len(tokens))
-        if mu not in (-1, 0, 1):
-            raise ValueError(f"two tokens have a mean sign of -1, 0 or 1, got {mu}")
+    after: dict[tuple[Token, ...], int] = defaultdict(int)
+    for tokens, count in states.items():
+        total = sum(map(_normed_sign, tokens))
+        mu = FIFTHS * total // len(tokens)
+        if mu * len(tokens) != FIFTHS * total:
+            raise ValueError(f"the mean of {len(tokens)} signs is not a multiple of 1/5; take two tokens")
         for a, b in product((-1, 0, 0, 1), repeat=2):
-            after[tuple((u1, v1 + int(mu) * a, u2, v2 + int(mu) * b) for u1, v1, u2, v2 in tokens)] += weight / 16
+            after[tuple((u1, v1 + mu * a, u2, v2 + mu * b) for u1, v1, u2, v2 in tokens)] += count
     return after
 
 
-def _feed_forward(states: dict[tuple[Token, ...], Fraction]) -> dict[tuple[Token, ...], Fraction]:
+def _feed_forward(states: dict[tuple[Token, ...], int]) -> dict[tuple[Token, ...], int]:
     """Hidden units ReLU(+-(w11 - w21)), which are 0 or sqrt(2), times a second matrix of +-1/sqrt(2)."""
-    after: dict[tuple[Token, ...], Fraction] = defaultdict(Fraction)
-    for tokens, weight in states.items():
-        signs = [_normed_sign(token) for token in tokens]
+    after: dict[tuple[Token, ...], int] = defaultdict(int)
+    for tokens, count in states.items():
+        signs = [FIFTHS * _normed_sign(token) for token in tokens]
         for a, b in product((-1, 0, 0, 1), repeat=2):
             hidden = [(max(s * a, 0), max(s * b, 0)) for s in signs]
             for w11, w12, w21, w22 in product(SIGNS, repeat=4):
                 after[tuple((u1 + h * w11 + k * w21, v1, u2 + h * w12 + k * w22, v2)
-                            for (u1, v1, u2, v2), (h, k) in zip(tokens, hidden, strict=True))] += weight / 256
+                            for (u1, v1, u2, v2), (h, k) in zip(tokens, hidden, strict=True))] += count
     return after
 
 
@@ -289,7 +289,7 @@ def prove_jacobian(statement: Relational, *, spectral: bool) -> Iterator[Step]:
 
 
 def prove_tail(statement: Relational) -> Iterator[Step]:
-    """Chernoff at t = eps / (2 (1 + eps)), then one inequality on the whole of 0 < eps <= 3/2."""
+    """Chernoff at t = eps / (2 (1 + eps)), then one inequality on the whole of 0 < eps <= 8/5."""
     from sympy import Rational, Symbol, exp, expand_log, integrate, log, oo, pi, simplify, solve, sqrt
 
     from .enclosure import enclose
@@ -309,6 +309,6 @@ def prove_tail(statement: Relational) -> Iterator[Step]:
     slope = simplify(gap.diff(eps))
     turning = [root for root in solve(slope, eps) if root.is_positive]
     rises = [bool(enclose(slope.subs(eps, root / 2)) > 0) for root in turning]
-    yield Step("it rises from 0 and turns at most once, so on [0, 3/2] it is least at an end",
+    yield Step("it rises from 0 and turns at most once, so on [0, 8/5] it is least at an end",
                len(turning) <= 1 and all(rises) and bool(enclose(slope.subs(eps, Rational(1, 100))) > 0))
-    yield Step("it is positive at 3/2", bool(enclose(gap.subs(eps, Rational(3, 2))) > 0))
+    yield Step("it is positive at 8/5", bool(enclose(gap.subs(eps, Rational(8, 5))) > 0))

@@ -12,9 +12,11 @@ from markdown_it import MarkdownIt
 
 from depthlaw.ledger import appendix as module
 from depthlaw.ledger.appendix import AppendixError, write_appendix
+from depthlaw.ledger.driver import execute
+from depthlaw.ledger.engines import Inline
 from depthlaw.ledger.records import Store, manifest
 from depthlaw.ledger.report import results
-from depthlaw.ledger.suite import execute, plan
+from depthlaw.ledger.suite import plan
 from depthlaw.theory.claim import Case, Claim, Source, Step, Twin
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.measurement import Ball, Exact
@@ -56,7 +58,7 @@ def judged(claims, root):
     claims = {c.key: c for c in claims}
     store = Store(root)
     runs = plan(claims, "quick")
-    assert execute(runs, store, started=lambda r: None, finished=lambda r: None) == []
+    assert execute(runs, store, Inline()) == []
     return results(claims, "quick", store), "quick", manifest(store.get(run.id) for run in runs), store
 
 

@@ -4,10 +4,12 @@ from dataclasses import replace
 import pytest
 import sympy
 
+from depthlaw.ledger.driver import execute
+from depthlaw.ledger.engines import Inline
 from depthlaw.ledger.mutation import mutants, mutate, unexplained
 from depthlaw.ledger.records import Store
 from depthlaw.ledger.report import results
-from depthlaw.ledger.suite import execute, load_claims, plan
+from depthlaw.ledger.suite import load_claims, plan
 from depthlaw.theory.claim import Claim
 from depthlaw.theory.glossary import symbol
 
@@ -16,7 +18,7 @@ L, sep = symbol("depth"), symbol("sep")
 
 def judged(claim: Claim, folder):
     store = Store(folder)
-    assert execute(plan({claim.key: claim}, "quick"), store, started=lambda r: None, finished=lambda r: None) == []
+    assert execute(plan({claim.key: claim}, "quick"), store, Inline()) == []
     return results({claim.key: claim}, "quick", store)[0]
 
 

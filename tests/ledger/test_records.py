@@ -15,8 +15,9 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 values = st.one_of(
     st.builds(Exact, st.integers(), st.floats(0, 1)),
     st.builds(Exact, st.fractions().filter(lambda f: f.denominator > 1)),
-    st.builds(Ball, st.fractions(), st.fractions()),
-    st.builds(Sample, st.lists(finite, min_size=1).map(tuple), st.sampled_from(["mean", "proportion"])),
+    st.tuples(st.fractions(), st.fractions()).map(lambda ends: Ball(min(ends), max(ends))),
+    st.builds(Sample, st.lists(finite, min_size=1).map(tuple)),
+    st.builds(Sample, st.lists(st.sampled_from([0.0, 1.0]), min_size=1).map(tuple), st.just("proportion")),
     st.lists(st.builds(Step, st.text(), st.sampled_from([True, False, None])), min_size=1).map(tuple),
 )
 
@@ -65,8 +66,50 @@ def test_ids_and_hashes_ignore_times_and_machines():
 
 
 def test_nan_never_gets_into_a_record():
+    with pytest.raises(ValueError, match="finite"):
+        Sample((float("nan"),))
     with pytest.raises(ValueError, match="JSON compliant"):
-        Record({"claim": "a/b"}, encode(Sample((float("nan"),)))).to_bytes()
+        Record({"claim": "a/b"}, {"sample": [float("nan")], "statistic": "mean"}).to_bytes()
+
+
+def test_integers_of_any_length_survive():
+    assert decode(json.loads(canonical(encode(Exact(7**20000))))) == Exact(7**20000)
+    assert decode(encode(Exact(Fraction(-(3**30000), 2**9)))) == Exact(Fraction(-(3**30000), 2**9))
+
+
+@pytest.mark.parametrize("text", ["1e999999999", "nan", "1/0x", " 1", "1_0", "--1", 3])
+def test_numbers_have_one_form(text):
+    with pytest.raises((ValueError, TypeError)):
+        decode({"exact": text})
+
+
+def test_a_folder_of_another_program_is_refused(tmp_path):
+    (tmp_path / "runs" / "tensorboard").mkdir(parents=True)
+    (tmp_path / "runs" / "tensorboard" / "events").write_text("theirs")
+    with pytest.raises(StoreError, match="another program"):
+        Store(tmp_path)
+    assert (tmp_path / "runs" / "tensorboard" / "events").read_text() == "theirs"
+
+
+def test_a_linked_folder_is_refused(tmp_path):
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "thesis.tex").write_text("theirs")
+    (tmp_path / "store").mkdir()
+    (tmp_path / "store" / "runs").symlink_to(tmp_path / "theirs")
+    with pytest.raises(StoreError, match="is a link"):
+        Store(tmp_path / "store")
+    assert (tmp_path / "theirs" / "thesis.tex").exists()
+
+
+def test_reading_creates_and_moves_nothing(tmp_path):
+    assert len(Store(tmp_path / "absent", read_only=True)) == 0
+    assert not (tmp_path / "absent").exists()
+    Store(tmp_path).put(record(1))
+    spoil_truncate(path_of(tmp_path, record(1)))
+    before = sorted(p for p in tmp_path.rglob("*"))
+    store = Store(tmp_path, read_only=True)
+    assert [item.name for item in store.set_aside] == [str(path_of(tmp_path, record(1)).relative_to(tmp_path))]
+    assert sorted(p for p in tmp_path.rglob("*")) == before
 
 
 def test_store_keeps_and_finds(tmp_path):

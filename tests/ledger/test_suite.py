@@ -1,13 +1,16 @@
 """Plans, execution, resume, and what belongs to a run's identity."""
+import signal
 from dataclasses import replace
 
 import pytest
 import sympy
 
 from depthlaw.ledger import suite as suite_module
+from depthlaw.ledger.driver import Stopped, execute
+from depthlaw.ledger.engines import Inline
 from depthlaw.ledger.records import Store, manifest
 from depthlaw.ledger.report import results
-from depthlaw.ledger.suite import Run, code_digest, execute, load_claims, plan
+from depthlaw.ledger.suite import Run, code_digest, load_claims, plan
 from depthlaw.theory.claim import Case, Claim, Exact, Source, Step, Twin
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
@@ -30,7 +33,7 @@ def fake(**changes) -> Claim:
 
 def run_all(claim: Claim, store: Store, suite: str = "quick"):
     done = []
-    failures = execute(plan({claim.key: claim}, suite), store, started=lambda run: None, finished=done.append)
+    failures = execute(plan({claim.key: claim}, suite), store, Inline(), finished=done.append)
     return done, results({claim.key: claim}, suite, store, failures)[0]
 
 
@@ -54,13 +57,13 @@ def test_second_run_skips_everything(tmp_path):
 def test_interruption_keeps_what_is_finished_and_ends_in_the_same_manifest(tmp_path):
     def interrupted(case: Case, seed: int) -> Exact:
         if case.depth == 3:
-            raise KeyboardInterrupt
+            signal.raise_signal(signal.SIGINT)
         return cube(case, seed)
 
     # The digest follows the module of the function, so both versions are the same code to the records.
     broken = fake(measured=interrupted)
     store = Store(tmp_path / "a")
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(Stopped, match="interrupted"):
         run_all(broken, store, "theory")
     assert len(Store(tmp_path / "a")) == 2
     run_all(fake(), Store(tmp_path / "a"), "theory")
@@ -75,7 +78,7 @@ def test_verdicts(tmp_path):
 
     assert verdict(fake(measured=lambda c, s: Exact(7)), "fails").unexpected.startswith("FAILS at [depth=1]")
     assert verdict(fake(measured=lambda c, s: Exact(7), expected="FAILS"), "expected").unexpected == ""
-    assert "but holds" in verdict(fake(expected="FAILS"), "surprise").unexpected
+    assert "but is HOLDS" in verdict(fake(expected="FAILS"), "surprise").unexpected
     assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
     scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
     assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)

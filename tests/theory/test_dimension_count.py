@@ -4,8 +4,10 @@ import math
 import numpy as np
 import pytest
 
-from depthlaw.theory.dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
+from depthlaw.theory.dimension_count import claims, dimension_count, log3_dimension_count, moments_degree, two_token_rank
+from depthlaw.theory.dimension_count_measured import measured_knee
 from depthlaw.theory.enclosure import from_fraction
+from depthlaw.theory.measurement import Case
 
 
 def by_definition(d: int, depth: int) -> int:
@@ -65,3 +67,33 @@ def test_null_cases_and_bad_input():
             log3_dimension_count(2, [1, bad])
     with pytest.raises(ValueError, match="log3_dimension_count"):
         dimension_count(10**6, 200)
+
+
+# --- the claims ----------------------------------------------------------------------------------------------------------------
+
+CLAIMS = {c.key.split("/")[1]: c for c in claims()}
+PROVED = sorted(name for name, claim in CLAIMS.items() if claim.proof is not None)
+
+
+@pytest.mark.parametrize("name", PROVED)
+def test_arguments_hold_and_refuse_every_mutant(name):
+    from depthlaw.ledger.mutation import mutants
+
+    claim = CLAIMS[name]
+    assert all(step.holds for step in claim.proof(claim.statement))
+    for change, mutant in mutants(claim.statement):
+        if mutant.func is claim.statement.func and mutant.lhs == claim.statement.lhs:
+            assert not all(step.holds for step in claim.proof(mutant)), change
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 7, 30])
+@pytest.mark.parametrize("depth", [1, 2, 3, 4, 6])
+def test_count_lies_between_its_bounds(width, depth):
+    D, C = width * (width + 1) // 2, (3**depth - 1) // 2
+    middle, count = math.comb(D + C // 2, D), dimension_count(width, depth)
+    assert middle <= count <= (width + 1) * middle
+    assert count <= min((width + 1) ** C, 3 ** (D * depth))
+
+
+def test_knee_is_about_twice_the_threshold():
+    assert [measured_knee(Case(width=w), 0).value for w in (1, 9, 12288)] == [2, 5, 18]

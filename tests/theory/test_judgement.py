@@ -59,12 +59,37 @@ def test_rate_holds_only_when_the_measured_interval_lies_inside():
 
 
 def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
-    rank = Exact(9, misses=0.5)
-    assert judge(claim(GE), CASE, rank).certain
-    assert judge(claim(LE), CASE, rank).verdict is Verdict.UNDECIDED
-    assert judge(claim(EQ), CASE, Exact(10, misses=0.5)).verdict is Verdict.FAILS
-    low = judge(claim(LE), CASE, Exact(9, misses=1e-9))
+    rank, generic = Exact(9, misses=0.5), {"quantifier": "almost every"}
+    assert judge(claim(GE, **generic), CASE, rank).certain
+    assert judge(claim(LE, **generic), CASE, rank).verdict is Verdict.UNDECIDED
+    assert judge(claim(EQ, **generic), CASE, Exact(10, misses=0.5)).verdict is Verdict.FAILS
+    low = judge(claim(LE, **generic), CASE, Exact(9, misses=1e-9))
     assert (low.verdict, low.certain) == (Verdict.HOLDS, False)
+
+
+@pytest.mark.parametrize(("quantifier", "statement", "value", "settled"), [
+    ("all", LE, 9, False), ("all", LE, 10, True), ("all", EQ, 9, False), ("almost every", GE, 9, True), ("almost every", LE, 9, False),
+    ("almost every", LE, 10, True), ("exists", EQ, 9, True), ("exists", EQ, 8, False), ("typical", GE, 9, False), ("typical", GE, 8, False),
+])
+def test_the_quantifier_says_what_one_observation_settles(quantifier, statement, value, settled):
+    assert judge(claim(statement, quantifier=quantifier), CASE, Exact(value)).certain is settled
+
+
+def test_a_capped_rank_has_no_slack():
+    assert judge(claim(GE), CASE, Exact(27, misses=1.0)).slack is None
+    assert judge(claim(GE), CASE, Exact(27)).slack == pytest.approx(math.log10(3), rel=1e-12)
+
+
+@pytest.mark.parametrize("make", [
+    lambda: Exact(1, misses=float("nan")), lambda: Exact(1, misses=-0.1), lambda: Ball(Fraction(2), Fraction(1)), lambda: Sample(()),
+    lambda: Sample((float("inf"),)), lambda: Sample((0.5,), "proportion")])
+def test_values_that_would_make_any_verdict_true_are_refused(make):
+    with pytest.raises(ValueError, match=r"misses|interval|sample|proportion"):
+        make()
+
+
+def test_equal_observations_are_not_an_exact_value():
+    assert judge(claim(EQ), CASE, Sample((9.0, 9.0, 9.0))).verdict is Verdict.UNDECIDED
 
 
 def test_broken_assumption_is_out_of_scope_and_can_be_forced():

@@ -11,6 +11,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.ledger.mutation import mutants
 from depthlaw.theory import rank_collapse as rc
 from depthlaw.theory.claim import Case
 from depthlaw.theory.enclosure import ball
@@ -148,12 +149,36 @@ def test_a_mutated_constant_turns_a_verdict(name, statement):
     assert Verdict.FAILS in verdicts
 
 
+def proof_breaks(claim, statement):
+    try:
+        return not all(step.holds for step in claim.proof(statement))
+    except (ValueError, TypeError, AttributeError, IndexError, ZeroDivisionError):
+        return True
+
+
 @pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.proof])
 def test_proof_is_confirmed_and_breaks_under_mutation(name):
     claim = CLAIMS[name]
     assert all(step.holds for step in claim.proof(claim.statement))
-    mutated = next(statement for other, statement in mutations() if other == name)
-    assert any(step.holds is False for step in claim.proof(mutated))
+    mutated = [statement for other, statement in mutations() if other == name] or [statement for _, statement in mutants(claim.statement)]
+    assert any(proof_breaks(claim, statement) for statement in mutated)
+
+
+IDENTITIES = [name for name in MEASURABLE if CLAIMS[name].statement.rel_op == "==" and CLAIMS[name].predicted is None]
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_every_mutant_of_an_identity_turns_a_verdict_or_the_proof(name):
+    claim = CLAIMS[name]
+    values = [(case, claim.measured(case, 0)) for case in claim.cases("quick")]
+    before = [judge(claim, case, value, force=True).verdict for case, value in values]
+    for change, statement in mutants(claim.statement):
+        mutated = dataclasses.replace(claim, statement=statement)
+        try:
+            turned = [judge(mutated, case, value, force=True).verdict for case, value in values] != before
+        except (ValueError, TypeError):
+            turned = True  # the mutated statement has no value at a case
+        assert turned or (claim.proof and proof_breaks(claim, statement)), change
 
 
 def test_the_softmax_lemma_fails_just_beyond_its_constant():
@@ -167,8 +192,24 @@ def test_the_softmax_lemma_fails_just_beyond_its_constant():
 def test_assumptions_put_cases_out_of_scope():
     large = Case(tokens=2, width=1, residual="1", qk_norm="1", value_norm="1", qk_width=1, bias=0)
     assert judge(CLAIMS["one_layer_cubic"], large, Exact(1)).verdict is Verdict.OUT_OF_SCOPE
-    deep = Case(tokens=2, width=1, heads=1, gamma="1/2", residual="1", beta="1/2", qk_width=1, depth=1)
-    assert judge(CLAIMS["layers_uniform"], deep, Exact(1)).verdict is Verdict.OUT_OF_SCOPE  # two tokens have gamma = 0.707
+    deep = Case(tokens=2, width=1, heads=1, gamma="5/7", range="13/10", residual="1", beta="1/2", qk_width=1, depth=1)
+    assert judge(CLAIMS["layers_uniform"], deep, Exact(1)).verdict is Verdict.OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize(("field", "value"), [("gamma", "1/2"), ("range", "1/10")])
+def test_a_network_beyond_what_its_case_declares_is_refused(field, value):
+    """Two tokens have gamma = 0.707 and, here, a logit range of 1/2."""
+    case = Case(**{"tokens": 2, "width": 1, "heads": 1, "gamma": "5/7", "range": "1", "residual": "1", "beta": "1/2", "qk_width": 1, "depth": 1,
+                   field: value})
+    for name in ("layers_uniform", "layers_product"):
+        with pytest.raises(ValueError, match=f"exceeds the declared {field}"):
+            CLAIMS[name].measured(case, 0)
+
+
+def test_a_network_beyond_its_declared_condition_is_refused():
+    case = Case(tokens=2, width=1, condition="1/10", residual="1/20", qk_norm="1", value_norm="1", qk_width=1)
+    with pytest.raises(ValueError, match="exceeds the declared condition"):
+        CLAIMS["cubic_rate"].measured(case, 0)
 
 
 def test_the_pair_of_tokens_meets_its_closed_form():

@@ -1,0 +1,68 @@
+"""Automata: regular expressions, monoids, and two tests of star-freeness that must agree."""
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory.automaton import counter, minimal, monoid_period, period, star_free_language, transition_monoid, words
+
+EXPRESSIONS = st.recursive(st.sampled_from(["a", "b"]),
+                           lambda inner: st.one_of(inner.map(lambda x: f"({x})*"), st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),
+                                                   st.tuples(inner, inner).map("".join)), max_leaves=6)
+
+
+@given(EXPRESSIONS)
+def test_minimal_automaton_accepts_what_the_expression_matches(expression: str) -> None:
+    automaton = minimal(expression)
+    assert all(automaton.accepts(word) == bool(re.fullmatch(expression, word)) for word in words(6))
+
+
+@given(EXPRESSIONS)
+def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None:
+    automaton = minimal(expression)
+    found = counter(automaton)
+    assert (monoid_period(automaton) == 1) == (found is None)
+    if found is not None:
+        for state, target in zip(found.cycle, (*found.cycle[1:], found.cycle[0]), strict=True):
+            for letter in found.word:
+                state = automaton.moves["ab".index(letter)][state]
+            assert state == target
+
+
+def test_elements_of_the_monoid_are_the_maps_of_their_words() -> None:
+    automaton = minimal("(a(ab)*b)*")
+    for element, word in transition_monoid(automaton).items():
+        for state in range(automaton.states):
+            reached = state
+            for letter in word:
+                reached = automaton.moves["ab".index(letter)][reached]
+            assert reached == element[state]
+
+
+@pytest.mark.parametrize(("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)])
+def test_period_is_the_least_common_multiple_of_the_cycles(element: tuple[int, ...], p: int) -> None:
+    assert period(element) == p
+
+
+@pytest.mark.parametrize(("expression", "p"), [("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)])
+def test_known_periods(expression: str, p: int) -> None:
+    assert monoid_period(minimal(expression)) == p
+
+
+def test_equal_languages_give_equal_automata() -> None:
+    assert minimal("(a|b)*") == minimal("(a*b*)*") == star_free_language(("not", "0"))
+    assert minimal("a") != minimal("b")
+    assert star_free_language("0").accepting == frozenset()
+
+
+def test_unreadable_expression_is_refused() -> None:
+    with pytest.raises(ValueError, match="cannot read"):
+        minimal("(a")
+
+
+def test_words_are_all_words() -> None:
+    assert len(list(words(5))) == len(set(words(5))) == 2**6 - 1
+    assert list(words(0)) == [""]

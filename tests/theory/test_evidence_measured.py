@@ -1,0 +1,73 @@
+"""Tables of published numbers: read exactly, with the interval that rounding leaves, each row with a source."""
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from depthlaw.theory import evidence_measured as measured_by
+from depthlaw.theory.claim import Case
+from depthlaw.theory.measurement import Ball
+
+
+@pytest.mark.parametrize("name", ["wide_attention", "translation", "shape_results"])
+def test_every_row_has_a_source_and_a_number(name: str) -> None:
+    for row in measured_by.table(name):
+        assert row["source"]
+        assert [Fraction(row[column]) for column in ("deep", "wide", "value") if column in row]
+
+
+def test_a_printed_number_is_an_interval() -> None:
+    assert measured_by.interval([(1, "62.3")]) == Ball(Fraction("62.25"), Fraction("62.35"))
+    assert measured_by.interval([(1, "2.0"), (-1, "1.83")]) == Ball(Fraction("0.115"), Fraction("0.225"))
+    assert measured_by.interval([(2, "5")]) == Ball(Fraction(9), Fraction(11))
+    assert measured_by.interval([]) == Ball(Fraction(0), Fraction(0))
+
+
+def test_table_of_wide_attention_is_complete() -> None:
+    assert len(measured_by.attentions()) == 10
+    assert len(measured_by._cells("all", "all")) == 40
+    assert measured_by.entries_tenths(Case(attention="BigBird", task="average", net="deep")) == (2493, 4)
+    assert measured_by.entries_tenths(Case(attention="average", task="ListOps", net="wide")) == (3568, 10)
+
+
+def test_wins_and_gain() -> None:
+    assert measured_by.wide_wins().value == 22
+    assert sum(measured_by.wide_wins(task).value for task in measured_by.TASKS) == 22
+    gain = measured_by.wide_gain()
+    assert (gain.low + gain.high) / 2 == Fraction("0.195")
+    assert gain.high - gain.low == Fraction(2, 10)
+
+
+def test_translation_entries() -> None:
+    assert measured_by.translation("60L-12L ADMIN", "DE", "BLEU") == "30.1"
+    assert measured_by.restated_gap("6L-6L ADMIN", "DE").value == Fraction(1, 5)
+    assert measured_by.size_difference("FR").value == measured_by.size_difference("DE").value == 195
+
+
+def test_gain_has_the_sign_of_the_measure() -> None:
+    loss, accuracy = measured_by.gain("T5 at 223M", 6, 8), measured_by.gain("encoder", 12, 96)
+    assert loss.low > 0, "the loss falls"
+    assert accuracy.high < 0, "the accuracy falls"
+
+
+def test_best_depth_and_spread() -> None:
+    assert measured_by.best_depth("encoder").value == 14
+    spread = measured_by.spread("1.9-2.0B", 30, 300)
+    assert spread.low < 100 * (Fraction("2.529") / Fraction("2.504") - 1) < spread.high
+
+
+def test_sizes_of_compared_shapes() -> None:
+    assert measured_by.weights_ratio("textbook, options A and B") == 1
+    assert measured_by.weights_ratio("iGSM, 4 and 16 layers") == Fraction(4 * 1920**2, 16 * 576**2)
+
+
+@pytest.mark.parametrize("width", [2, 16, 512])
+def test_local_exponent_encloses_one_over_the_logarithm(width: int) -> None:
+    from flint import arb
+
+    from depthlaw.theory.enclosure import endpoints
+
+    ball = measured_by.local_exponent(Case(law="2.43 ln W", width=width))
+    low, high = endpoints(1 / arb(width).log())
+    assert ball.low < low < high < ball.high

@@ -1,0 +1,90 @@
+"""Reach beyond the plain network: streams against matrix powers, radii against distances, shortcuts against search, the verdicts."""
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.graph_attention import graph
+from depthlaw.theory.graph_reach import claims
+from depthlaw.theory.graph_reach_measured import (
+    first_difference,
+    length_max,
+    relu_powers,
+    relu_stream,
+    row_reach,
+    surviving_supports,
+    survivors,
+)
+from depthlaw.theory.judgement import Verdict, judge
+
+CLAIMS = {claim.key: claim for claim in claims()}
+
+
+@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.expected == "HOLDS"])
+def test_quick_cases_hold(key: str) -> None:
+    claim = CLAIMS[key]
+    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
+
+
+def test_what_is_printed_or_reported_fails_where_it_should() -> None:
+    powers, lengths = CLAIMS["connectivity/relu_powers_reported"], CLAIMS["connectivity/log_depth_lengths_printed"]
+    assert {c.depth: judge(powers, c, powers.measured(c, 0)).verdict for c in powers.cases("quick")} == {
+        0: Verdict.HOLDS, 1: Verdict.FAILS, 2: Verdict.FAILS, 3: Verdict.FAILS}
+    assert {c.depth: judge(lengths, c, lengths.measured(c, 0)).verdict for c in lengths.cases("quick")} == {
+        29: Verdict.HOLDS, 32: Verdict.FAILS, 33: Verdict.HOLDS, 80: Verdict.FAILS}
+
+
+def test_one_relu_layer_appends_a_cube() -> None:
+    g = nx.path_graph(5)
+    a = nx.to_numpy_array(g, dtype=int) + np.eye(5, dtype=int)
+    first, second = relu_stream(g, 1)
+    assert [int(x) for x in first.entries()] == a.ravel().tolist()
+    assert [int(5 * x) for x in second.entries()] == np.linalg.matrix_power(a, 3).ravel().tolist()
+
+
+def test_powers_of_two_layers_by_hand() -> None:
+    # h = [A, A^3], scores A^2 + A^6, output A^3 + A^7 and A^5 + A^9.
+    assert [relu_powers(Case(depth=depth), 0).value for depth in (0, 1, 2)] == [1, 2, 5]
+
+
+@given(st.integers(3, 40))
+def test_rows_of_a_path_meet_within_twice_the_reach(diameter: int) -> None:
+    assert row_reach(Case(family="path", diameter=diameter, depth=1), 0).value == min(6, diameter)
+
+
+def test_barbells_and_stars_lie_within_capacity() -> None:
+    rng = np.random.default_rng(0)
+    assert nx.diameter(graph("barbell", 7, rng)) == 7
+    assert nx.diameter(graph("star", 2, rng)) == 2
+    with pytest.raises(ValueError, match="a barbell 3 or more"):
+        graph("barbell", 2, rng)
+
+
+def test_within_capacity_the_identity_survives() -> None:
+    assert survivors(longest=0)(Case(depth=1, trials=1, labellings=3), 0).value == 1
+    assert surviving_supports(Case(path=4, labellings=20), 0).value == 1
+
+
+def test_first_difference_counts_the_closing_walks() -> None:
+    assert [first_difference(Case(cycle_length=m), 0).value for m in (3, 5, 8)] == [3, 5, 8]
+
+
+@pytest.mark.parametrize("depth", [5, 8, 9, 32])
+def test_lengths_by_search_are_powers_of_two(depth: int) -> None:
+    most = length_max(Case(depth=depth, per_doubling=4, fixed_layers=5), 0).value
+    assert most == 2 ** ((depth - 5) // 4)
+
+
+def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
+    from depthlaw.ledger.mutation import mutants
+
+    claim = CLAIMS["connectivity/log_depth_lengths"]
+    assert claim.proof is not None
+    assert all(step.holds for step in claim.proof(claim.statement))
+    for change, statement in mutants(claim.statement):
+        if statement.func is claim.statement.func:
+            assert not all(step.holds for step in claim.proof(statement)), change

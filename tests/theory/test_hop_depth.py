@@ -1,0 +1,135 @@
+"""What hops cost: an independent network on all short sequences, the searches against plain counting, the verdicts against mutations."""
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+from itertools import islice, product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.hop_depth import claims
+from depthlaw.theory.hop_depth_measured import (
+    edge_sequence,
+    key_steps,
+    last_match_gap,
+    lookup_depth,
+    lookup_gap,
+    prefix_in_one_number,
+    tokens_needed,
+)
+from depthlaw.theory.hop_network import BOTTOM, symbol_carrying
+from depthlaw.theory.hops import hop_k
+from depthlaw.theory.judgement import Verdict, judge
+
+CLAIMS = {claim.key: claim for claim in claims()}
+
+
+def verdicts(claim: Claim) -> set[Verdict]:
+    return {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")}
+
+
+def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[int]:
+    """floor(log2 k) + 2 layers with the mask j < i, written anew from vectors on the circle: largest inner product wins, no ties."""
+    n, x = len(sequence), [BOTTOM, *sequence]
+
+    def head(query: float, keys: dict[int, float]) -> int:
+        scores = {j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a) for j, a in keys.items()}
+        best = max(scores, key=lambda j: scores[j])
+        # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3 here; float64 errs by less than 1e-14.
+        assert all(j == best or scores[best] - s > 1e-9 for j, s in scores.items())
+        return best
+
+    step = math.pi / (n * alphabet)
+    pointer = [0] * (n + 1)
+    for i in range(1, n + 1):
+        own = step * (2 * n * x[i] + i)
+        found = head(own, {0: own + step * (n - 0.5), **{j: step * (2 * n * x[j] + j) for j in range(1, i)}})
+        pointer[i] = found + 1 if found else 0
+    answer, digits = x, hops
+    for _ in range(math.floor(math.log2(hops)) + 1):
+        angle = 2 * math.pi / (n + 1)
+        source = [i if pointer[i] == i else head(angle * pointer[i], {j: angle * j for j in range(i)}) for i in range(n + 1)]
+        answer = [answer[s] if digits % 2 else a for a, s in zip(answer, source, strict=True)]
+        pointer, digits = [pointer[s] for s in source], digits // 2
+    return answer[1:]
+
+
+@pytest.mark.parametrize(("alphabet", "longest"), [(2, 6), (3, 4), (4, 3)])
+def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(alphabet: int, longest: int) -> None:
+    for n in range(1, longest + 1):
+        for sequence in product(range(alphabet), repeat=n):
+            for hops in (1, 2, 3, 4, 5, 7):
+                truth = hop_k(sequence, hops, BOTTOM)
+                assert strictly_masked(sequence, alphabet, hops) == truth
+                for mask in ("strict", "causal"):
+                    answers = islice(symbol_carrying(sequence, alphabet, hops, mask=mask), hops.bit_length() + 1, None)
+                    assert next(answers).tolist() == truth
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_quick_cases(key: str) -> None:
+    claim = CLAIMS[key]
+    assert verdicts(claim) == ({Verdict.HOLDS} if claim.expected == "HOLDS" else {Verdict.FAILS})
+
+
+def test_lookups_agree_with_both_layer_counts() -> None:
+    for k in range(1, 33):
+        assert lookup_depth(k, "causal") == (k - 1).bit_length() + 2
+        assert lookup_depth(k, "strict") == k.bit_length() + 1
+
+
+@given(st.lists(st.integers(0, 2), min_size=1, max_size=12), st.integers(1, 4))
+def test_one_number_holds_the_prefix(sequence: list[int], hops: int) -> None:
+    assert prefix_in_one_number(sequence, 3, hops) == hop_k(sequence, hops)
+
+
+def test_every_step_found_has_its_queries() -> None:
+    found = list(key_steps(3, 2, 1))
+    assert found
+    for steps in found:
+        for i in range(1, 4):
+            d = np.array(steps)
+            assert any((d[:i - 1] @ q > 0).all() and d[:i].sum(axis=0) @ q < 0 for q in product(range(-7, 8), repeat=2))
+    assert list(key_steps(4, 1, 3)) == []
+
+
+def test_more_tokens_than_the_subset_sums_allow_have_no_keys() -> None:
+    # Width 1 and steps of size 1 allow 2^N <= N + 1 sums, so N <= 1.
+    assert list(key_steps(1, 1, 1))
+    assert list(key_steps(2, 1, 1)) == []
+
+
+def test_edge_sequence_has_nine_tokens_for_an_edge() -> None:
+    assert len(edge_sequence([(0, 1), (1, 2), (2, 0)], 0, 4)) == 9 * 3 * 4 + 1
+
+
+def test_two_triangles_come_back_and_a_hexagon_does_not() -> None:
+    triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    hexagon = [(i, (i + 1) % 6) for i in range(6)]
+    assert [hop_k(edge_sequence(edges, 1, 3), 6)[-1] for edges in (triangles, hexagon)] == [1, 4]
+
+
+def test_two_short_cycles_are_refused() -> None:
+    with pytest.raises(ValueError, match="one cycle and even k"):
+        tokens_needed(Case(hops=8, cycles=2), 0)
+
+
+def test_gaps_against_floats() -> None:
+    assert abs(lookup_gap(Case(tokens=9), 0).value / 1e9 - (1 - math.cos(2 * math.pi / 10))) < 2e-9
+    assert abs(last_match_gap(Case(tokens=4, alphabet=3), 0).value / 1e9 - (1 - math.cos(math.pi / 12))) < 2e-9
+
+
+@pytest.mark.parametrize("key", ["hops/self_skip_subset_sums", "hops/cycle_reduction", "hops/last_match_gap"])
+def test_mutations_are_noticed(key: str) -> None:
+    from depthlaw.ledger.mutation import mutants
+
+    claim = CLAIMS[key]
+    measured = [(case, claim.measured(case, 0)) for case in claim.cases("quick")]
+    for change, statement in mutants(claim.statement):
+        mutated = dataclasses.replace(claim, statement=statement)
+        assert any(judge(mutated, case, value, force=True).verdict is not Verdict.HOLDS for case, value in measured), change

@@ -1,0 +1,61 @@
+"""One layer: the reduction on all words, the searches against arithmetic, bad input, the verdicts."""
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import pytest
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.hops import hop_k
+from depthlaw.theory.induction import claims, one_layer_bits
+from depthlaw.theory.induction_measured import composition_error, failing_inputs, index_sequence, prompt_min, summaries, tokens_min
+from depthlaw.theory.judgement import Verdict, judge
+
+CLAIMS = {claim.key: claim for claim in claims()}
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_quick_cases_hold(key: str) -> None:
+    claim = CLAIMS[key]
+    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
+
+
+def test_induction_reads_off_the_bit_asked_for() -> None:
+    for bits in product((0, 1), repeat=5):
+        for i in range(5):
+            sequence = index_sequence(bits, i)
+            assert hop_k(sequence, 1)[-1] == bits[i]
+            assert tuple(sequence[1::2]) == bits
+            assert set(sequence) <= {0, 1, 2}
+
+
+def test_summaries_are_counted_in_the_bits_of_the_formula() -> None:
+    for tokens in (1, 3, 9, 15):
+        assert summaries(Case(tokens=tokens), 0).value == 2 ** one_layer_bits(tokens)
+
+
+def test_more_precision_leaves_fewer_failing_inputs_and_enough_leaves_none() -> None:
+    failing = [failing_inputs(more)(Case(tokens=11, precision=1), 0).value for more in (0, 4, 20)]
+    assert failing[0] >= failing[1] >= failing[2] == 0
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "3", True, None])
+def test_bad_token_counts_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="accepted are whole numbers from 1 on"):
+        one_layer_bits(bad)
+
+
+def test_without_a_summary_one_guess_is_right_once_in_n() -> None:
+    for n in (1, 2, 3, 4):
+        assert composition_error(Case(domain_size=n, state_bits=0), 0).value == Fraction(n - 1, n)
+
+
+def test_a_complete_summary_never_errs() -> None:
+    assert composition_error(Case(domain_size=2, state_bits=2), 0).value == 0
+
+
+def test_thresholds_are_the_first_integers_beyond() -> None:
+    assert prompt_min(Case(depth=1, state_bits=10), 0).value == 10**16
+    assert tokens_min(Case(hops=3, width=128), 0).value == 128 * 729 + 1

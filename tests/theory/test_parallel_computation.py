@@ -1,0 +1,62 @@
+"""Parallel machines: the protocol against its capacity, the formula against integer logarithms, summaries of edges, the verdicts."""
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.parallel_computation import claims, rounds_per_layer
+from depthlaw.theory.parallel_computation_measured import Machines, attention_rounds, edge_summaries, edges_min
+
+CLAIMS = {claim.key: claim for claim in claims()}
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_quick_cases_hold(key: str) -> None:
+    claim = CLAIMS[key]
+    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
+
+
+@given(st.integers(1, 10**12), st.integers(2, 1000))
+def test_rounds_are_two_ceilings_of_a_logarithm_and_three(tokens: int, branching: int) -> None:
+    levels = (rounds_per_layer(tokens, branching) - 3) // 2
+    assert branching**levels >= tokens
+    assert levels == 0 or branching ** (levels - 1) < tokens
+
+
+@pytest.mark.parametrize("bad", [0, -1, 1.5, "3", True, None])
+def test_bad_numbers_are_refused(bad: Any) -> None:
+    with pytest.raises(ValueError, match="tokens=.*accepted are whole numbers from 1 on"):
+        rounds_per_layer(bad, 2)
+    with pytest.raises(ValueError, match="branching=.*accepted are whole numbers from 2 on"):
+        rounds_per_layer(2, bad)
+
+
+def test_one_token_needs_no_round() -> None:
+    assert attention_rounds(1, 2, np.random.default_rng(0)) == 0
+
+
+@given(st.integers(1, 12), st.integers(2, 4), st.integers(0, 99))
+def test_the_protocol_computes_attention_within_the_printed_rounds(tokens: int, branching: int, seed: int) -> None:
+    assert attention_rounds(tokens, branching, np.random.default_rng(seed)) == rounds_per_layer(tokens, branching) - 3
+
+
+def test_a_full_machine_refuses() -> None:
+    machines = Machines(capacity=4)
+    machines.exchange([4], [4])
+    with pytest.raises(ValueError, match="its capacity is 4"):
+        machines.exchange([4], [5])
+    assert machines.rounds == 1
+
+
+def test_edge_summaries_are_partitions() -> None:
+    assert [edge_summaries(Case(vertices=n), 0).value for n in (1, 2, 3, 4)] == [1, 2, 5, 15]
+
+
+def test_edges_min_is_the_first_integer_beyond() -> None:
+    assert edges_min(Case(depth=4, width=128), 0).value == 4**4 * 128**2 + 1

@@ -1,0 +1,60 @@
+"""Hard attention and temporal logic: the network against the definition, and kinds of words against all formulas of depth 1."""
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.theory.automaton import words
+from depthlaw.theory.temporal_logic import depth, every, kinds, leftmost, means, neither, once, previous, rightmost, run
+
+FORMULAS = st.recursive(st.sampled_from(["a", "b", "1"]), lambda inner: st.one_of(
+    inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)), max_leaves=6)
+
+
+@given(FORMULAS, st.text("ab", max_size=7))
+def test_network_agrees_with_the_definition_and_runs_one_layer_per_level(formula, word: str) -> None:
+    assert run(formula, word) == (means(formula, word), depth(formula))
+
+
+@given(FORMULAS, st.text("ab", max_size=6), st.text("ab", max_size=6))
+def test_words_of_one_kind_satisfy_the_same_formulas(formula, first: str, second: str) -> None:
+    if kinds(first, depth(formula)) == kinds(second, depth(formula)):
+        assert means(formula, first) == means(formula, second)
+
+
+def test_kinds_of_depth_one_are_what_all_formulas_of_depth_one_tell_apart() -> None:
+    def subset(letters: str):
+        return ("or", letters[0], subset(letters[1:])) if letters else neither("1")
+
+    formulas = [("since", subset(x), subset(y)) for x, y in product(["", "a", "b", "ab"], repeat=2)]
+    listed = list(words(5))
+    by_formulas = {word: tuple(means(f, word) for f in formulas) for word in listed}
+    by_kinds = {word: kinds(word, 1) for word in listed}
+    for first, second in product(listed, repeat=2):
+        assert (by_formulas[first] == by_formulas[second]) == (by_kinds[first] == by_kinds[second])
+
+
+def test_heads_attend_to_the_largest_score_on_their_side() -> None:
+    assert rightmost([2, 2, 0, 9], [1, 0, 1, 1]) == [0, 1, 0, 0]
+    assert leftmost([2, 2, 0, 9], [1, 0, 1, 1]) == [0, 1, 1, 1]
+    assert rightmost([], []) == []
+    assert rightmost([0, 0], [1, 1]) == [0, 0], "nothing scores, so nothing is copied"
+
+
+@pytest.mark.parametrize(("formula", "layers"), [("a", 0), (once("a"), 1), (every("a", previous(once("b"))), 2), (("since", once("a"), "b"), 2)])
+def test_depth(formula, layers: int) -> None:
+    assert depth(formula) == layers
+
+
+def test_empty_word() -> None:
+    assert run(once("1"), "") == (False, 1)
+    assert means(neither(once("1")), "")
+    assert kinds("", 3, strict=False) is None
+
+
+def test_kinds_without_strictness_do_not_see_repetition() -> None:
+    assert kinds("abb", 4, strict=False) == kinds("ab", 4, strict=False)
+    assert kinds("abb", 2) != kinds("ab", 2)
