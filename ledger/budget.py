@@ -8,9 +8,9 @@ from fractions import Fraction
 LEAST, MOST = 10**3, 10**15
 MOST_COUNT = 10**15
 
-_SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "t": 10**12}
-_NUMBER = re.compile(r"(?P<sign>[+-]?)(?P<digits>(?:\d[\d_]*)?(?:\.[\d_]*)?)(?:e(?P<power>[+-]?\d+))?\s*(?P<suffix>[kmbt]?)",
-                     re.ASCII | re.IGNORECASE)
+_SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
+_NUMBER = re.compile(r"(?P<sign>[+-]?)(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.[\d_]*)?)(?:e(?P<power>[+-]?\d+))?\s*"
+                     r"(?P<suffix>[kmbgt]?)", re.ASCII | re.IGNORECASE)
 _ACCEPTED = "give a number from 1K to 1000T, such as 1.3B, 350M or 7e9"
 
 
@@ -22,13 +22,14 @@ def parse_budget(text: str) -> int:
     """A parameter budget as an exact integer.
 
     Args:
-        text: a number, with an optional power of ten (7e9), underscores, and suffix K, M, B or T (thousand to trillion), in any case.
+        text: a number, with an optional power of ten (7e9), commas or underscores between digits (1,300,000,000), and a suffix K, M, B
+            or G, T (thousand to trillion), in any case.
 
     Raises:
         UsageError: for anything else, and outside 1e3 to 1e15. The message says what is accepted.
 
-    >>> parse_budget("1.3B"), parse_budget("350M"), parse_budget("7e9")
-    (1300000000, 350000000, 7000000000)
+    >>> parse_budget("1.3B"), parse_budget("350M"), parse_budget("7e9"), parse_budget("1,300,000,000")
+    (1300000000, 350000000, 7000000000, 1300000000)
     """
     shown = quoted(text)
     compact = text.strip()
@@ -37,7 +38,7 @@ def parse_budget(text: str) -> int:
     found = _NUMBER.fullmatch(compact) if len(compact) <= 100 else None
     if not found or not re.search(r"\d", found["digits"]):
         raise UsageError(f"cannot read the budget {shown}; {_ACCEPTED}")
-    mantissa = Fraction(found["digits"].replace("_", "").rstrip(".") or "0")
+    mantissa = Fraction(re.sub("[_,]", "", found["digits"]).rstrip(".") or "0")
     if mantissa == 0 or found["sign"] == "-":
         raise UsageError(f"the budget {shown} is {'zero' if mantissa == 0 else 'negative'}; {_ACCEPTED}")
     power = int((found["power"] or "0")[:9])
@@ -45,6 +46,8 @@ def parse_budget(text: str) -> int:
     if abs(power) > 99 + len(found["digits"]):
         raise _out_of_range(shown, power > 0)
     value = mantissa * Fraction(10) ** power * _SUFFIXES[found["suffix"].lower()]
+    if value > MOST and found["power"] and found["suffix"]:
+        raise UsageError(f"the budget {shown} has a power of ten and a suffix, together more than 1e15: give one of them; {_ACCEPTED}")
     if not LEAST <= value <= MOST:
         raise _out_of_range(shown, value > MOST)
     return round(value)

@@ -30,6 +30,7 @@ def depth(
     budget: Annotated[str | None, typer.Argument(help="Parameters without embeddings, such as 1.3B, 350M or 7e9.")] = None,
     task: Annotated[str | None, typer.Option(help="connectivity (with --diameter) or hops (with --hops).")] = None,
     diameter: Annotated[str | None, typer.Option(help="Largest diameter of a component of the graph.")] = None,
+    vertices: Annotated[str | None, typer.Option(help="Vertices of the graph, which one of the constructions depends on.")] = None,
     hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -38,11 +39,11 @@ def depth(
 
     if budget and budget.startswith("--"):
         raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the options")
-    answers = advice.answer(budget, task, diameter, hops)
+    answers = advice.answer(budget, task, diameter, hops, vertices)
     if as_json:
         typer.echo(json.dumps({"answers": [a.as_json() for a in answers]}, indent=2))
     else:
-        typer.echo("\n\n".join(a.as_text() for a in answers))
+        typer.echo(advice.as_text(answers))
 
 
 _Results = Annotated[Path | None, typer.Option("--results", help="Results folder; by default depthlaw's folder among your data.")]

@@ -1,6 +1,6 @@
 """Decisions that were already taken: a cache beside the records, derived from them, which may be deleted at any time.
 
-A decision depends on the recorded value, the statement, the allowed false-alarm rate and the code of the comparison rule; the key is
+A decision depends on the recorded value, the statement, the allowed false-alarm rates and the code of the comparison rule; the key is
 a hash of all four, so a stale decision is never found.
 """
 from __future__ import annotations
@@ -34,10 +34,10 @@ class Decisions:
         except (OSError, ValueError, KeyError, TypeError):
             pass
 
-    def get(self, claim: Claim, records: tuple[Record, ...], alpha: float,
+    def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float],
             decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by `decide`."""
-        key = digest([[r.result_hash for r in records], _statement_hash(claim), alpha, _rule_hash()])
+        key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas, _rule_hash()])
         if key in self._known:
             index, verdict, slack, certain, reason = self._known[key]
             return index, Decision(Verdict(verdict), slack, certain, reason)

@@ -75,7 +75,7 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
     if not pairs:
         return claim, ()
     statement = claim.statement.func(claim.statement.lhs, right, evaluate=False)
-    return replace(claim, statement=statement, predicted=None, proof=None), tuple(pairs)
+    return replace(claim, statement=statement, proof=None), tuple(pairs)
 
 
 def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]) -> Found:

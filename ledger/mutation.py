@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import plain
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Ball
 
 from .report import ClaimResult
 
@@ -87,8 +88,7 @@ def mutate(result: ClaimResult) -> list[Mutant]:
 
 
 def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
-    # The mutated right side is the prediction, also for a claim that widens it to an interval: a wrong centre must still be refuted.
-    mutated, original = (replace(result.claim, statement=st, predicted=None) for st in (statement, result.claim.statement))
+    mutated = replace(result.claim, statement=statement)
     compared = looser = 0
     for row in result.decided:
         if row.measured is None:
@@ -101,7 +101,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if {row.decision.verdict, verdict} == {Verdict.HOLDS, Verdict.FAILS}:
             return Mutant(change, statement, True)
         compared += 1
-        looser += _not_stronger(original, mutated, row.case)
+        looser += _not_stronger(result.claim, mutated, row.case)
     if result.claim.proof is not None and result.proof and _proof_breaks(mutated):
         return Mutant(change, statement, True)
     if compared == 0:
@@ -121,7 +121,10 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
     relation = original.statement.rel_op
     if mutated.statement.rel_op != relation or mutated.statement.lhs != original.statement.lhs:
         return False
-    order = sign(mutated.predict(case) - original.predict(case))
+    new, old = mutated.predict(case), original.predict(case)
+    if isinstance(new, Ball) or isinstance(old, Ball):
+        return new == old
+    order = sign(new - old)
     return order in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,), "!=": (0,)}[relation]
 
 

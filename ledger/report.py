@@ -10,7 +10,7 @@ from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, jud
 from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 
 from .decisions import Decisions
-from .records import Record, Store, decode, encode
+from .records import Record, Store, decode, digest, encode
 from .suite import Failure, Run
 
 # A bound that holds by a factor of a million says nothing about the case at hand.
@@ -106,8 +106,7 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
     """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's statistical comparisons."""
     failures = list(failures)
     found = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
-    statistical = sum(isinstance(v, Sample) or getattr(v, "misses", 0) > 0 for rows in found.values() for values, _ in rows for v in values)
-    judge_one = _Judge(FALSE_ALARM_BUDGET / max(statistical, 1), Decisions(store))
+    judge_one = _Judge(*_shared(found), Decisions(store))
     judged = []
     for key, claim in claims.items():
         cases = zip(claim.cases(suite), found[key], strict=True)
@@ -118,6 +117,30 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
                                   tuple(f for f in failures if f.run.claim.key == key)))
     judge_one.decisions.save()
     return judged
+
+
+def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
+    """The false-alarm rates allowed to one sample and to one measurement that may miss, so that by the union bound all of them together stay within the budget.
+
+    Measurements that miss with a known probability take exactly that; claims that judge the same case with the same seed look at the
+    same random draw, so it counts once. The samples share what is left. Where the misses alone exceed nine tenths of the budget,
+    every comparison gets an equal share instead, and those that need more stay UNDECIDED.
+    """
+    draws: dict[str, float] = {}
+    samples = comparisons = 0
+    for rows in found.values():
+        for values, records in rows:
+            for value, record in zip(values, records, strict=False):
+                misses = getattr(value, "misses", 0.0)
+                if 0 < misses < 1:
+                    draws[digest([record.inputs["case"], record.inputs["seed"], misses])] = misses
+            samples += sum(isinstance(v, Sample) for v in values)
+            comparisons += sum(isinstance(v, Sample) or 0 < getattr(v, "misses", 0.0) < 1 for v in values)
+    spent = sum(draws.values())
+    if spent > 0.9 * FALSE_ALARM_BUDGET:
+        equal = FALSE_ALARM_BUDGET / max(comparisons, 1)
+        return equal, equal
+    return (FALSE_ALARM_BUDGET - spent) / max(samples, 1), max(draws.values(), default=0.0)
 
 
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
@@ -133,7 +156,8 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
 
 @dataclass(frozen=True)
 class _Judge:
-    alpha: float
+    of_samples: float
+    of_misses: float
     decisions: Decisions
 
     def __call__(self, claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...]) -> CaseResult:
@@ -143,8 +167,9 @@ class _Judge:
         if not values:
             why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "not measured yet"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
+        alphas = (self.of_samples, self.of_misses)
         try:
-            index, decision = self.decisions.get(claim, records, self.alpha, lambda: self._worst(claim, case, values))
+            index, decision = self.decisions.get(claim, records, alphas, lambda: self._worst(claim, case, values))
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             # The statement has no value here, a defect of the claim: it must not take the other verdicts with it.
             why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
@@ -154,7 +179,7 @@ class _Judge:
     def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
         """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
         order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-        decisions = [judge(claim, case, value, alpha=self.alpha) for value in values]
+        decisions = [judge(claim, case, value, alpha=self.of_samples if isinstance(value, Sample) else self.of_misses) for value in values]
         return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 

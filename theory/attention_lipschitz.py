@@ -59,8 +59,9 @@ def _dot_product_claim() -> Claim:
         words="For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the derivative of the first "
               "output in "
               "the first token is ((N - 1) s^2 + 1)/N, which grows without bound.",
-        statement=Eq(entry, ((N - 1) * s**2 + 1) / N), source=Source("kim2021", "dot-product attention is not Lipschitz", _KIM), reading="derived", kind="identity",
-        quantifier="all", assumes={"N is odd": lambda c: c.tokens % 2 == 1}, measured=measured_by.dot_product_entry,
+        statement=Eq(entry, ((N - 1) * s**2 + 1) / N), source=Source("kim2021", "dot-product attention is not Lipschitz", _KIM),
+        reading="derived", kind="identity", quantifier="all",
+        assumes={"N is odd": lambda c: c.tokens % 2 == 1}, measured=measured_by.dot_product_entry,
         proof=measured_by.prove_dot_product, grid={"quick": cases},
         note="The theorem (reported) says only that no constant exists, for any p-norm; a single entry suffices, since every operator norm "
              "bounds it. Counterexample: one token at 0 and growing key variance.",
@@ -86,8 +87,9 @@ def _l2_claims() -> Iterator[Claim]:
             words=f"For one head of L2 attention with W_Q = W_K on N tokens of width D, the {place} of the Jacobian at every input is at "
                   f"most "
                   f"{formula} times the norms of its weights, phi(x) = x e^(x+1).",
-            statement=Le(norm, bound), source=Source("kim2021", "Lipschitz bounds of L2 attention", _KIM), reading="recalled", kind="upper", quantifier="all",
-            measured=measured_by.l2_jacobian, grid={"quick": cases, "theory": Case.grid(norm=name, tokens=5, width=3, spread=("1/8", "1"))},
+            statement=Le(norm, bound), source=Source("kim2021", "Lipschitz bounds of L2 attention", _KIM),
+            reading="recalled", kind="upper", quantifier="all", measured=measured_by.l2_jacobian,
+            grid={"quick": cases, "theory": Case.grid(norm=name, tokens=5, width=3, spread=("1/8", "1"))},
             note=_RECALLED + " Measured with one head and W_O = I; phi^-1(y) = W_0(y/e) with Lambert's W is ours. Weight norms are "
                  + ("|W_Q|_inf |W_Q^T|_inf |W_V^T|_inf." if name == "infinity" else "|W_Q|_2^2 |W_V|_2."),
             must_fail=Twin(cases[1], "a fraction of the bound", statement=Le(norm, weaker)))

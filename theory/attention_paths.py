@@ -40,6 +40,7 @@ def claims() -> Iterator[Claim]:
     """The claims of this module."""
     yield _decomposition_claim()
     yield from _length_claims()
+    yield from _average_claims()
     yield _figures_claim()
     yield _skip_claim()
 
@@ -57,7 +58,8 @@ def _decomposition_claim() -> Claim:
               "b^T with "
               "P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.",
         statement=Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", _V2), reading="reported", kind="identity", quantifier="all",
-        measured=measured_by.path_errors, grid={"quick": cases, "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
+        measured=measured_by.path_errors, proof=measured_by.prove_decomposition,
+        grid={"quick": cases, "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
         note="Exact, over the rationals. The attention matrices are those of the forward pass and depend on X, so this is no linear map. "
              "The "
              "authors' sampling code multiplies them in increasing layer order, which is not P_path.",
@@ -69,12 +71,12 @@ def _pairs(pairs: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
 
 
 def _length_claims() -> Iterator[Claim]:
-    from sympy import Eq, binomial, floor
+    from sympy import Eq, binomial
 
     from .glossary import symbol
 
     L, H, length = symbol("depth"), symbol("heads"), symbol("path_length")
-    count, share, mean, mode = (symbol(name) for name in ("path_count", "path_share", "path_mean", "path_mode"))
+    count, share = symbol("path_count"), symbol("path_share")
     small = tuple(Case(depth=k, heads=h, path_length=m) for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
     yield Claim(
         key="rank_collapse/path_count", title="paths of length l with skips: binom(L, l) H^l",
@@ -92,6 +94,14 @@ def _length_claims() -> Iterator[Claim]:
         measured=measured_by.path_share, proof=measured_by.prove_share,
         grid={"quick": (*small, Case(depth=12, heads=12, path_length=12), Case(depth=96, heads=96, path_length=95))},
         must_fail=Twin(Case(depth=12, heads=12, path_length=12), "a fair coin", statement=Eq(share, binomial(L, length) / 2**L)))
+
+
+def _average_claims() -> Iterator[Claim]:
+    from sympy import Eq, floor
+
+    from .glossary import symbol
+
+    L, H, mean, mode = (symbol(name) for name in ("depth", "heads", "path_mean", "path_mode"))
     models = _pairs(((1, 1), (12, 12), (24, 16), (96, 96), (12, 3)))
     yield Claim(
         key="rank_collapse/path_length_mean", title="mean path length is L H/(H + 1)",
@@ -106,7 +116,7 @@ def _length_claims() -> Iterator[Claim]:
         words="The largest of the most frequent lengths of a path through L layers with H heads and a skip each is floor((L + 1) H/(H + "
               "1)).",
         statement=Eq(mode, floor((L + 1) * H / (H + 1))), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.path_mode,
+        reading="derived", kind="identity", quantifier="all", measured=measured_by.path_mode, proof=measured_by.prove_mode,
         grid={"quick": (*models, *_pairs(((2, 4), (5, 1), (6, 2), (40, 2))))},
         note="Where H + 1 divides L + 1 the length before it is as frequent: for L = H = 12 both 11 and 12.",
         must_fail=Twin(Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))

@@ -163,6 +163,44 @@ def _same(left: sympy.Expr, right: sympy.Expr) -> bool:
     return bool(sympy.simplify(sympy.gammasimp((left - right).rewrite(sympy.gamma))) == 0)
 
 
+def prove_decomposition(statement: Relational) -> Iterator[Step]:
+    """Induction on L, with symbols that do not commute: a layer takes each path to one path per head, and 1 b^T to 1 b'^T."""
+    import sympy
+
+    X, ones, b, c = (sympy.Symbol(name, commutative=False) for name in ("X", "ones", "b", "c"))
+    P, Q, W, V = (sympy.symbols(f"{name}1:3", commutative=False) for name in "PQWV")  # heads of the new layer: Q and V
+    before = sum((p * X * w for p, w in zip(P, W, strict=True)), ones * b)
+    after = sum((q * before * v for q, v in zip(Q, V, strict=True)), ones * c)
+    paths = sum(((q * p) * X * (w * v) for q, v in zip(Q, V, strict=True) for p, w in zip(P, W, strict=True)), sympy.Integer(0))
+    rest = sympy.expand(after - paths)
+    for q in Q:
+        rest = rest.subs(q * ones, ones)
+    constant = sympy.expand(ones * (sum((b * v for v in V), c)))
+    yield Step("step: two paths and two heads become four paths, later layers left of P and right of W; Q 1 = 1 keeps the rest equal in all rows",
+               sympy.expand(rest - constant) == 0)
+    row_sums = [(q * p * ones).subs(p * ones, ones).subs(q * ones, ones) for q in Q for p in P]
+    yield Step("the rows of a product of two attention matrices sum to 1: Q P 1 = Q 1 = 1, and its entries are sums of non-negative products",
+               all(total == ones for total in row_sums))
+    yield Step("the induction starts with no layer and one path, so there is no error, as stated", statement.rhs == 0)
+
+
+def prove_mode(statement: Relational) -> Iterator[Step]:
+    """P(l) / P(l - 1) = H (L - l + 1) / l is at least 1 exactly for l <= (L + 1) H / (H + 1)."""
+    import sympy
+
+    from .glossary import symbol
+
+    L, H, length = symbol("depth"), symbol("heads"), symbol("path_length")
+    count = sympy.binomial(L, length) * H**length
+    ratio = H * (L - length + 1) / length
+    yield Step("count(l) / count(l - 1) = H (L - l + 1) / l", _same(count / count.subs(length, length - 1), ratio))
+    border = (L + 1) * H / (H + 1)
+    yield Step("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
+               sympy.simplify(H * (L - length + 1) - length - (H + 1) * (border - length)) == 0)
+    yield Step("so the last length at which counts do not fall is the whole part of the border, as stated",
+               isinstance(statement.rhs, sympy.floor) and sympy.simplify(statement.rhs.args[0] - border) == 0)
+
+
 def prove_count(statement: Relational) -> Iterator[Step]:
     """Induction on L: a path of length l at L + 1 layers is one of length l with a skip, or one of length l - 1 with one of H heads."""
     from .glossary import symbol

@@ -71,7 +71,7 @@ class Claim:
         grid: suite name -> cases; the suites theory and full include the smaller ones.
         must_fail: the failing twin.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
-        predicted: another way to the prediction, when the right side is not evaluated term by term.
+        predicted: (statement, case) -> prediction, for claims that allow an interval around what the right side says.
         proof: (statement) -> steps of an argument that covers the whole domain; all confirmed means PROVED.
         expected: FAILS for a statement that is known to be wrong as printed or recalled.
         seeds: how many seeds each case is measured with.
@@ -91,7 +91,7 @@ class Claim:
     grid: Mapping[str, tuple[Case, ...]]
     must_fail: Twin
     assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
-    predicted: Callable[[Case], Any] | None = None
+    predicted: Callable[[sympy.core.relational.Relational, Case], Any] | None = None
     proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     seeds: int = 1
@@ -110,7 +110,7 @@ class Claim:
 
     def predict(self, case: Case) -> Any:
         """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
-        return self.predicted(case) if self.predicted else at(self.statement.rhs, case)
+        return self.predicted(self.statement, case) if self.predicted else at(self.statement.rhs, case)
 
 
 def at(expression: sympy.Expr, case: Case) -> sympy.Expr:

@@ -161,6 +161,7 @@ def claims() -> Iterator[Claim]:
     yield from _value_claims()
     yield from _size_claims()
     yield from _growth_claims()
+    yield from _slope_claims()
     yield _knee_claim()
 
 
@@ -223,12 +224,12 @@ def _size_claims() -> Iterator[Claim]:
 
 
 def _growth_claims() -> Iterator[Claim]:
-    from sympy import E, Eq, Ge, Le, floor, log
+    from sympy import E, Ge, Le, floor, log
 
     from .glossary import symbol
 
     d, D, C, S = _symbols()
-    L, slope, half = symbol("depth"), symbol("late_slope"), floor(C / 2)
+    L, half = symbol("depth"), floor(C / 2)
     before = {"floor(C/2) <= D": lambda c: moments_degree(c.depth) // 2 <= c.width * (c.width + 1) // 2}
     after = {"floor(C/2) >= D": lambda c: moments_degree(c.depth) // 2 >= c.width * (c.width + 1) // 2}
     yield Claim(
@@ -250,6 +251,15 @@ def _growth_claims() -> Iterator[Claim]:
               "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
         must_fail=Twin(Case(width=5, depth=20), "the slope 2 d of Theorem 2", statement=Le(log(S) / log(3),
             2 * d * L + log(d + 1) / log(3))))
+
+
+def _slope_claims() -> Iterator[Claim]:
+    from sympy import Eq, Le
+
+    from .glossary import symbol
+
+    d, D, _, S = _symbols()
+    L, slope = symbol("depth"), symbol("late_slope")
     yield Claim(
         key="separation_rank/count_linear", title="the count never exceeds 3^(D L)",
         words="For every d and L, S(d, L) <= 3^(D L) with D = d(d+1)/2.",

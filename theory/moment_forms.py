@@ -102,7 +102,9 @@ def _scaled(exponents: Exponents, coefficient: int, factorial: list[int], prime:
 
 def _monomials(variables: int, degree: int) -> NDArray[np.int64]:
     """Exponents of all monomials of a degree: stars and bars."""
-    bars = np.array(list(itertools.combinations(range(degree + variables - 1), variables - 1)), dtype=np.int64).reshape(-1, variables - 1)
+    if variables == 1:
+        return np.array([[degree]])
+    bars = np.array(list(itertools.combinations(range(degree + variables - 1), variables - 1)), dtype=np.int64)
     edges = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), degree + variables - 1)])
     return np.diff(edges, axis=1) - 1
 

@@ -216,7 +216,7 @@ def _softmax_claims() -> Iterator[Claim]:
               "from 0 to it.",
         statement=decimals, source=Source("dong2021", "appendix, the constant 1.256", V2), reading="derived", kind="identity",
         quantifier="all",
-        measured=lambda c, s: softmax_constant(), predicted=lambda c: rounded_decimal(decimals), proof=prove_root,
+        measured=lambda c, s: softmax_constant(), predicted=lambda st, c: rounded_decimal(st), proof=prove_root,
         grid={"quick": (Case(decimals=11),)}, note="The paper's 1.256 is this root truncated.",
         must_fail=Twin(Case(decimals=11), "the tenth decimal off by one", statement=Eq(root, Rational("1.25643120873"))))
 
@@ -355,7 +355,7 @@ def _recurrence_claims() -> Iterator[Claim]:
         words="For almost every symmetric input and one head, log of the residual after a layer against log of the residual before it "
               "has slope 3 in the limit of small residuals, within the second-order remainder of the softmax.",
         statement=three, source=Source("depthlaw", "theory/rank_collapse.py, slope of one layer"), reading="derived", kind="rate",
-        quantifier="almost every", measured=halving_slope, predicted=lambda case: around_slope(three, case),
+        quantifier="almost every", measured=halving_slope, predicted=around_slope,
         assumes={"the condition number of the first-order term is at most `condition`": lambda c: c.rational("condition") > 0,
                  "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda c:
                      c.rational("condition") * c.rational("qk_norm") * c.rational("residual") ** 2 < Fraction(1, 4)},
@@ -387,14 +387,14 @@ def _bert_claim() -> Claim:
         published = ("0.6118", "0.01758", "6.99e-7")
         return Eq(relative, factor * Piecewise(*((Rational(value), Eq(layer, index)) for index, value in enumerate(published))))
 
-    def predicted(case: Case) -> Ball:
+    def predicted(statement: Relational, case: Case) -> Ball:
         from .claim import at
         from .enclosure import enclose
 
         # The published curve is one random initialisation. Relative standard deviation over initialisations: 0.02 of 0.60, 10 %, 30 %;
         # 3.29 of them is the two-sided normal quantile at a false-alarm rate of 1/1000.
         spread = Rational("3.29") * (Rational(1, 30), Rational(1, 10), Rational(3, 10))[case.layer]
-        value = log(at(curve(1).rhs, case))
+        value = log(at(statement.rhs, case))
         return Ball(Ball.of(enclose(exp(value - spread))).low, Ball.of(enclose(exp(value + spread))).high)
 
     def cases(layers: Iterable[int]) -> tuple[Case, ...]:
@@ -405,7 +405,7 @@ def _bert_claim() -> Claim:
         words="At random initialisation with skip connections and MLPs removed, BERT-base typically has relative residuals "
               "0.6118, 0.01758 and 6.99e-7 after layers 0, 1 and 2, up to the spread over initialisations.",
         statement=curve(1), source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation", V1), reading="printed",
-        kind="empirical fit", quantifier="typical", measured=None, needs="empirics", predicted=lambda case: predicted(case),
+        kind="empirical fit", quantifier="typical", measured=None, needs="empirics", predicted=predicted,
         grid={"quick": cases((1,)), "theory": cases((0, 2))},
         note="Reproduced with random weights and Zipf-distributed token ids in place of Wikipedia text. The attention layer "
              "normalisation stays, as in the authors' code. The tolerance is the spread of one initialisation, so this is a consistency "

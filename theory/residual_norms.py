@@ -73,7 +73,8 @@ def _norm_claims() -> Iterator[Claim]:
               "in "
               "the composite norm, which is above 1 for every N > 1.",
         statement=Eq(triangle, (N + 1) ** 2 / (4 * N)), source=Source("dong2021", "remark on the composite norm", _V2), reading="derived",
-        kind="identity", quantifier="exists", measured=measured_by.triangle_ratio, grid={"quick": Case.grid(tokens=(2, 3, 5, 16))},
+        kind="identity", quantifier="exists", measured=measured_by.triangle_ratio,
+        proof=measured_by.prove_triangle, grid={"quick": Case.grid(tokens=(2, 3, 5, 16))},
         note="That the inequality fails is as the paper says (reported); the family and its ratio are ours. At N = 2 the norms are "
              "3 > 2 sqrt(2).",
         must_fail=Twin(Case(tokens=2), "the triangle inequality", statement=Eq(triangle, Integer(1))))
@@ -126,7 +127,8 @@ def _gamma_claims() -> Iterator[Claim]:
         key="rank_collapse/gamma_of_identity", title="gamma of logits c I is sqrt(N)/2",
         words="For E = c I_N with N >= 2 and c > 0, gamma^2 = N/4, so that gamma grows with the number of tokens.",
         statement=Eq(gamma2, N / 4), source=source, reading="derived", kind="identity", quantifier="all",
-        measured=measured_by.gamma_square, grid={"quick": Case.grid(instance="identity", tokens=(2, 3, 16))},
+        measured=measured_by.gamma_square, proof=measured_by.prove_identity_gamma,
+        grid={"quick": Case.grid(instance="identity", tokens=(2, 3, 16))},
         must_fail=Twin(Case(instance="identity", tokens=16), "gamma = 1, as version 1 has it", statement=Eq(gamma2, 1)))
     yield Claim(
         key="rank_collapse/column_ranges_v1", title="sum of row ranges at most 2 |E|_1, as version 1 needs",

@@ -218,6 +218,29 @@ def product_steps() -> Iterator[Step]:
                sympy.expand(m * (b + c) - (m - s) * b - (m - t) * c - (s * b + t * c)) == 0)
 
 
+def prove_triangle(statement: Relational) -> Iterator[Step]:
+    """A has column sums 1 and row sums N, 0, ..., 0; A + A^T has the first row 2, 1, ..., 1 and is symmetric."""
+    import sympy
+
+    from .glossary import symbol
+
+    N = symbol("tokens")
+    first, others = 2 + (N - 1), sympy.Integer(1)
+    yield Step("the largest row and column sum of A + A^T is N + 1", at_least(first, others) and sympy.expand(first - (N + 1)) == 0)
+    yield Step("so the squared ratio is (N + 1)^2 / (2 sqrt(N))^2, as stated",
+               sympy.simplify(first**2 / (2 * sympy.sqrt(N)) ** 2 - statement.rhs) == 0)
+
+
+def prove_identity_gamma(statement: Relational) -> Iterator[Step]:
+    """Every row of c I_N has the range c, and every column sum is c."""
+    import sympy
+
+    from .glossary import symbol
+
+    c = sympy.Symbol("c", positive=True)
+    yield Step("gamma^2 = (N c) c / (4 c^2), as stated", sympy.simplify(symbol("tokens") * c * c / (4 * c**2) - statement.rhs) == 0)
+
+
 def prove_product(statement: Relational) -> Iterator[Step]:
     """The composite norm is sub-multiplicative, for matrices of every shape."""
     import sympy

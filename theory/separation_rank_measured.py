@@ -27,6 +27,9 @@ from .proof_steps import vanish
 
 Array = NDArray[Any]
 
+# Chance of a miss that is small enough for a suite with thousands of comparisons.
+_RARE = 1e-6
+
 
 def rank_mod(matrix: Array, prime: int = PRIME) -> int:
     """The exact rank of an integer matrix modulo a prime.
@@ -241,8 +244,14 @@ def measured_rank(case: Case, seed: int) -> Exact:
 @lru_cache(maxsize=1024)
 def _random_rank(case: Case, seed: int) -> Exact:
     # Cached, because several claims ask about the same net.
-    return separation_rank(case.rng(seed), width=case.width, depth=case.depth, heads=case.heads, tokens=case.tokens,
-                           inputs=case.get("inputs"), residual=bool(case.get("residual", False)), input_rank=case.get("input_rank"))
+    rng, shape = case.rng(seed), {name: case.get(name) for name in ("width", "depth", "heads", "tokens", "input_rank")}
+    shape["residual"] = bool(case.get("residual", False))
+    found = separation_rank(rng, inputs=case.get("inputs"), **shape)
+    if not _RARE < found.misses < 1:
+        return found
+    # Other weights and inputs miss independently of the first.
+    again = separation_rank(rng, inputs=int(found.value) + 1, **shape)
+    return Exact(max(found.value, again.value), misses=found.misses * again.misses)
 
 
 def measured_degree(case: Case, seed: int) -> Exact | Ball:

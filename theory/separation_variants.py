@@ -38,9 +38,9 @@ def _forms(width: int, depth: int, heads: int, seed: int) -> list[dict[tuple[int
 def measured_catalecticant(case: Case, seed: int) -> Exact:
     """The rank of the catalecticant of one order, at random weights: at most the generic rank, and equal to it with high probability."""
     matrix = catalecticant(_forms(case.width, case.depth, case.heads, seed), case.order)
-    # A minor has degree 4 C(L) in the weights for each of its rows.
-    misses = min(matrix.shape) * 2 * (3**case.depth - 1) / (2**31 - 1)
-    return Exact(rank_mod(matrix), misses=misses)
+    rank, most = rank_mod(matrix), min(matrix.shape)
+    # A minor has degree 4 C(L) in the weights for each of its rows; no rank is larger than the matrix.
+    return Exact(rank, misses=0.0 if rank == most else most * 2 * (3**case.depth - 1) / (2**31 - 1))
 
 
 def measured_rank_gap(case: Case, seed: int) -> Exact:

@@ -220,7 +220,7 @@ def _slope_claims() -> Iterator[Claim]:
         words="At initialisation the gradient of the last feed-forward matrix of a pre-LN net falls as L^(-1/2) for large L; at both ends of "
               "Lemma 2's bracket the slope from L to 2L exceeds -1/2 by at most (3/4)/(1 + L).",
         statement=pre, source=source, reading="derived", kind="rate", quantifier="all", measured=measured_by.pre_ln_slope,
-        predicted=lambda case: _above(pre, case), note=note,
+        predicted=_above, note=note,
         grid={"quick": Case.grid(depth=(6, 24, 96, 1000), attention=(True, False)), "theory": Case.grid(depth=10**4, attention=(True, False))},
         must_fail=Twin(Case(depth=24, attention=True), "no dependence on depth, as in post-LN", statement=Eq(slope, 0)))
     yield Claim(

@@ -14,6 +14,7 @@ from depthlaw.ledger.budget import LEAST, MOST, UsageError, parse_budget, parse_
     ("1.3B", 1_300_000_000), ("350M", 350_000_000), ("7e9", 7_000_000_000), ("350m", 350_000_000), (" 7 B ", 7_000_000_000),
     ("1_300_000_000", 1_300_000_000), ("+7b", 7_000_000_000), (".5M", 500_000), ("5.B", 5_000_000_000), ("1K", LEAST), ("1000T", MOST),
     ("1e15", MOST), ("0.0000013e15", 1_300_000_000), ("1.1B", 1_100_000_000), ("1.3e0B", 1_300_000_000),
+    ("1,300,000,000", 1_300_000_000), ("12,345.5M", 12_345_500_000), ("1,300", 1300), ("1.3G", 1_300_000_000), ("7g", 7_000_000_000),
 ])
 def test_budget_is_read_exactly(text: str, value: int) -> None:
     assert parse_budget(text) == value
@@ -30,7 +31,9 @@ def test_every_integer_and_its_billions_read_back(value: int) -> None:
     ("-1.3B", "negative"), ("0", "zero"), ("-0", "zero"), ("0.0B", "zero"), ("nan", "not a finite"), ("-inf", "not a finite"),
     ("Infinity", "not a finite"), ("1e40", "more than 1e15"), ("1001T", "more than 1e15"), ("1e999999999999999", "more than 1e15"),
     ("999", "less than 1e3"), ("1e-5", "less than 1e3"), ("1e-999999999999999", "less than 1e3"), ("", "cannot read"),
-    ("big", "cannot read"), ("1,3B", "cannot read"), ("1.3GB", "cannot read"), ("B", "cannot read"), (".", "cannot read"),
+    ("big", "cannot read"), ("1,3B", "cannot read"), ("1.3GB", "cannot read"), ("1,3000", "cannot read"),
+    (",300", "cannot read"), ("1300,000", "cannot read"), ("1,300,", "cannot read"), ("1.3e9B", "a power of ten and a suffix"),
+    ("1.3e12g", "give one of them"), ("1e999999999999999B", "more than 1e15"), ("B", "cannot read"), (".", "cannot read"),
     ("0x10", "cannot read"), ("1.3.3B", "cannot read"), ("\u0661B", "cannot read"),
     ("1" * 5000, "cannot read"), ("\x1b[2J1B", "cannot read"), ("1B\n2B", "cannot read"),
 ])

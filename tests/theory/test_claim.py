@@ -63,8 +63,7 @@ def test_failing_twin_fails(claim: Claim):
     if claim.measured is None and claim.must_fail.measured is None:
         pytest.skip("needs the extra " + claim.needs)
     twin = claim.must_fail
-    mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement,
-                                  predicted=claim.predicted if twin.statement is None else None)
+    mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement)
     measured = twin.measured or claim.measured
     decision = judge(mutated, twin.case, measured(twin.case, twin.seed), force=True)
     assert decision.verdict is Verdict.FAILS, decision
@@ -82,7 +81,7 @@ def test_measured_runs_while_predicted_raises(claim: Claim, monkeypatch: pytest.
     monkeypatch.setattr("depthlaw.theory.claim.at", forbidden)
     monkeypatch.setattr("depthlaw.theory.judgement.at", forbidden)
     if claim.predicted is not None:
-        module, name = claim.predicted.__module__, claim.predicted.__name__
+        module, name = claim.predicted.__module__, claim.predicted.__qualname__
         if name.isidentifier():
             monkeypatch.setattr(f"{module}.{name}", forbidden)
     claim.measured(first_decidable(claim), 0)
@@ -102,3 +101,11 @@ def test_at_is_exact():
 
     value = at(3 ** symbol("depth"), Case(depth=200))
     assert value == sympy.Integer(3**200)
+
+
+@each_claim
+def test_the_statement_itself_passes_where_its_twin_fails(claim: Claim):
+    """The harness of the twins says FAILS of the mutation alone, not of the true statement too."""
+    case = first_decidable(claim)
+    if claim.measured is not None and claim.expected != "FAILS":
+        assert judge(claim, case, claim.measured(case, 0)).verdict is not Verdict.FAILS

@@ -52,7 +52,7 @@ def test_equality_of_irrational_sides_is_decided_by_algebra():
 
 
 def test_rate_holds_only_when_the_measured_interval_lies_inside():
-    made = claim(EQ, predicted=lambda c: Ball(Fraction(8), Fraction(10)))
+    made = claim(EQ, predicted=lambda st, c: Ball(Fraction(8), Fraction(10)))
     assert judge(made, CASE, Ball(Fraction(17, 2), Fraction(9))).verdict is Verdict.HOLDS
     assert judge(made, CASE, Ball(Fraction(7), Fraction(9))).verdict is Verdict.UNDECIDED
     assert judge(made, CASE, Ball(Fraction(1), Fraction(2))).verdict is Verdict.FAILS

@@ -144,7 +144,7 @@ def mutations():
 
 @pytest.mark.parametrize(("name", "statement"), list(mutations()))
 def test_a_mutated_constant_turns_a_verdict(name, statement):
-    claim = dataclasses.replace(CLAIMS[name], statement=statement, predicted=None)
+    claim = dataclasses.replace(CLAIMS[name], statement=statement)
     verdicts = [judge(claim, case, claim.measured(case, 0)).verdict for case in in_scope(claim)]
     assert Verdict.FAILS in verdicts
 
@@ -160,7 +160,8 @@ def proof_breaks(claim, statement):
 def test_proof_is_confirmed_and_breaks_under_mutation(name):
     claim = CLAIMS[name]
     assert all(step.holds for step in claim.proof(claim.statement))
-    mutated = [statement for other, statement in mutations() if other == name] or [statement for _, statement in mutants(claim.statement)]
+    mutated = [statement for other, statement in mutations() if other == name] or [
+        claim.statement.func(claim.statement.lhs, 2 * claim.statement.rhs), *(statement for _, statement in mutants(claim.statement))]
     assert any(proof_breaks(claim, statement) for statement in mutated)
 
 
