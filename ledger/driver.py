@@ -17,6 +17,9 @@ from .records import Store
 from .suite import Failure, Run
 
 
+TIME_IS_UP = "the time limit of --minutes is reached"
+
+
 class Stopped(KeyboardInterrupt):
     """A signal or the time limit stopped the driver; the message says which. No `except Exception` on the way may swallow it."""
 
@@ -79,8 +82,9 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Call
     if not todo:
         return []
     failures = []
-    deadline = time.monotonic() + 60 * minutes if minutes is not None else None
-    with _signals_raise(), closing(_stoppable(engine, todo, deadline)) as outcomes:
+    seconds = 60 * minutes if minutes is not None else None
+    deadline = time.monotonic() + seconds if seconds is not None else None
+    with _signals_raise(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -96,7 +100,7 @@ def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> I
         for item in outcomes:
             yield item
             if deadline is not None and time.monotonic() > deadline:
-                raise Stopped("the time limit of --minutes is reached")
+                raise Stopped(TIME_IS_UP)
     finally:
         close = getattr(outcomes, "close", None)
         if close is not None:
@@ -104,19 +108,39 @@ def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> I
 
 
 @contextmanager
-def _signals_raise() -> Iterator[None]:
-    """Turn SIGINT and SIGTERM into `Stopped`, so that engines close their processes and the command ends with one line."""
+def _signals_raise(seconds: float | None) -> Iterator[None]:
+    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`, so that engines close their processes and the command ends with
+    one line. The alarm counts elapsed time, whatever happens to the clock, and does not wait for a long run to end."""
+    reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
+    if hasattr(signal, "SIGALRM") and seconds is not None:
+        reasons[signal.SIGALRM] = TIME_IS_UP
+
     def stop(number: int, frame: object) -> None:
-        raise Stopped("interrupted" if number == signal.SIGINT else "terminated")
+        raise Stopped(reasons[signal.Signals(number)])
 
     try:
-        before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+        before = {number: signal.signal(number, stop) for number in reasons}
     except ValueError:
         # Not in the main thread: whoever owns the process handles its signals.
         yield
         return
     try:
-        yield
+        with _alarm(seconds):
+            yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+@contextmanager
+def _alarm(seconds: float | None) -> Iterator[None]:
+    """SIGALRM after so many seconds, and then what others had set."""
+    if seconds is None or not hasattr(signal, "setitimer"):
+        yield
+        return
+    started = time.monotonic()
+    left, interval = signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 0.001) if left else 0.0, interval)

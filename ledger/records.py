@@ -10,10 +10,12 @@ import hashlib
 import json
 import os
 import re
+import stat
 import uuid
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,9 @@ from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
 from .budget import UsageError
 
 SCHEMA = 1
+# From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n and returns those of the next. Old
+# files stay as they are and are translated whenever they are read. Canonical form, hashes and seal are the same in every schema.
+MIGRATIONS: dict[int, Callable[[dict[str, Any], dict[str, Any], dict[str, Any]], tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {}
 MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
 # No record comes near this; a larger file is not read into memory to find out.
@@ -35,18 +40,22 @@ class StoreError(UsageError):
     """A results folder that cannot be used; the message is one line for people."""
 
 
+# One encoder for all: building it costs as much as a record.
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: object) -> bytes:
     """The one byte form of a JSON value: sorted keys, no spaces, UTF-8, no NaN.
 
     >>> canonical({"b": 1, "a": [True, "x"]})
     b'{"a":[true,"x"],"b":1}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    return _encoder.encode(value).encode()
 
 
 def digest(value: object) -> str:
     """SHA-256 of the canonical form, in hexadecimal."""
-    return hashlib.sha256(canonical(value)).hexdigest()
+    return _sha256(canonical(value))
 
 
 def encode(result: Result) -> dict[str, Any]:
@@ -114,49 +123,75 @@ class Record:
     result: Mapping[str, Any]
     facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """SHA-256 of the inputs."""
-        return digest(self.inputs)
+        return _sha256(self._canonical_inputs)
 
-    @property
+    @cached_property
     def result_hash(self) -> str:
         """SHA-256 of the id and the result."""
-        return digest([self.id, self.result])
+        return _sha256(b'["%s",%s]' % (self.id.encode(), self._canonical_result))
+
+    @cached_property
+    def _canonical_inputs(self) -> bytes:
+        return canonical(self.inputs)
+
+    @cached_property
+    def _canonical_result(self) -> bytes:
+        return canonical(self.result)
 
     def to_bytes(self) -> bytes:
-        """The file's content."""
-        body = {"schema": SCHEMA, "id": self.id, "inputs": self.inputs, "result": self.result,
-                "result_hash": self.result_hash, "facts": self.facts}
-        return canonical(body | {"seal": digest(body)}) + b"\n"
+        """The file's content: one canonical JSON object, put together from parts that are each encoded only once."""
+        return self._as_schema(SCHEMA)
+
+    def _as_schema(self, schema: int) -> bytes:
+        body = b'{"facts":%s,"id":"%s","inputs":%s,"result":%s,"result_hash":"%s","schema":%d' % (
+            canonical(self.facts), self.id.encode(), self._canonical_inputs, self._canonical_result, self.result_hash.encode(), schema)
+        return b'%s,"seal":"%s"}\n' % (body, _sha256(body + b"}").encode())
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> Record:
-        """Read a record and verify every hash in it.
+        """Read a record and verify every hash in it; one of an older schema is verified as it stands, then migrated.
 
         Raises:
-            ValueError: with the reason, when the file is truncated, edited, foreign, or from another schema.
+            ValueError: with the reason, when the file is truncated, edited, foreign, or from a newer schema.
         """
         try:
             body = json.loads(data)
-            seal = body.pop("seal")
-            schema = body["schema"]
+            schema, seal = body["schema"], body["seal"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ValueError("not a record: truncated or foreign") from None
-        if schema != SCHEMA:
-            raise ValueError(f"schema {schema!r}; this version of depthlaw reads schema {SCHEMA}")
-        if seal != digest(body):
-            raise ValueError("edited or damaged: its content does not match its seal")
+        if type(schema) is not int or (schema != SCHEMA and not all(n in MIGRATIONS for n in range(schema, max(SCHEMA, schema + 1)))):
+            newer = "; a newer depthlaw wrote it: upgrade, then move it back" if type(schema) is int and schema > SCHEMA else ""
+            raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{newer}")
         try:
             record = cls(body["inputs"], body["result"], body["facts"])
+            # The comparison covers every hash and the canonical form at once.
+            if data != record._as_schema(schema) or name != f"{record.id}.json":
+                raise ValueError(_what_is_wrong(body, seal, record, name))
+        except (KeyError, TypeError):
+            raise ValueError("edited or damaged: parts of it are missing") from None
+        try:
+            for number in range(schema, SCHEMA):
+                record = cls(*MIGRATIONS[number](dict(record.inputs), dict(record.result), dict(record.facts)))
             decode(record.result)
         except (ValueError, KeyError, TypeError, ZeroDivisionError, OverflowError):
             raise ValueError("sealed, but its result is not of a known form") from None
-        if body["id"] != record.id or body["result_hash"] != record.result_hash or name != f"{record.id}.json":
-            raise ValueError("its id, its result hash or its file name does not match its content")
-        if data != record.to_bytes():
-            raise ValueError("not in canonical form")
         return record
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str) -> str:
+    """Why a file that reads as a record is not the record's file."""
+    if seal != digest({key: value for key, value in body.items() if key != "seal"}):
+        return "edited or damaged: its content does not match its seal"
+    if body.get("id") != record.id or body.get("result_hash") != record.result_hash or name != f"{record.id}.json":
+        return "its id, its result hash or its file name does not match its content"
+    return "not in canonical form"
 
 
 @dataclass(frozen=True)
@@ -270,18 +305,13 @@ class Store:
             os.close(folder)
 
     def _load(self) -> None:
-        for path in sorted((self.root / "runs").rglob("*")):
-            if path.is_dir() and not path.is_symlink():
-                continue
+        for path in _files_below(self.root / "runs"):
+            name = os.path.basename(path)
             try:
-                if path.is_symlink() or not path.is_file():
-                    raise ValueError("not a regular file")
-                if not _NAME.fullmatch(path.name):
+                if not _NAME.fullmatch(name) and not os.path.islink(path):
                     raise ValueError("not a record: foreign name")
-                if path.stat().st_size > LARGEST:
-                    raise ValueError("not a record: too large")
-                record = Record.from_bytes(path.read_bytes(), path.name)
-                if path != self._path(record.id):
+                record = Record.from_bytes(_content(path), name)
+                if path != f"{self.root}{os.sep}runs{os.sep}{name[:2]}{os.sep}{name}":
                     raise ValueError("a copy outside its place")
             except FileNotFoundError:
                 # Another driver on the same folder has just set it aside.
@@ -289,9 +319,11 @@ class Store:
             except OSError as error:
                 raise StoreError(f"cannot read {path} ({error.strerror}); fix its permissions or choose another --results DIR") from None
             except ValueError as reason:
-                self._move_aside(path, str(reason))
+                self._move_aside(Path(path), str(reason))
                 continue
-            self._records[record.id] = record
+            # Of a record and the same one in an older schema, the one that was found under its own name stays.
+            if record.id not in self._records or name == f"{record.id}.json":
+                self._records[record.id] = record
 
     def _move_aside(self, path: Path, why: str) -> None:
         name = str(path.relative_to(self.root))
@@ -317,3 +349,40 @@ def manifest(records: Iterable[Record]) -> dict[str, Any]:
     """
     runs = sorted([record.id, record.result_hash] for record in records)
     return {"schema": SCHEMA, "runs": runs, "hash": digest(runs)}
+
+
+def _files_below(folder: Path) -> Iterator[str]:
+    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may hold a hundred thousand files."""
+    for here, folders, files in os.walk(folder):
+        folders.sort()
+        # Links to folders are not followed, and are as foreign as any other link.
+        for name in sorted([*files, *(f for f in folders if os.path.islink(os.path.join(here, f)))]):
+            yield os.path.join(here, name)
+
+
+def _content(path: str) -> bytes:
+    """The content of a regular file; links are not followed, and a pipe is not waited for.
+
+    Raises:
+        ValueError: for anything else, and for a file larger than any record.
+    """
+    if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
+        if os.path.islink(path) or not os.path.isfile(path):
+            raise ValueError("not a regular file")
+        return Path(path).read_bytes()
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ValueError("not a regular file") from None
+        raise error
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise ValueError("not a regular file")
+        if facts.st_size > LARGEST:
+            raise ValueError("not a record: too large")
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.readall()
+    finally:
+        os.close(descriptor)

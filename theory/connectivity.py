@@ -118,17 +118,23 @@ _QUICK = (*Case.grid(family=_FAMILIES, diameter=(2, 3, 5, 12), depth=(0, 1, 2)),
           *Case.grid(family=("path", "two cycles"), diameter=(28,), depth=(2, 3)),
           *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(4, 8), depth=(1, 2)),
           *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)),
-          *Case.grid(family="barbell", diameter=(3, 6), depth=1), Case(family="star", diameter=2, depth=1))
-_THEORY = (*Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
+          *Case.grid(family="barbell", diameter=(3, 6), depth=1), Case(family="star", diameter=2, depth=1),
+          # "all": every graph of at most 6 vertices.
+          *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)), Case(family="all", diameter=5, depth=1))
+_THEORY = (*Case.grid(family="all", diameter=(1, 3), depth=(0, 1, 2)),
+           *Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
            *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11), depth=(1, 2, 3)),
            *Case.grid(family="path", diameter=(81, 82), depth=(3, 4)))
 _GRID = {"quick": _QUICK, "theory": _THEORY}
-_DIAMETERS = {"quick": Case.grid(family=("path", "two cycles", "grid"), diameter=(1, 2, 3, 4, 8, 9, 10, 26, 27, 28)),
+_DIAMETERS = {"quick": (*Case.grid(family=("path", "two cycles", "grid"), diameter=(1, 2, 3, 4, 8, 9, 10, 26, 27, 28)),
+                        *Case.grid(family="all", diameter=(1, 2, 3, 4, 5))),
               "theory": (*Case.grid(family=("path", "cycle"), diameter=(80, 81, 82)),
                          *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(3, 4, 9, 10))),
               "full": Case.grid(family="path", diameter=(242, 243, 244, 729, 730))}
-_DISENTANGLED = Source("ye2025", "Theorems 4.3 and 4.5", "arXiv:2510.19753")
-_THEOREM_2 = Source("merrill2025", "Theorem 2", "arXiv:2503.03961")
+# What is our own is credited to this project, and names what it was made after.
+_PLAIN = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
+_COROLLARY = "after sanford2024, arXiv:2402.09268v1, Corollary "
+_MERRILL = "arXiv:2503.03961"
 
 
 def claims() -> Iterator[Claim]:
@@ -147,12 +153,27 @@ def claims() -> Iterator[Claim]:
 
 def _radius(which: str, residual: bool = False) -> Callable[[Case, int], Measured]:
     def measured(case: Case, seed: int) -> Exact:
-        from .graph_attention import graph, radii
+        from .graph_attention import radii
 
-        covered, reached = radii(graph(case.family, case.diameter, case.rng(seed)), case.depth, residual=residual)
-        # With the residual one number stands for both: -1 says that the support is no ball.
-        return Exact({"covered": covered, "reached": reached, "both": reached if covered == reached else -1}[which])
+        found = set()
+        for g in _graphs(case, seed):
+            covered, reached = radii(g, case.depth, residual=residual)
+            # With the residual one number stands for both: -1 says that the support is no ball.
+            found.add({"covered": covered, "reached": reached, "both": reached if covered == reached else -1}[which])
+        return Exact(_common(found))
     return measured
+
+
+def _graphs(case: Case, seed: int) -> list[Any]:
+    from .graph_attention import graphs
+
+    return graphs(case.family, case.diameter, case.rng(seed))
+
+
+def _common(values: Iterable[int]) -> int:
+    """The one value that all graphs of a case have; -1 when they differ, which no equality here allows."""
+    found = set(values)
+    return found.pop() if len(found) == 1 else -1
 
 
 def _reach_claims() -> Iterator[Claim]:
@@ -161,7 +182,7 @@ def _reach_claims() -> Iterator[Claim]:
     from .glossary import symbol
 
     L, D, reached, covered = (symbol(s) for s in ("depth", "diameter", "reached_distance", "covered_distance"))
-    shared: dict[str, Any] = {"source": _DISENTANGLED, "reading": "derived", "kind": "identity", "quantifier": "all", "grid": _GRID}
+    shared: dict[str, Any] = {"source": _PLAIN, "reading": "derived", "kind": "identity", "quantifier": "all", "grid": _GRID}
     why = "with base 2 the reach at L = 1 would be 2, not 3"
     twin = Case(family="path", diameter=12, depth=1)
     yield Claim(
@@ -169,7 +190,7 @@ def _reach_claims() -> Iterator[Claim]:
         words="For every graph with largest finite distance D, the farthest pair with a positive entry after L layers of X -> X X^T X "
               "on A + I has distance min(3^L, D); vertices of different components have entry 0.",
         statement=Eq(reached, Min(3**L, D)), measured=_radius("reached"), must_fail=Twin(twin, why, Eq(reached, Min(2**L, D))),
-        note="Exact integers and identity weights, without softmax and residual. The source proves reach 3^L for ReLU attention with "
+        note="Exact integers and identity weights, without softmax and residual. ye2025 proves reach 3^L for ReLU attention with "
              "non-negative weights and tokens of width n, as reported.", **shared)
     yield Claim(
         key="connectivity/support", title="L layers of linearised attention see everything within 3^L",
@@ -197,9 +218,7 @@ def _largest_entry(build: Callable[[Case, int], Any]) -> Callable[[Case, int], M
 
 
 def _family(case: Case, seed: int) -> Any:
-    from .graph_attention import graph
-
-    return graph(case.family, case.diameter, case.rng(seed))
+    return _graphs(case, seed)[0]
 
 
 def _complete(case: Case, seed: int) -> Any:
@@ -219,7 +238,7 @@ def _entry_claims() -> Iterator[Claim]:
             *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
             *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
             *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)))
-    shared: dict[str, Any] = {"source": _DISENTANGLED, "reading": "derived", "quantifier": "all"}
+    shared: dict[str, Any] = {"source": _PLAIN, "reading": "derived", "quantifier": "all"}
     yield Claim(
         key="connectivity/entry_bound", title="entries are at most (degree + 1)^(3^L - 1)",
         words="For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is at most "
@@ -238,11 +257,11 @@ def _entry_claims() -> Iterator[Claim]:
         must_fail=Twin(Case(max_degree=2, depth=1), "one walk too many per step", Eq(entry, (degree + 1) ** (3**L))), **shared)
 
 
-def _settling(name: str) -> Callable[[Case, int], Measured]:
+def _settling(name: str, over_graphs: Callable[[Iterable[int]], int] = _common) -> Callable[[Case, int], Measured]:
     def measured(case: Case, seed: int) -> Exact:
         from . import graph_attention
 
-        return Exact(getattr(graph_attention, name)(_family(case, seed)))
+        return Exact(over_graphs([getattr(graph_attention, name)(g) for g in _graphs(case, seed)]))
     return measured
 
 
@@ -257,28 +276,30 @@ def _depth_claims() -> Iterator[Claim]:
         key="connectivity/layers_for_diameter", title="all pairs are decided by exactly ceil(log_3 D) layers",
         words="For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on A + I has a positive entry "
               "for every connected pair of vertices is ceil(log_3 D).",
-        statement=Eq(least, ceiling(log3)), source=_DISENTANGLED, reading="derived", kind="threshold", quantifier="all",
+        statement=Eq(least, ceiling(log3)), source=_PLAIN, reading="derived", kind="threshold", quantifier="all",
         measured=_settling("minimal_depth"), grid=_DIAMETERS,
         must_fail=Twin(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9", Eq(least, ceiling(log(D) / log(2)))),
         note="For this network only: tokens are rows of A + I, of width n, and the weights are the identity.")
     yield Claim(
-        key="connectivity/components_log_depth", title="O(log D) layers output the connected components",
-        words="For every graph with components of diameter at most D some network labels every vertex by its component within "
-              "1 + log_3 D layers.",
-        statement=Le(components, 1 + log3), source=Source("sanford2024", "Corollary 3.3", "arXiv:2402.09268v1"), reading="printed",
-        kind="upper", quantifier="exists", measured=_settling("components_depth"), grid=_DIAMETERS,
+        key="connectivity/components_log_depth", title="ceil(log_3 D) layers of width n label the connected components",
+        words="For every graph whose largest finite distance is D, after ceil(log_3 D) layers of X -> X X^T X on A + I the least index in "
+              "the support of a vertex's row is the least vertex of its component.",
+        statement=Le(components, ceiling(log3)), source=Source("depthlaw", _COROLLARY + "3.3"), reading="derived", kind="construction",
+        quantifier="all", measured=_settling("components_depth", max), grid=_DIAMETERS,
         must_fail=Twin(Case(family="path", diameter=28), "a third of the depth is not enough on a path", Le(components, log3 / 3)),
-        note="The corollary says L = O(log D) at m = O(N^epsilon) and H = O(log log N) and names no constant. The constant here is "
-             "that of linearised attention on A + I, with the least index of a row's support as label: width n, not N^epsilon.")
+        note="Ours, with width n. The corollary is about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) without a "
+             "constant, which nothing finite can refute.")
     yield Claim(
-        key="connectivity/lower_bound_conditional", title="connectivity needs Omega(log D) layers, if one-versus-two-cycles is hard",
-        words="If no MPC protocol tells one cycle from two in o(log N) rounds, then for D >= N^epsilon and m H = O(D^(1 - epsilon)) every "
-              "transformer that decides connectivity of all graphs with component diameters at most D has L = Omega(log D).",
-        statement=Ge(least, log3), source=Source("sanford2024", "Corollary 3.5", "arXiv:2402.09268v1"), reading="printed",
-        kind="conditional", quantifier="all", measured=_settling("minimal_depth"), grid=_DIAMETERS,
+        key="connectivity/lower_bound_conditional", title="one network for connectivity does not beat log_3 D layers",
+        words="If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide connectivity need "
+              "Omega(log D) layers, with an unknown constant (Corollary 3.5). Tested is one network: for every graph, X -> X X^T X on "
+              "A + I has a positive entry for every connected pair no earlier than layer log_3 D. One network cannot test a bound over all "
+              "transformers.",
+        statement=Ge(least, log3), source=Source("depthlaw", _COROLLARY + "3.5"), reading="derived", kind="conditional",
+        quantifier="all", measured=_settling("minimal_depth", min), grid=_DIAMETERS,
         must_fail=Twin(Case(family="path", diameter=9), "twice as many layers are not needed", Ge(least, 2 * log3)),
-        note="The constant is not given. Tested is only that linearised attention on A + I, whose width n lies outside the corollary's "
-             "regime, does not beat log_3 D; this neither proves nor refutes the corollary.")
+        note="The constant log_3 is that of this network and rests on no conjecture (connectivity/layers_for_diameter); its width n lies "
+             "outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is neither proved nor refuted.")
 
 
 def _told_apart(rule: str) -> Callable[[Case, int], Measured]:
@@ -296,13 +317,13 @@ def _cycle_claims() -> Iterator[Claim]:
 
     from .glossary import symbol
 
-    L, length = symbol("depth"), symbol("cycle_length")
+    L, length = symbol("depth"), symbol("cycle_length_max")
     grid = {"quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)), "theory": (Case(depth=3, longest=60),)}
     yield Claim(
         key="connectivity/one_vs_two_cycles", title="connectivity tells one 2m-cycle from two m-cycles iff m <= 3^L",
         words="For every L >= 1, 'all entries are positive' after L layers of X -> X X^T X on A + I holds for one 2m-cycle and not for "
               "two m-cycles exactly when 3 <= m <= 3^L.",
-        statement=Eq(length, 3**L), source=_DISENTANGLED, reading="derived", kind="threshold", quantifier="all",
+        statement=Eq(length, 3**L), source=_PLAIN, reading="derived", kind="threshold", quantifier="all",
         measured=_told_apart("all positive"), grid=grid,
         must_fail=Twin(Case(depth=2, longest=24), "base 2 stops at m = 4", Eq(length, 2**L)),
         note="The 2m-cycle has diameter m, and entries between two cycles are always 0. Other read-outs of the same output do better: "
@@ -311,17 +332,17 @@ def _cycle_claims() -> Iterator[Claim]:
         key="connectivity/one_vs_two_cycles_rows", title="row read-outs tell the cycles apart iff m <= 2 3^L",
         words="For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of entries, differ between one "
               "2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.",
-        statement=Eq(length, 2 * 3**L), source=Source("paccagnella", "Part IV"), reading="derived", kind="threshold", quantifier="all",
-        measured=_told_apart("rows"), grid=grid,
+        statement=Eq(length, 2 * 3**L), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived", kind="threshold",
+        quantifier="all", measured=_told_apart("rows"), grid=grid,
         must_fail=Twin(Case(depth=2, longest=24), "rows differ as soon as walks meet on the far side of an m-cycle", Eq(length, 3**L)),
-        note="Up to 2 3^L + 1 <= m both graphs look like a line from every vertex. It decides cycles, not connectivity. The source, a "
+        note="Up to 2 3^L + 1 <= m both graphs look like a line from every vertex. It decides cycles, not connectivity. paccagnella, a "
              "student report, sees the same factor of two with a cosine read-out.")
 
 
 def _doubling_layers(case: Case, seed: int) -> Exact:
-    from .graph_attention import directed_graph, doubling_layers
+    from .graph_attention import directed_graphs, doubling_layers
 
-    return Exact(doubling_layers(directed_graph(case.family, case.vertices, case.rng(seed))))
+    return Exact(max(doubling_layers(g) for g in directed_graphs(case.family, case.vertices, case.rng(seed))))
 
 
 def _largest_universal(case: Case, seed: int) -> Exact:
@@ -342,16 +363,10 @@ def _largest_universal(case: Case, seed: int) -> Exact:
 
 
 def _inverse_proof(statement: sympy.core.relational.Relational) -> Iterable[Step]:
-    from sympy import Symbol, log, simplify
-
     from .glossary import symbol
+    from .graph_reach import length_steps
 
-    t = Symbol("t", integer=True, nonnegative=True)
-    even, odd = (statement.rhs.subs(symbol("depth"), 18 + 2 * t + spare) for spare in (0, 1))
-    yield Step("L = 18 + 2t gives room for t doublings, and log2 of the right side is t, so 18 + 2 ceil(log2 n) = L there",
-               simplify(log(even) / log(2) - t) == 0)
-    yield Step("one vertex more has log2 n > t, so ceil(log2 n) >= t + 1 and L is exceeded", (even + 1 - 2**t).is_positive)
-    yield Step("L = 19 + 2t has room for t doublings too, and the same right side", simplify(odd - 2**t) == 0)
+    yield from length_steps(2, _FIXED_LAYERS, lambda depth: statement.rhs.subs(symbol("depth"), depth))
 
 
 def _doubling_claims() -> Iterator[Claim]:
@@ -360,18 +375,22 @@ def _doubling_claims() -> Iterator[Claim]:
     from .glossary import symbol
 
     n, layers = symbol("vertices"), symbol("doubling_layers")
+    log2 = log(n) / log(2)
     yield Claim(
-        key="connectivity/log_depth_uniform", title="18 + 2 ceil(log2 n) layers of fixed width decide s-t connectivity",
-        words="For every n, one set of weights, its 2-layer block repeated ceil(log2 n) times between 17 initial layers and 1 final "
-              "layer, decides s-t connectivity of all directed and undirected graphs with n vertices.",
-        statement=Le(18 + layers, 18 + 2 * ceiling(log(n) / log(2))), source=_THEOREM_2, reading="printed", kind="construction",
-        quantifier="exists", measured=_doubling_layers,
-        grid={"quick": Case.grid(family=("directed path", "directed cycle", "path"), vertices=(1, 2, 3, 4, 5, 8, 9, 16, 17, 32, 33)),
-              "theory": Case.grid(family=("directed path", "random digraph"), vertices=(7, 12, 48, 64, 65, 100))},
+        key="connectivity/log_depth_uniform", title="ceil(log2 n) doublings of two layers each decide s-t connectivity",
+        words="For every n, ceil(log2 n) repetitions of the 2-layer block C(i,k,j) = B(i,k) and B(k,j), then B(i,j) = or over k of "
+              "C(i,k,j), on B = A + I find for every directed and undirected graph with n vertices which vertex reaches which.",
+        statement=Le(layers, 2 * ceiling(log2)), source=Source("merrill2025", "Theorem 2", _MERRILL), reading="printed",
+        kind="construction", quantifier="all", measured=_doubling_layers,
+        # "all": every labelled directed graph.
+        grid={"quick": (*Case.grid(family="all", vertices=(1, 2, 3)),
+                        *Case.grid(family=("directed path", "directed cycle", "path"), vertices=(5, 7, 8, 9, 10, 16, 17, 32, 33))),
+              "theory": (Case(family="all", vertices=4),
+                         *Case.grid(family=("directed path", "random digraph"), vertices=(6, 12, 48, 64, 65, 100)))},
         must_fail=Twin(Case(family="directed path", vertices=16), "one layer per doubling does not do the and and the or",
-                       Le(18 + layers, 18 + ceiling(log(n) / log(2)))),
-        note="Executed is the repeated block, on n^3 padding tokens in {0, 1}: C(i,k,j) = B(i,k) and B(k,j), then B(i,j) = or over k. "
-             "The 18 layers that lay out the tokens and read the answer are taken as printed. A path needs ceil(log2(n - 1)) doublings.")
+                       Le(layers, ceiling(log2))),
+        note="Executed is the repeated block, on n^3 padding tokens in {0, 1}. The 17 layers before it and the 1 after it, which make 18 + "
+             "2 ceil(log2 n), are not executed. A path needs ceil(log2(n - 1)) doublings, so n = 2^t + 1 has one to spare.")
 
 
 def _inverse_claims() -> Iterator[Claim]:
@@ -383,16 +402,17 @@ def _inverse_claims() -> Iterator[Claim]:
     shared: dict[str, Any] = {"quantifier": "all", "measured": _largest_universal}
     grid = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)), "theory": Case.grid(depth=(24, 48, 64, 96, 128))}
     yield Claim(
-        key="connectivity/log_depth_vertices", title="d layers suffice for 2^floor((d - 18)/2) vertices",
+        key="connectivity/log_depth_vertices", title="18 + 2 ceil(log2 n) <= d up to n = 2^floor((d - 18)/2)",
         words="For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).",
-        statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), source=_THEOREM_2, reading="derived", grid=grid, proof=_inverse_proof,
+        statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), reading="derived", grid=grid, proof=_inverse_proof,
+        source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 2"),
         must_fail=Twin(Case(depth=32), "with 20 for 18 a factor of two is lost", Eq(most, Integer(2) ** floor((L - 20) / 2))),
         note="The examples of the paper's introduction (32 layers for 128 vertices, 80 for 2.1e9) follow this, not Corollary 2.1.",
         kind="identity", **shared)
     yield Claim(
         key="connectivity/log_depth_vertices_printed", title="d layers suffice for 2^((d - 20)/2) vertices, as printed",
         words="For every d >= 18, s-t connectivity of all graphs with n <= 2^((d - 20)/2) vertices is within reach of d layers.",
-        statement=Ge(most, Integer(2) ** ((L - 20) / 2)), source=Source("merrill2025", "Corollary 2.1", "arXiv:2503.03961"),
+        statement=Ge(most, Integer(2) ** ((L - 20) / 2)), source=Source("merrill2025", "Corollary 2.1", _MERRILL),
         reading="printed", grid=grid, kind="lower",
         must_fail=Twin(Case(depth=32), "four times as many vertices do not fit", Ge(most, Integer(2) ** ((L - 16) / 2))),
         note="True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d.", **shared)

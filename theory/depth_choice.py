@@ -19,7 +19,7 @@ FIT_A, FIT_B = 5.039, 5.55e-2
 # Its covariance: variances of a and b, and their covariance.
 FIT_VAR_A, FIT_VAR_B, FIT_COV = 9.4e-4, 1.74e-6, -3.74e-5
 # Depths of the nets behind the fit, and the size beyond which it extrapolates whatever the depth.
-FIT_DEPTHS, FIT_MAX_PARAMETERS = (6, 48), 3e9
+FIT_DEPTHS, FIT_MAX_PARAMETERS = (6, 48), 6e8
 
 
 def parameters_nonembedding(depth: float, width: float) -> float:
@@ -178,7 +178,7 @@ def transition_depth_error(parameters: float) -> float:
 
 
 def extrapolated(parameters: float) -> bool:
-    """Whether Levine's fit is used outside the nets behind it: depths 6 to 48, about 3e9 parameters.
+    """Whether Levine's fit is used outside the nets behind it: depths 6 to 48, about 6e8 parameters.
 
     >>> extrapolated(1e8), extrapolated(7e9), extrapolated(1e5)
     (False, True, True)
@@ -289,7 +289,7 @@ def _fit_claims() -> Iterator[Claim]:
               "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
         must_fail=Twin(Case(parameters=10**8), "a factor 2 lost in W's argument",
                        statement=Eq(depth, _nine_decimals(LambertW(b * N / (12 * exp(2 * a))) / (2 * b)))),
-        proof=measured_by.fit_proof, note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 3e9 parameters.")
+        proof=measured_by.fit_proof, note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters.")
 
 
 def _fit_error_claim() -> Claim:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from . import depth_scaling_measured as measured_by
 from .claim import Case, Claim, Source, Twin
+from .signal_propagation_measured import nine_decimals
 
 
 class DeepNorm(NamedTuple):
@@ -121,12 +122,6 @@ def claims() -> Iterator[Claim]:
     yield _width_claim()
 
 
-def _nine(value: Any) -> Any:
-    from sympy import floor
-
-    return floor(value * measured_by.UNITS) / measured_by.UNITS
-
-
 def _deepnorm_claims() -> Iterator[Claim]:
     from sympy import Eq, Rational
 
@@ -140,10 +135,10 @@ def _deepnorm_claims() -> Iterator[Claim]:
             text = f"({n if residual else 4 * n}{'M' if decoder else 'N'})^({'1/4' if residual else '-1/4'})"
             yield Claim(
                 key=f"{_STEM}deepnorm_{stack}{name}", title=f"DeepNorm's {name} is {text}",
-                words=f"{name} = {text} for the {'decoder of an encoder-decoder' if decoder else 'encoder-only or decoder-only stack'} is the "
-                      f"only scale with {n}{'M' if decoder else 'N'} 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1; to nine decimals, "
+                words=f"{name} = {text} for the {'decoder of an encoder-decoder' if decoder else 'encoder-only or decoder-only stack'} is "
+                      f"the only scale with {n}{'M' if decoder else 'N'} 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1; to nine decimals, "
                       "rounded down.",
-                statement=Eq(scale, _nine(value)), source=Source("wang2022deepnet", "figure 2 and section 4.3", _DEEPNET), reading="printed",
+                statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "figure 2 and section 4.3", _DEEPNET), reading="printed",
                 kind="identity", quantifier="all",
                 measured=lambda c, s, residual=residual: measured_by.deepnorm_scale(c, s, residual=residual),  # type: ignore[misc]
                 proof=lambda st, residual=residual, count=n * layers: measured_by.prove_scale(  # type: ignore[misc]
@@ -152,7 +147,7 @@ def _deepnorm_claims() -> Iterator[Claim]:
                       "theory": Case.grid(**{layers.name: (8, 27, 48, 500, 1000)}, decoder=decoder)},
                 note="Printed are the constants; the two equations are what they satisfy.",
                 must_fail=Twin(Case(**{layers.name: 6}, decoder=decoder), "a square root",
-                               statement=Eq(scale, _nine(value**2))))
+                               statement=Eq(scale, nine_decimals(value**2))))
 
 
 def _encoder_claims() -> Iterator[Claim]:
@@ -171,7 +166,7 @@ def _encoder_claims() -> Iterator[Claim]:
             key=f"{_STEM}deepnorm_encoder_{name}", title=f"DeepNorm's encoder {name}, before rounding",
             words=f"{name} = {exact} is the only scale of an encoder of N layers before a decoder of M layers with "
                   "(M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1; to nine decimals, rounded down.",
-            statement=Eq(scale, _nine(value)), source=Source("wang2022deepnet", "section 4.3, encoder-decoder; Theorem 4.3", _DEEPNET),
+            statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "section 4.3, encoder-decoder; Theorem 4.3", _DEEPNET),
             reading="derived", kind="identity", quantifier="all",
             measured=lambda c, s, residual=residual: measured_by.encoder_scale(c, s, residual=residual),  # type: ignore[misc]
             proof=lambda st, residual=residual: measured_by.prove_scale(  # type: ignore[misc]
@@ -181,7 +176,7 @@ def _encoder_claims() -> Iterator[Claim]:
             note="Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our reading, which gives "
                  "3^(-3/16) = 0.8139 and 3^(3/16)/sqrt(2) = 0.8689.",
             must_fail=Twin(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
-                           statement=Eq(scale, _nine(Rational(81, 100) * size if residual else Rational(87, 100) / size))))
+                           statement=Eq(scale, nine_decimals(Rational(81, 100) * size if residual else Rational(87, 100) / size))))
 
 
 def _rounded_claim() -> Claim:
@@ -192,7 +187,7 @@ def _rounded_claim() -> Claim:
     total = symbol("update_sum")
 
     def update(alpha: int, beta: int) -> Eq:
-        return Eq(total, _nine(2 * Rational(beta, alpha) ** 2 / 3 ** Rational(3, 4)))
+        return Eq(total, nine_decimals(2 * Rational(beta, alpha) ** 2 / 3 ** Rational(3, 4)))
 
     return Claim(
         key=_STEM + "deepnorm_encoder_rounding", title="the printed encoder constants overshoot by 1.2%",
@@ -220,14 +215,14 @@ def _transcribed_claim() -> Claim:
 
 
 def _amplification_claims() -> Iterator[Claim]:
-    from sympy import Eq, Ge, Le, log
+    from sympy import Eq, Ge, Le, Rational, log
 
     from .glossary import symbol
 
     total, n = symbol("amplification"), symbol("sublayers")
     source = Source("liu2020admin", "section 4, dependency on residual branches", "arXiv:2004.08249")
     note = ("As recalled; check against the paper. Unit branches on a stream of unit variance; the recalled statement is O(N) and O(log N) "
-            "for the change of the output under a perturbation of all weights, proportional to this sum.")
+            "for the change of the output under a perturbation of all weights, proportional to this sum; the constants here are derived.")
     quick, more = Case.grid(sublayers=(1, 2, 12, 96)), Case.grid(sublayers=(400, 1000))
     yield Claim(
         key=_STEM + "amplification_post_ln", title="post-LN amplifies perturbations in proportion to depth",
@@ -236,12 +231,12 @@ def _amplification_claims() -> Iterator[Claim]:
         measured=lambda c, s: measured_by.amplification(c, s, post=True), grid={"quick": quick, "theory": more}, note=note,
         must_fail=Twin(Case(sublayers=12), "logarithmic, as in pre-LN", statement=Eq(total, log(n + 1))))
     for name, side, statement, wrong in (
-        ("lower", -1, Ge(total, log((n + 2) / 2)), Ge(total, n / 2)), ("upper", 1, Le(total, log(n + 1)), Le(total, log(n + 2) / 2)),
+        ("lower", -1, Ge(total, log(n + 2) - Rational(3, 5)), Ge(total, n / 2)), ("upper", 1, Le(total, log(n + 1)), Le(total, log(n + 2) / 2)),
     ):
         yield Claim(
             key=f"{_STEM}amplification_pre_ln_{name}", title=f"pre-LN amplifies perturbations logarithmically: {name} bound",
             words="In a pre-LN net of n unit branches the shares of the branches in their own sums add up to at "
-                  + ("least log((n + 2)/2)." if side < 0 else "most log(n + 1)."),
+                  + ("least log(n + 2) - 3/5." if side < 0 else "most log(n + 1)."),
             statement=statement, source=source, reading="recalled", kind="two-sided", quantifier="all",
             measured=lambda c, s: measured_by.amplification(c, s, post=False), grid={"quick": quick, "theory": more}, note=note,
             proof=lambda st, side=side: measured_by.prove_harmonic(st, side),  # type: ignore[misc]
@@ -256,8 +251,8 @@ def _admin_claim() -> Claim:
     share, n = symbol("branch_share"), symbol("sublayers")
     return Claim(
         key=_STEM + "admin_share", title="ADMIN gives post-LN the branch shares of pre-LN",
-        words="With omega_i^2 the sum of the profiled variances before i, the embedding included, branch n of a post-LN net has share 1/(n + 1) "
-              "of its sum, as in pre-LN.",
+        words="With omega_i^2 the sum of the profiled variances before i, the embedding included, branch n of a post-LN net has share "
+              "1/(n + 1) of its sum, as in pre-LN.",
         statement=Eq(share, 1 / (n + 1)), source=Source("liu2020admin", "section 4.3, adaptive model initialization", "arXiv:2004.08249"),
         reading="reported", kind="identity", quantifier="all", measured=measured_by.admin_share,
         grid={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
@@ -282,12 +277,12 @@ def _exponent_claims() -> Iterator[Claim]:
          "one multiplier stands between the weight and the output"),
         ("completep_learning_rate", "adam", "adam_exponent", a - 1, -a, lambda L: 1 / (L * L**-a), "printed",
          "Adam's learning rate in the blocks scales as L^(alpha-1)",
-         "With branches multiplied by L^(-alpha), one Adam step of size L^(alpha-1) in every block changes the output by the same amount at "
-         "every depth, to first order.", "L steps of one size, each multiplied by L^(-alpha)"),
+         "With branches multiplied by L^(-alpha), one Adam step of size L^(alpha-1) in every block changes the output by the same amount "
+         "at every depth, to first order.", "L steps of one size, each multiplied by L^(-alpha)"),
         ("depth_sgd_learning_rate", "sgd", "sgd_exponent", 2 * a - 1, a - 1, lambda L: 1 / (L * L ** (-2 * a)), "derived",
          "SGD's learning rate in the blocks scales as L^(2 alpha-1)",
-         "With branches multiplied by L^(-alpha), one SGD step of rate L^(2 alpha-1) in every block changes the output by the same amount at "
-         "every depth, to first order; at alpha = 1/2 the rate does not depend on depth.",
+         "With branches multiplied by L^(-alpha), one SGD step of rate L^(2 alpha-1) in every block changes the output by the same amount "
+         "at every depth, to first order; at alpha = 1/2 the rate does not depend on depth.",
          "L squared gradients of L^(-2 alpha) each"),
     )
     for name, what, quantity, value, wrong, law, reading, title, words, says in rows:
@@ -297,8 +292,8 @@ def _exponent_claims() -> Iterator[Claim]:
             quantifier="all", measured=lambda c, s, what=what: measured_by.depth_exponent(c, s, what=what),  # type: ignore[misc]
             proof=lambda st, law=law, says=says: measured_by.prove_exponent(st, law, says),  # type: ignore[misc]
             grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
-            note="At alpha = 1/2 these are depth-muP's exponents: branches and Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and "
-                 "bordelon2023. Measured on L scalar branches from L = 16 to 256.",
+            note="At alpha = 1/2 these are depth-muP's exponents: branches and Adam rate L^(-1/2), SGD rate 1, as recalled from "
+                 "yang2023tp6 and bordelon2023. Measured on L scalar branches from L = 16 to 256.",
             must_fail=Twin(Case(depth_power="1/4"), "another exponent, below alpha = 1/2", statement=Eq(symbol(quantity), wrong)))
 
 
@@ -328,8 +323,8 @@ def _width_claim() -> Claim:
     cases = [Case(matrix=m, optimiser=o) for m in ("input", "hidden", "output") for o in ("adam", "sgd")]
     return Claim(
         key=_STEM + "mup_learning_rates", title="muP's learning rates change activations equally at every width",
-        words="With hidden weights of variance 1/n and output weights of variance 1/n^2, one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, 1, 1/n "
-              "for input, hidden and output weights) changes the next activation by an amount that does not depend on the width n.",
+        words="With hidden weights of variance 1/n and output weights of variance 1/n^2, one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, "
+              "1, 1/n for input, hidden and output weights) changes the next activation by an amount that does not depend on the width n.",
         statement=Eq(exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), reading="reported", kind="rate",
         quantifier="typical", measured=measured_by.width_exponent, grid={"quick": tuple(cases)},
         note="Measured from n = 16 to 256 on one input, with a Hadamard matrix and a bent sign vector in place of random weights.",

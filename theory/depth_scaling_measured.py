@@ -7,12 +7,10 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from .measurement import Case, Exact, Step
+from .signal_propagation_measured import UNITS, rounded_down
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
-
-# Irrational constants are compared as integers: floor(10^9 x).
-UNITS = 10**9
 
 
 def _solution(exceeds: Callable[[Fraction], bool]) -> Exact:
@@ -75,7 +73,7 @@ def printed_encoder_update(case: Case, seed: int) -> Exact:
         alpha, beta = from_fraction(Fraction(81, 100)) * size, from_fraction(Fraction(87, 100)) / size
         v, alpha_d = (12 * m) ** (flint.arb(-1) / 4), (3 * m) ** (flint.arb(1) / 4)
         total = m * v * v / alpha_d * (2 * n) * (2 * beta**2) / alpha**2
-        return Exact(Fraction(int((total * UNITS).floor().unique_fmpz()), UNITS))
+        return rounded_down(total)
 
 
 def decoder_weight_scales(case: Case, seed: int) -> Exact:
@@ -206,8 +204,9 @@ def _mup_rate(case: Case, n: int) -> Fraction:
     """muP's learning rates (Table 3): Adam 1, 1/n, 1/n and SGD n, 1, 1/n for input, hidden and output weights; or one rate for all."""
     if case.get("rates") == "standard":
         return Fraction(1)
-    table = {"adam": (1, Fraction(1, n), Fraction(1, n)), "sgd": (n, 1, Fraction(1, n))}
-    return Fraction(table[case.optimiser][("input", "hidden", "output").index(case.matrix)])
+    one, inverse = Fraction(1), Fraction(1, n)
+    table = {"adam": (one, inverse, inverse), "sgd": (Fraction(n), one, inverse)}
+    return table[case.optimiser][("input", "hidden", "output").index(case.matrix)]
 
 
 def _sign(x: Fraction) -> int:
@@ -253,7 +252,7 @@ def cross_term(decoder_depth: Any) -> Any:
 
 def prove_harmonic(statement: Relational, side: int) -> Iterator[Step]:
     """Induction on n: the bound grows by more (or less) than the next share 1/(n + 2), on the whole of n >= 0."""
-    from sympy import Symbol, expand_log, limit, log, oo, simplify
+    from sympy import Symbol, expand_log, limit, oo, simplify
 
     from .enclosure import enclose
     from .glossary import symbol

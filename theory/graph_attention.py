@@ -5,7 +5,8 @@ Evidence for `connectivity`: distances come from breadth-first search, outputs f
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from functools import cache
+from itertools import islice, permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -59,6 +60,22 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
             order = rng.permutation(len(found)).tolist()
             return nx.relabel_nodes(found, dict(enumerate(order)))
     raise ValueError(f"no {family} graph with diameter {diameter} was found; the karate club has diameter 5, a star 2, a barbell 3 or more")
+
+
+def graphs(family: str, diameter: int, rng: np.random.Generator) -> list[nx.Graph]:
+    """The graphs of a case: for the family "all" every graph of at most 6 vertices, up to isomorphism, otherwise one from `graph`.
+
+    >>> [len(graphs("all", diameter, np.random.default_rng(0))) for diameter in (1, 2, 3, 4, 5)]
+    [23, 111, 57, 10, 1]
+    """
+    return [g for g, largest in _atlas() if largest == diameter] if family == "all" else [graph(family, diameter, rng)]
+
+
+@cache
+def _atlas() -> list[tuple[nx.Graph, int]]:
+    import networkx as nx
+
+    return [(g, _largest_finite(distances(g))) for g in nx.graph_atlas_g() if 1 <= len(g) <= 6]
 
 
 def distances(g: nx.Graph) -> Array:
@@ -127,18 +144,18 @@ def radii(g: nx.Graph, depth: int, *, residual: bool = False) -> tuple[int, int]
 
 
 def minimal_depth(g: nx.Graph) -> int:
-    """The first layer after which every two vertices of a component have a positive entry.
+    """The first layer after which every two vertices of a component have a positive entry; n + 1 when n layers are not enough.
 
     >>> import networkx as nx
     >>> [minimal_depth(nx.path_graph(n)) for n in (1, 2, 4, 5)]
     [0, 0, 1, 2]
     """
     connected = distances(g) < len(g)
-    return next(layer for layer, x in enumerate(clipped_states(g)) if (x > 0)[connected].all())
+    return next((layer for layer, x in _layers(g) if (x > 0)[connected].all()), len(g) + 1)
 
 
 def components_depth(g: nx.Graph) -> int:
-    """The first layer after which the least index in the support of a row names the row's component.
+    """The first layer after which the least index in the support of a row names the row's component; n + 1 when n are not enough.
 
     >>> import networkx as nx
     >>> components_depth(nx.path_graph(5))
@@ -149,7 +166,12 @@ def components_depth(g: nx.Graph) -> int:
     labels = np.empty(len(g), dtype=int)
     for component in nx.connected_components(g):
         labels[list(component)] = min(component)
-    return next(layer for layer, x in enumerate(clipped_states(g)) if (x.argmax(axis=1) == labels).all())
+    return next((layer for layer, x in _layers(g) if (x.argmax(axis=1) == labels).all()), len(g) + 1)
+
+
+def _layers(g: nx.Graph) -> Iterator[tuple[int, Array]]:
+    """Layers 0 to n with their states. Every layer sees at least one step farther, so a network that is right is right by then."""
+    return enumerate(islice(clipped_states(g), len(g) + 1))
 
 
 def cycles_told_apart(length: int, depth: int, rule: str) -> bool:
@@ -193,8 +215,28 @@ def directed_graph(family: str, vertices: int, rng: np.random.Generator) -> nx.D
     return build[family]()
 
 
+def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> list[nx.DiGraph]:
+    """The graphs of a case: for the family "all" every labelled directed graph with n vertices, otherwise one from `directed_graph`.
+
+    Undirected graphs are among them, with every edge in both directions.
+
+    >>> [len(directed_graphs("all", n, np.random.default_rng(0))) for n in (1, 2, 3)]
+    [1, 4, 64]
+    """
+    import networkx as nx
+
+    if family != "all":
+        return [directed_graph(family, vertices, rng)]
+    pairs, found = list(permutations(range(vertices), 2)), []
+    for chosen in range(2 ** len(pairs)):
+        g = nx.empty_graph(vertices, create_using=nx.DiGraph)
+        g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
+        found.append(g)
+    return found
+
+
 def doubling_layers(g: nx.DiGraph) -> int:
-    """Layers of the repeated block of merrill2025 until every reachable pair is known: two per doubling of the distance.
+    """Layers of the repeated block of merrill2025 until every reachable pair is known: two per doubling; 2(n + 1) when never.
 
     The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second B(i,j) = or_k C(i,k,j).
 
@@ -209,7 +251,7 @@ def doubling_layers(g: nx.DiGraph) -> int:
         truth[source, list(nx.descendants(g, source))] = True
     known: Array = _with_loops(g) > 0
     layers = 0
-    while (known != truth).any():
+    while (known != truth).any() and layers <= 2 * len(g):
         padding: Array = known[:, :, None] & known[None, :, :]
         layers += 1
         known = np.asarray(padding.any(axis=1))

@@ -1,7 +1,7 @@
 """Reach beyond the plain network: ReLU attention as published, read-outs that double the reach, layer counts, and shortcuts in data."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .measurement import Case, Step
@@ -15,7 +15,9 @@ _YE = "arXiv:2510.19753"
 _MERRILL = "arXiv:2503.03961"
 _FAMILIES = {"quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid"), diameter=(3, 4, 10), depth=(0, 1, 2)),
                        *Case.grid(family="barbell", diameter=(3, 8), depth=(1, 2)), Case(family="star", diameter=2, depth=1)),
+             # "all": every graph of at most 6 vertices.
              "theory": (*Case.grid(family=("path", "two cycles"), diameter=(18, 19, 28), depth=2),
+                        *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)), Case(family="all", diameter=5, depth=1),
                         *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 8), depth=(1, 2)))}
 
 
@@ -60,36 +62,37 @@ def _relu_claims() -> Iterator[Any]:
         key="connectivity/nonnegative_one_layer", title="no non-negative one-layer weights reach distance 4",
         words="For every non-negative weight matrix of one layer of ReLU attention on 10 vertices there is a labelling of two paths of 5 "
               "vertices in which an output entry within a component is 0 or one between the components is positive.",
-        statement=Eq(symbol("survivors"), 0), source=Source("ye2025", "Theorem 4.5", _YE), reading="derived", kind="upper",
-        quantifier="all", measured=surviving_supports, grid={"quick": (Case(path=5, labellings=24),)},
-        must_fail=Twin(Case(path=4, labellings=24), "distance 3 is reached by the identity"),
+        statement=Eq(symbol("surviving_supports"), 0), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.5"), reading="derived",
+        kind="upper", quantifier="all", measured=surviving_supports, grid={"quick": (Case(vertices=10, labellings=24),)},
+        must_fail=Twin(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"),
         note="Exhaustive: supports only grow with the weights. The largest diagonal support leaves distance 4 at 0, and every single "
              "entry off the diagonal joins two components in some labelling, hence so does every matrix that contains it.")
 
 
 def _power_claims() -> Iterator[Any]:
-    from sympy import Eq
+    from sympy import Eq, Ge
 
     from .claim import Claim, Source, Twin
     from .glossary import symbol
     from .graph_reach_measured import relu_powers
 
     L, powers = symbol("depth"), symbol("powers")
-    shared: dict[str, Any] = {"source": Source("ye2025", "Theorem 4.3", _YE), "kind": "identity", "quantifier": "all",
-                              "measured": relu_powers, "grid": {"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))}}
+    shared: dict[str, Any] = {"quantifier": "all", "measured": relu_powers,
+                               "grid": {"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))}}
     yield Claim(
         key="connectivity/relu_powers_reported", title="the output holds every power A^j with j <= 3^L",
         words="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix with self-loops has a "
               "positive coefficient in the stream after L layers of ReLU attention.",
-        statement=Eq(powers, 3**L), reading="reported", expected="FAILS",
-        must_fail=Twin(Case(depth=1), "A and A^3 are two of three", Eq(powers, 3**L + 1)),
+        statement=Ge(powers, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="lower", expected="FAILS",
+        must_fail=Twin(Case(depth=0), "A alone is one of two", Ge(powers, 3**L + 1)),
         note="The stream holds odd powers only: connectivity/relu_powers. The reach is 3^L all the same, since self-loops make the "
              "support of A^j grow with j.", **shared)
     yield Claim(
         key="connectivity/relu_powers", title="the output holds exactly the (3^L + 1)/2 odd powers of A",
         words="For every L, with identity weights, the powers A^j with a positive coefficient in the stream after L layers of ReLU "
               "attention are those with odd j <= 3^L.",
-        statement=Eq(powers, (3**L + 1) / 2), reading="derived",
+        statement=Eq(powers, (3**L + 1) / 2), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.3"), reading="derived",
+        kind="identity",
         must_fail=Twin(Case(depth=1), "every power", Eq(powers, 3**L)),
         note="A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd.", **shared)
 
@@ -101,31 +104,43 @@ def _row_claim() -> Any:
     from .glossary import symbol
     from .graph_reach_measured import row_reach
 
-    L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
+    L, D, reached = symbol("depth"), symbol("diameter"), symbol("row_distance")
     return Claim(
         key="connectivity/row_reach", title="comparing rows of the output doubles the reach to 2 3^L",
         words="For every graph with largest finite distance D, two rows of the output of L layers of X -> X X^T X on A + I have a "
               "positive inner product (cosine) exactly for vertices at distance at most min(2 3^L, D).",
-        statement=Eq(reached, Min(2 * 3**L, D)), source=Source("paccagnella", "Part IV"), reading="derived", kind="identity",
-        quantifier="all",
-        measured=row_reach, grid=_FAMILIES,
+        statement=Eq(reached, Min(2 * 3**L, D)), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived",
+        kind="identity", quantifier="all", measured=row_reach, grid=_FAMILIES,
         must_fail=Twin(Case(family="path", diameter=10, depth=1), "not only the entries themselves", Eq(reached, Min(3**L, D))),
-        note="Both balls of radius 3^L must meet. The source, a student report, sees the wall of trained nets move to 2 3^L with such a "
+        note="Both balls of radius 3^L must meet. paccagnella, a student report, sees the wall of trained nets move to 2 3^L with such a "
              "read-out.")
+
+
+def length_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:
+    """For every L >= s the largest n with s + r ceil(log2 n) <= L is `right_at(L)`: one chain of equivalences for each remainder."""
+    from sympy import Ge, Le, Rational, Symbol, ceiling, diff, floor, log, simplify
+
+    t, c = Symbol("t", integer=True, nonnegative=True), Symbol("c", integer=True)
+    x, n = Symbol("x", real=True), Symbol("n", positive=True)
+    yield Step("for whole c, c <= x means c <= floor(x)", Ge(floor(x), c) == Ge(x, c))
+    yield Step("for whole t, ceil(x) <= t means x <= t", Le(ceiling(x), t) == Le(x, t))
+    yield Step("2^x grows with x and is n at x = log2 n, so log2 n <= t means n <= 2^t",
+               bool(diff(2**x, x).is_positive) and simplify(2 ** (log(n) / log(2)) - n) == 0)
+    yield Step("2^t is a whole number of at least 1", bool((2**t).is_integer) and bool((2**t).is_positive))
+    for spare in range(r):
+        depth = s + r * t + spare
+        yield Step(f"at L = {s} + {r} t + {spare} the c with {s} + {r} c <= L are those with c <= t",
+                   floor(simplify((depth - s) / r)) == t and Rational(1, r).is_positive)
+        yield Step(f"at L = {s} + {r} t + {spare} the right side is 2^t", simplify(right_at(depth) - 2**t) == 0)
 
 
 def _length_proof(statement: Relational) -> Iterable[Step]:
     """For the layer counts of the source: r layers per doubling, s fixed ones."""
-    from sympy import Symbol, simplify
-
     from .glossary import symbol
 
-    t = Symbol("t", integer=True, nonnegative=True)
-    for r, s in ((8, 9), (4, 5), (2, 18)):
-        for spare in range(r):
-            values = {symbol("per_doubling"): r, symbol("fixed_layers"): s, symbol("depth"): s + r * t + spare}
-            right = statement.rhs.subs(values, simultaneous=True)
-            yield Step(f"L = {s} + {r} t + {spare} has room for t doublings, and the right side is 2^t", simplify(right - 2**t) == 0)
+    r, s, L = (symbol(name) for name in ("per_doubling", "fixed_layers", "depth"))
+    for per, fixed in ((8, 9), (4, 5)):
+        yield from length_steps(per, fixed, lambda depth, p=per, f=fixed: statement.rhs.subs({r: p, s: f, L: depth}, simultaneous=True))
 
 
 def _length_claims() -> Iterator[Any]:
@@ -137,14 +152,13 @@ def _length_claims() -> Iterator[Any]:
 
     L, r, s, most = (symbol(name) for name in ("depth", "per_doubling", "fixed_layers", "length_max"))
     two = Integer(2)
-    grid = {"quick": (*Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5), *Case.grid(depth=(24, 25, 80), per_doubling=8,
-    fixed_layers=9),
-                      *Case.grid(depth=(32, 80), per_doubling=2, fixed_layers=18))}
+    grid = {"quick": (*Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
+                      *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9))}
     yield Claim(
         key="connectivity/log_depth_lengths", title="r layers per doubling and s more reach length 2^floor((L - s)/r)",
-        words="For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, and (2, 18), graph "
-              "connectivity: the largest n with r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.",
-        statement=Eq(most, two ** floor((L - s) / r)), source=Source("merrill2025", "Theorems 1 and 2, Corollary 1.1", _MERRILL),
+        words="For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, the largest n with "
+              "r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.",
+        statement=Eq(most, two ** floor((L - s) / r)), source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 1, Corollary 1.1"),
         reading="derived", kind="identity", quantifier="all", measured=length_max, grid=grid, proof=_length_proof,
         must_fail=Twin(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole", Eq(most, floor(two ** ((L - s) / r)))),
         note="So 32 and 80 layers give lengths 64 and 262,144 for regular languages.")
@@ -168,8 +182,8 @@ def _shortcut_claims() -> Iterator[Any]:
     from .graph_reach_measured import first_difference, forest_components, path_leaves
 
     n, edges, parts, leaves, m = (symbol(name) for name in ("vertices", "edges", "components", "leaves", "cycle_length"))
-    shared: dict[str, Any] = {"source": Source("paccagnella", "Parts I to III"), "reading": "derived", "kind": "identity",
-    "quantifier": "all"}
+    shared: dict[str, Any] = {"source": Source("depthlaw", "after paccagnella, Parts I to III"), "reading": "derived",
+                              "kind": "identity", "quantifier": "all"}
     yield Claim(
         key="connectivity/forest_components", title="a forest has n - |E| components: counting edges decides",
         words="Every forest with n vertices and |E| edges has n - |E| components, so that a count of edges answers 'connected?' without "

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .graph_attention import Array, clipped_states, distances, graph, layer_at
+from .graph_attention import Array, clipped_states, distances, graphs, layer_at
 from .measurement import Case, Exact
 
 if TYPE_CHECKING:
@@ -39,25 +39,31 @@ def relu_stream(g: nx.Graph, depth: int) -> list[fmpq_mat]:
 
 def relu_reach(case: Case, seed: int) -> Exact:
     """Radius of the support of the sum of all blocks: distance reached, if every pair within it is reached, otherwise -1."""
-    g = graph(case.family, case.diameter, case.rng(seed))
-    blocks = relu_stream(g, case.depth)
-    total = blocks[0]
-    for block in blocks[1:]:
-        total = total + block
-    seen = np.array([entry > 0 for entry in total.entries()], dtype=bool).reshape(len(g), len(g))
-    return Exact(_radius(distances(g), seen))
+    def seen(g: nx.Graph) -> Array:
+        blocks = relu_stream(g, case.depth)
+        total = blocks[0]
+        for block in blocks[1:]:
+            total = total + block
+        return np.array([entry > 0 for entry in total.entries()], dtype=bool).reshape(len(g), len(g))
+    return _radius(case, seed, seen)
 
 
 def row_reach(case: Case, seed: int) -> Exact:
     """The same for pairs of vertices whose rows of the plain network's output have a positive inner product."""
-    g = graph(case.family, case.diameter, case.rng(seed))
-    x = layer_at(clipped_states(g), case.depth)
-    return Exact(_radius(distances(g), np.asarray(x @ x.T > 0)))
+    def seen(g: nx.Graph) -> Array:
+        x = layer_at(clipped_states(g), case.depth)
+        return np.asarray(x @ x.T > 0)
+    return _radius(case, seed, seen)
 
 
-def _radius(far: Array, seen: Array) -> int:
-    reached = int(far[seen].max())
-    return reached if bool(seen[far <= reached].all()) else -1
+def _radius(case: Case, seed: int, seen_by: Callable[[nx.Graph], Array]) -> Exact:
+    """The radius of what is seen, if on every graph of the case it is a ball of the same radius; otherwise -1."""
+    found = set()
+    for g in graphs(case.family, case.diameter, case.rng(seed)):
+        far, seen = distances(g), seen_by(g)
+        reached = int(far[seen].max())
+        found.add(reached if bool(seen[far <= reached].all()) else -1)
+    return Exact(found.pop() if len(found) == 1 else -1)
 
 
 def relu_powers(case: Case, seed: int) -> Exact:
@@ -103,18 +109,18 @@ def surviving_supports(case: Case, seed: int) -> Exact:
 
     The identity is refuted by a pair of one component with entry 0, a single entry by a pair of two components with a positive one.
     """
-    rng, n = case.rng(seed), 2 * case.path
-    half = np.eye(case.path, dtype=int) + np.eye(case.path, k=1, dtype=int) + np.eye(case.path, k=-1, dtype=int)
+    rng, n = case.rng(seed), case.vertices
+    half = np.eye(n // 2, dtype=int) + np.eye(n // 2, k=1, dtype=int) + np.eye(n // 2, k=-1, dtype=int)
     alike = np.kron(np.eye(2, dtype=int), np.ones_like(half)) > 0
-    graphs = [(np.kron(np.eye(2, dtype=int), half)[np.ix_(p, p)], alike[np.ix_(p,
-    p)]) for p in (rng.permutation(n) for _ in range(case.labellings))]
-    alive = int(all((a @ a.T @ a)[same].all() for a, same in graphs))
+    orders = [rng.permutation(n) for _ in range(case.labellings)]
+    tried = [(np.kron(np.eye(2, dtype=int), half)[np.ix_(p, p)], alike[np.ix_(p, p)]) for p in orders]
+    alive = int(all((a @ a.T @ a)[same].all() for a, same in tried))
     for at in range(n * n):
         weight = np.zeros(n * n, dtype=int)
         weight[at] = 1
         weight = weight.reshape(n, n)
         if not np.trace(weight):
-            alive += not any((a @ weight @ a.T @ a)[~same].any() for a, same in graphs)
+            alive += not any((a @ weight @ a.T @ a)[~same].any() for a, same in tried)
     return Exact(alive)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import permutations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -133,8 +133,14 @@ def edge_sequence(edges: Sequence[tuple[int, int]], start: int, copies: int) -> 
 
 
 def _instances(case: Case, rng: np.random.Generator) -> Iterator[tuple[list[tuple[int, int]], list[int], list[list[int]]]]:
-    """Edge lists in cyclic order, reversed, and shuffled with random orientation; the start vertices; the cycles themselves."""
+    """Edge lists in cyclic order, reversed, and shuffled with random orientation; the start vertices; the cycles themselves.
+
+    With `exhaustive` every order and orientation; a symmetry of the cycles takes any edge, either way round, to the first place.
+    """
     k = case.hops
+    if case.get("exhaustive"):
+        yield from _all_instances(k, case.cycles)
+        return
     for trial in range(case.get("trials", 6)):
         order = rng.permutation(k).tolist()
         rings = [order] if case.cycles == 1 else [order[:k // 2], order[k // 2:]]
@@ -144,6 +150,15 @@ def _instances(case: Case, rng: np.random.Generator) -> Iterator[tuple[list[tupl
         elif trial > 1:
             edges = [edges[i] if rng.integers(2) else edges[i][::-1] for i in rng.permutation(len(edges))]
         yield edges, order, rings
+
+
+def _all_instances(k: int, cycles: int) -> Iterator[tuple[list[tuple[int, int]], list[int], list[list[int]]]]:
+    order = list(range(k))
+    rings = [order] if cycles == 1 else [order[:k // 2], order[k // 2:]]
+    first, *others = [(ring[i], ring[(i + 1) % len(ring)]) for ring in rings for i in range(len(ring))]
+    for rest in permutations(others):
+        for turned in product((1, -1), repeat=k - 1):
+            yield [first, *(edge[::turn] for edge, turn in zip(rest, turned, strict=True))], order, rings
 
 
 def _walked(edges: Sequence[tuple[int, int]], start: int, rings: list[list[int]], hops: int, copies: int) -> int:

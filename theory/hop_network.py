@@ -14,6 +14,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .measurement import Case
+
 Array = NDArray[np.int64]
 Network = Callable[[Sequence[int], int, int], Iterator[Array]]
 Truth = Callable[[Sequence[int], int], Sequence[int]]
@@ -121,6 +123,13 @@ def random_sequences(rng: np.random.Generator, tokens: int, alphabet: int, repea
         steps = rng.integers(0 if repeats else 1, alphabet, tokens)
         sequences.append((np.cumsum(steps) % alphabet).tolist())
     return sequences
+
+
+def sequences_of(case: Case, seed: int) -> Iterable[Sequence[int]]:
+    """The sequences that a case asks for: all of its length with `exhaustive`, otherwise those of `random_sequences`."""
+    if case.get("exhaustive"):
+        return all_sequences(case.tokens, case.alphabet)
+    return random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
 
 
 def all_sequences(tokens: int, alphabet: int) -> Iterator[Sequence[int]]:

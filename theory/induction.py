@@ -53,18 +53,18 @@ def _one_layer_claims() -> Iterator[Any]:
     from .induction_measured import failing_inputs, summaries
 
     N, p, two = symbol("tokens"), symbol("precision"), Integer(2)
-    source = Source("sanford2024one", "the theorem on one layer", _ONE_LAYER)
+    source = Source("depthlaw", f"after sanford2024one, {_ONE_LAYER} (as reported), the theorem on one layer")
     odd = {"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1}
     yield Claim(
         key="hops/one_layer_index", title="half a sequence needs 2^((N-1)/2) summaries for one induction query",
         words="For every odd N, over 3 symbols, the (N-1)/2 tokens at even positions need 2^((N-1)/2) different summaries, if hop_1 at "
               "token N is to be read off the summary and the other tokens. One layer with H heads of width m and p bits passes on H (m + "
               "1) sums of p bits, so H (m + 1) p >= (N-1)/2.",
-        statement=Eq(symbol("summaries"), two ** ((N - 1) / 2)), source=source, reading="reported", kind="identity", quantifier="all",
+        statement=Eq(symbol("summaries"), two ** ((N - 1) / 2)), source=source, reading="derived", kind="identity", quantifier="all",
         measured=summaries, grid={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))}, assumes=odd,
         must_fail=Twin(Case(tokens=7), "not one bit less", Eq(symbol("summaries"), two ** ((N - 3) / 2))),
-        note="The reduction from INDEX, executed: every word of bits has its own row of answers. The source states H m p = Omega(N), as "
-             "reported; the constant 1/2 and the m + 1 are those of this reduction.")
+        note="The reduction from INDEX, executed: every word of bits has its own row of answers. sanford2024one states H m p = "
+             "Omega(N), as reported; the constant 1/2 and the m + 1 are those of this reduction.")
     yield Claim(
         key="hops/one_layer_fails", title="a one-layer head with too few bits fails on most inputs",
         words="For every odd N and every one-layer head of width 1 whose two sums have p bits each, with any read-out, all but 2^(2p) of "
@@ -85,7 +85,7 @@ def _composition_claim() -> Any:
     from .glossary import symbol
     from .induction_measured import composition_error, wasted_summary
 
-    n, bits = symbol("domain_size"), symbol("state_bits")
+    n, bits = symbol("domain_size"), symbol("summary_bits")
     entropy = n * log(n) / log(2)
     bound = (entropy - bits) / (3 * entropy)
     return Claim(
@@ -95,11 +95,11 @@ def _composition_claim() -> Any:
               "functions with B = H (d + 1) p.",
         statement=Ge(symbol("composition_error"), bound), reading="reported", kind="lower", quantifier="all",
         source=Source("peng2024", "composition of functions by one layer", "arXiv:2402.08164"), measured=composition_error,
-        grid={"quick": (*Case.grid(domain_size=2, state_bits=(0, 1)), *Case.grid(domain_size=3, state_bits=(0, 1)),
-                        Case(domain_size=4, state_bits=1)),
-              "theory": (Case(domain_size=3, state_bits=2), Case(domain_size=4, state_bits=0))},
-        assumes={"fewer bits than n log2 n": lambda case: 2**case.state_bits < case.domain_size**case.domain_size},
-        must_fail=Twin(Case(domain_size=3, state_bits=1), "an error of zero", measured=wasted_summary),
+        grid={"quick": (*Case.grid(domain_size=2, summary_bits=(0, 1)), *Case.grid(domain_size=3, summary_bits=(0, 1)),
+                        Case(domain_size=4, summary_bits=1)),
+              "theory": (Case(domain_size=3, summary_bits=2), Case(domain_size=4, summary_bits=0))},
+        assumes={"fewer bits than n log2 n": lambda case: 2**case.summary_bits < case.domain_size**case.domain_size},
+        must_fail=Twin(Case(domain_size=3, summary_bits=1), "an error of zero", measured=wasted_summary),
         note="Every summary of these sizes is tried. The constant 1/3 has room: the least ratio of the two sides here is 3/2.")
 
 
@@ -116,8 +116,8 @@ def _vacuous_claims() -> Iterator[Any]:
         key="hops/composition_vacuous", title="the composition bound starts at prompts of (Hdp)^(2^(4L)) tokens",
         words="For every L, the least prompt length n with H d p <= n^(2^(-4L)) is (H d p)^(2^(4L)): below it the theorem that L layers "
               "cannot compose L functions says nothing.",
-        statement=Eq(symbol("prompt_min"), bits ** (Integer(2) ** (4 * L))), source=Source("chen2024", "Theorem 1.1", "arXiv:2412.02975"),
-        reading="derived", measured=prompt_min,
+        statement=Eq(symbol("prompt_min"), bits ** (Integer(2) ** (4 * L))), reading="derived",
+        source=Source("depthlaw", "after chen2024, arXiv:2412.02975 (as reported), Theorem 1.1"), measured=prompt_min,
         grid={"quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)), "theory": Case.grid(depth=2, state_bits=(2, 10**6))},
         must_fail=Twin(Case(depth=1, state_bits=10), "the exponent is 16 for one layer", Eq(symbol("prompt_min"), bits**8)),
         note="With H d p = 10^6, about one small model, it needs 10^96 tokens for L = 1 and 10^1536 for L = 2: vacuous at real sizes. "
@@ -126,8 +126,9 @@ def _vacuous_claims() -> Iterator[Any]:
         key="hops/recurrent_bound_vacuous", title="the bound N/k^6 excludes width m only beyond N = m k^6",
         words="If the constant is 1, the least N at which a recurrent net with fewer than k layers and width m is excluded from hop_k is "
               "m k^6 + 1; the same holds for kernel attention, sparse attention and chains of thought with their state sizes.",
-        statement=Eq(symbol("tokens_min"), m * k**6 + 1), source=Source("sanford2024", "Corollaries 5.2 to 5.6", "arXiv:2402.09268v1"),
-        reading="derived", measured=tokens_min, grid={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
+        statement=Eq(symbol("tokens_min"), m * k**6 + 1), reading="derived",
+        source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollaries 5.2 to 5.6"), measured=tokens_min,
+        grid={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
         must_fail=Twin(Case(hops=4, width=128), "the exponent is 6", Eq(symbol("tokens_min"), m * k**5 + 1)),
         note="The constant is not given; 1 is an assumption. At m = 128 and k = 16 it needs 2.1e9 tokens, at k = 4 already 524,289: "
              "vacuous for the published experiment with N = 100, where even k = 3 asks for no more than m >= 1.", **shared)

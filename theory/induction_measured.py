@@ -4,6 +4,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, product
 
 from .hops import hop_k
@@ -24,6 +25,30 @@ def index_sequence(bits: Sequence[int], index: int) -> list[int]:
     for j, bit in enumerate(bits):
         sequence += [_COPIED if j == index else 0, bit]
     return [*sequence, _COPIED]
+
+
+def hops_index_sequence(bits: Sequence[int], index: int, hops: int) -> list[int]:
+    """The same for hop_k: k - 1 forced hops lead from the last token to the symbol 2 at the end of `index_sequence`.
+
+    The tail lists pairs (3, 2), (4, 3), ..., and the last token is the largest symbol: each hop goes from a symbol to the next smaller
+    one. It depends on neither the bits nor the index, and adds 2k - 2 tokens.
+
+    >>> hops_index_sequence([0, 1], 1, 3)
+    [0, 0, 2, 1, 3, 2, 4, 3, 4]
+    >>> hop_k(_, 3)[-1]
+    1
+    """
+    first, *tail = [_COPIED + j for j in range(hops)]
+    sequence = index_sequence(bits, index)[:-1]
+    for before, symbol in zip([first, *tail], tail, strict=False):
+        sequence += [symbol, before]
+    return [*sequence, [first, *tail][-1]]
+
+
+@cache
+def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
+    """Whether hop_k at the last token of `hops_index_sequence` is the bit asked for, for all words of `count` bits and all indices."""
+    return all(hop_k(hops_index_sequence(bits, i, hops), hops)[-1] == bits[i] for bits in product((0, 1), repeat=count) for i in range(count))
 
 
 def summaries(case: Case, seed: int) -> Exact:
@@ -72,7 +97,7 @@ def composition_error(case: Case, seed: int) -> Exact:
 
     A summary's best read-out is one function for each value, so the error is the mean Hamming distance to the nearest of 2^B functions.
     """
-    n, size = case.domain_size, 2**case.state_bits
+    n, size = case.domain_size, 2**case.summary_bits
     functions = list(product(range(n), repeat=n))
     distance = [[sum(a != b for a, b in zip(f, g, strict=True)) for g in functions] for f in functions]
     # Relabelling the values at each point maps any function to any other: one of the chosen may be the first.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 from . import initialisation_measured as measured_by
 from .claim import Case, Claim, Source, Twin
@@ -111,8 +112,8 @@ def _growth_claims() -> Iterator[Claim]:
     variance, g, layer = symbol("layer_variance"), symbol("layer_growth"), symbol("layer")
     yield Claim(
         key=_STEM + "linear_variance", title="variance through linear layers grows as a power",
-        words="With independent weights of mean zero and variance g/n_in, the mean square after layer l of a linear net is g^(l-1) times that "
-              "after layer 1.",
+        words="With independent weights of mean zero and variance g/n_in, the mean square after layer l of a linear net is g^(l-1) times "
+              "that after layer 1.",
         statement=Eq(variance, g ** (layer - 1)), source=Source(_TEXT, "Initialization: The Problem, corrected"), reading="derived",
         kind="identity", quantifier="all", measured=lambda c, s: measured_by.layer_variance(c, s, relu=False),
         proof=lambda st: measured_by.prove_growth(st, relu=False), note=_SIGNS,
@@ -125,8 +126,8 @@ def _growth_claims() -> Iterator[Claim]:
               "of layer 1; Kaiming's variance 2/n_in keeps it.",
         statement=Eq(variance, (g / 2) ** (layer - 1)), source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
         reading="recalled", kind="identity", quantifier="all", measured=lambda c, s: measured_by.layer_variance(c, s, relu=True),
-        proof=lambda st: measured_by.prove_growth(st, relu=True), note="The formula N(0, 2/n_in) is printed in the texts, the place in the paper "
-        "as recalled; check against the paper. " + _SIGNS,
+        proof=lambda st: measured_by.prove_growth(st, relu=True), note="The formula N(0, 2/n_in) is printed in the texts, the place in "
+        "the paper as recalled; check against the paper. " + _SIGNS,
         grid={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
               "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
         must_fail=Twin(Case(width=2, layer=3, layer_growth="2"), "without the half", statement=Eq(variance, g ** (layer - 1))))
@@ -182,14 +183,15 @@ def _stream_claims() -> Iterator[Claim]:
     from .glossary import symbol
 
     variance, s2, L = symbol("stream_variance"), symbol("branch_variance"), symbol("depth")
-    for name, scaled, value, wrong, title, words, source, reading in (
+    rows: tuple[tuple[Any, ...], ...] = (
         ("residual_unscaled", False, 1 + 2 * L * s2, 1 + L * s2, "an unscaled residual stream grows linearly",
          "2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L s^2.",
          Source("depthlaw", "uncorrelated writes"), "derived"),
         ("residual_scaled", True, 1 + s2, 1 + 2 * L * s2, "scaling by 1/sqrt(2L) keeps the stream",
          "With residual projections scaled by 1/sqrt(2L) the variance is 1 + s^2 at every depth.",
          Source(_TEXT, "Transformer-Specific Initialization, after radford2019"), "printed"),
-    ):
+    )
+    for name, scaled, value, wrong, title, words, source, reading in rows:
         yield Claim(
             key=_STEM + name, title=title, words=words, statement=Eq(variance, value), source=source, reading=reading,
             kind="identity", quantifier="all", measured=lambda c, s, scaled=scaled: measured_by.stream_variance(c, s, scaled=scaled),  # type: ignore[misc]
@@ -212,7 +214,7 @@ def _factor_claim() -> Claim:
               "decimals for every N.",
         statement=Eq(factor, floor(1000 / sqrt(n) + half) / 1000), source=Source("radford2019", "section 2.3, scaling of residual layers"),
         reading="printed", kind="identity", quantifier="all", measured=measured_by.rounded_root,
-        grid={"quick": Case.grid(residual_layers=(1, 2, 12, 24, 48, 72, 96)), "theory": Case.grid(residual_layers=range(3, 12))},
+        grid={"quick": Case.grid(residual_layers=(1, 2, 12, 24, 48, 72, 96)), "theory": Case.grid(residual_layers=(3, 4, 34, 99))},
         note="The paper does not say whether N counts blocks or sublayers; 2L, sublayers, makes the stream's variance independent of depth.",
         must_fail=Twin(Case(residual_layers=48), "1/N", statement=Eq(factor, floor(1000 / n + half) / 1000)))
 

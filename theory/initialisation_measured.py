@@ -200,8 +200,8 @@ def prove_expected_depth(statement: Relational) -> Iterator[Step]:
 
     from .glossary import symbol
 
-    l, L, last = Symbol("l", integer=True, positive=True), symbol("depth"), symbol("survival")
-    total = summation(1 - l / L * (1 - last), (l, 1, L))
+    layer, L, last = Symbol("l", integer=True, positive=True), symbol("depth"), symbol("survival")
+    total = summation(1 - layer / L * (1 - last), (layer, 1, L))
     yield Step("the mean count is the sum of the keep probabilities, and that sum is the right side", simplify(total - statement.rhs) == 0)
 
 
@@ -211,9 +211,9 @@ def prove_mean_output(statement: Relational) -> Iterator[Step]:
 
     from .glossary import symbol
 
-    l, L, last, a = (symbol(n) for n in ("layer", "depth", "survival", "branch_slope"))
-    keep, right = 1 - l / L * (1 - last), statement.rhs
-    yield Step("the right side is a product over the layers 1 to L", isinstance(right, Product) and right.limits == ((l, 1, L),))
+    layer, L, last, a = (symbol(n) for n in ("layer", "depth", "survival", "branch_slope"))
+    keep, right = 1 - layer / L * (1 - last), statement.rhs
+    yield Step("the right side is a product over the layers 1 to L", isinstance(right, Product) and right.limits == ((layer, 1, L),))
     if isinstance(right, Product):
         yield Step("a layer kept with probability p multiplies by 1 + a or 1, on average by p (1 + a) + 1 - p, and layers are independent",
                    simplify(right.function - (keep * (1 + a) + 1 - keep)) == 0)

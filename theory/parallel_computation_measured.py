@@ -28,7 +28,7 @@ class Machines:
 
 
 def attention_rounds(tokens: int, branching: int, rng: np.random.Generator) -> int:
-    """Rounds in which M^2 machines of 4b words simulate one attention layer (width 1, one head, weights 2^(q k)) exactly.
+    """Rounds in which N^2 machines of 4b words simulate one attention layer (width 1, one head, weights 2^(q k)) exactly.
 
     Machine (i, j) must learn q_i from token i and (k_j, v_j) from token j; both are broadcast down trees of branching b at the same time.
     Then sums of weights and of weighted values go up such trees. The result is compared with attention computed directly.

@@ -273,6 +273,7 @@ def prove_softmax(statement: Relational, side: int) -> Iterator[Step]:
     """P_ij / Q_ij = e^{E_ij} / (mean of e^{E_im} under Q) lies between e^{-D} and e^D; two one-variable inequalities finish."""
     import sympy
 
+    yield _softmax_ratio()
     (t, a, b, x), (end, k) = sympy.symbols("t a b x", nonnegative=True), (sympy.Symbol("end", real=True), statement.rhs)
     for sign, side_of in ((1, "at least"), (-1, "at most")):
         mean = (1 - t) * (end + sign * a) + t * (end + sign * b)
@@ -284,6 +285,19 @@ def prove_softmax(statement: Relational, side: int) -> Iterator[Step]:
         gap = sympy.exp(-x) - 1 + k * x
         yield Step(f"1 - {k} x <= e^-x for x >= 0: the gap is convex, zero and not decreasing at 0",
                    bool(sympy.diff(gap, x, 2).is_positive and gap.subs(x, 0) == 0 and sympy.diff(gap, x).subs(x, 0) >= 0))
+
+
+def _softmax_ratio() -> Step:
+    """With s = sum_m e^{A_m} and s' = sum_m e^{A_m - E_m}: Q_m e^{E_m} = e^{A_m}/s' term by term, so the mean of e^E under Q is s/s'."""
+    import sympy
+
+    A, E = (sympy.IndexedBase(name, real=True) for name in "AE")
+    j, m = sympy.symbols("j m", integer=True)
+    s, s_less = sympy.symbols("s s_less", positive=True)
+    term_of_mean = sympy.exp(A[m] - E[m]) / s_less * sympy.exp(E[m])
+    ratio = (sympy.exp(A[j]) / s) / (sympy.exp(A[j] - E[j]) / s_less)
+    return Step("P_j / Q_j = e^(E_j) / mean of e^E under Q, for any number of tokens: both sides agree term by term",
+                sympy.simplify(term_of_mean - sympy.exp(A[m]) / s_less) == 0 and sympy.simplify(ratio - sympy.exp(E[j]) / (s / s_less)) == 0)
 
 
 def _exponential_below_line(k: Any, end: Fraction) -> Iterator[Step]:

@@ -133,7 +133,7 @@ def _free(width: ArrayLike, heads: ArrayLike) -> Floats:
 
 # --- claims ----------------------------------------------------------------------------------------------------------------------
 
-_V1, _V3 = "arXiv:2006.12467v1", "arXiv:2006.12467v3"
+_V3 = "arXiv:2006.12467v3"
 _RECALLED = "As recalled; check against the paper."
 _SHALLOW = {"L < log_3(d_x)": lambda c: 3**c.depth < c.width}
 _DEEP = {"L > log_3(d_x)": lambda c: 3**c.depth > c.width}
@@ -222,14 +222,14 @@ def _threshold_claim() -> Claim:
 
     width, threshold = symbol("width"), symbol("threshold")
     return Claim(
-        key="separation_rank/threshold", title="threshold depth log_3(d_x)",
+        key="separation_rank/threshold", title="the degree 3^L reaches the width at L = log_3(d_x)",
         words="For every width, the depth at which the degree 3^L of the output equals the width, where Levine's two regimes meet, is "
               "log_3(d_x).",
-        statement=Eq(threshold, _log3(width)), source=Source("levine2020", "abstract", _V1), reading="printed", kind="threshold",
-        quantifier="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
+        statement=Eq(threshold, _log3(width)), source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
+        reading="derived", kind="identity", quantifier="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
         grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
         must_fail=Twin(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
-        note="Printed is the formula. That depth stops paying there is what the bounds suggest, not what this identity says.")
+        note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this.")
 
 
 def _shallow_claims() -> Iterator[Claim]:

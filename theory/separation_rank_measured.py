@@ -2,6 +2,7 @@
 degrees measured over Z, and the arguments that cover every depth."""
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -292,26 +293,32 @@ def measured_threshold(case: Case, seed: int) -> Exact:
 
 def degree_proof(statement: Any) -> Iterable[Step]:
     """deg = 3^L for every shape and almost all weights: induction over layers, and positive weights as the witness."""
-    net, tokens, t = positive_net(1), positive_symbols("x", (2, 2)), positive_symbols("t", ()).item()
-    once, scaled = forward(net, tokens).item(), forward(net, t * tokens).item()
-    yield vanish("a layer is a sum of products query * key * value, each linear in a token: tokens t x give t^3 times the output",
-                scaled - t**3 * once)
+    net, tokens = positive_net(1), positive_symbols("x", (2, 2))
+    term = _layer_term("i", "j")
+    total = sum(_at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
+                for j, h, a, b, c in itertools.product(range(2), repeat=5))
+    yield vanish("a layer sums one kind of term over heads, tokens and coordinates, of which there may be any number; the sum over two of "
+                 "each is what the code computes", forward(net, tokens).item() - total)
+    yield vanish("that term takes a factor t^3 when the tokens take t, whatever its indices are", _scaled_by(term, "y", 3))
     yield from _induction(statement, first=3, following=lambda degree: 3 * degree)
-    yield Step("positive weights and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
+    yield Step("at positive weights and tokens every term is positive, so no output is the zero polynomial", term.is_positive)
 
 
 def moments_degree_proof(statement: Any) -> Iterable[Step]:
     """deg = C(L) for every shape and almost all weights: the first layer gives 1, all later ones act on moments of degree 3."""
-    net, x, t = positive_net(1), positive_symbols("x", (2,)), positive_symbols("t", ()).item()
-    half = positive_symbols("m", (2, 2))
+    net, half = positive_net(1), positive_symbols("m", (2, 2))
     M = half + half.T
-    once, scaled = normal_form(net, M, x).item(), normal_form(net, t * M, x).item()
-    yield vanish("T_1(M) x is linear in M", scaled - t * once)
-    T, scaled_T = layer_matrix(net, 0, M), layer_matrix(net, 0, t * M)
-    yield vanish("the moments after a layer, T(M) M T(M)^T, are cubic in M",
-                *(scaled_T @ (t * M) @ scaled_T.T - t**3 * (T @ M @ T.T)).ravel())
+    term = _matrix_term("p", "a", "1")
+    entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h1=h, e1=0, f1=0, b1=b, c1=c) for h, b, c in itertools.product(range(2), repeat=3))
+               for p, a in itertools.product(range(2), repeat=2)]
+    yield vanish("the matrix T(M) of a layer sums one kind of term over heads and coordinates, of which there may be any number; the sum "
+                 "over two of each is what the code computes", *(layer_matrix(net, 0, M).ravel() - entries))
+    yield vanish("that term is linear in M, whatever its indices are", _scaled_by(term, "M", 1))
+    cubic = _matrix_term("p", "a", "1") * _entry("M", "a", "g") * _matrix_term("q", "g", "2")
+    yield vanish("so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M", _scaled_by(cubic, "M", 3))
     yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
-    yield Step("positive weights, moments and tokens keep every sum positive, so no output is the zero polynomial", once.is_positive)
+    yield Step("at positive weights, moments and tokens every term is positive, so no output is the zero polynomial",
+               bool(term.is_positive and cubic.is_positive))
 
 
 def threshold_proof(statement: Any) -> Iterable[Step]:
@@ -323,6 +330,43 @@ def threshold_proof(statement: Any) -> Iterable[Step]:
     width, real = symbol("width"), sympy.Symbol("depth", real=True)
     yield vanish("3^L at the threshold is the width", 3**statement.rhs - width)
     yield Step("3^L grows strictly with L, so no other depth meets the width", sympy.diff(3**real, real).is_positive)
+
+
+def _entry(array: str, *indices: str) -> Any:
+    """An entry of an array of any size, with symbolic indices."""
+    import sympy
+
+    return sympy.IndexedBase(array, positive=True)[tuple(sympy.Symbol(i, integer=True) for i in indices)]
+
+
+def _layer_term(asking: str, asked: str) -> Any:
+    """The term W^O[h,p,f] W^Q[h,e,a] y[i,a] W^K[h,e,b] y[j,b] W^V[h,f,c] y[j,c], whose sum over h, j, e, f, a, b, c is a layer."""
+    y = [_entry("y", asking, "a"), _entry("y", asked, "b"), _entry("y", asked, "c")]
+    return math.prod([_entry("o", "h", "p", "f"), _entry("q", "h", "e", "a"), _entry("k", "h", "e", "b"), _entry("v", "h", "f", "c"), *y])
+
+
+def _matrix_term(row: str, column: str, own: str) -> Any:
+    """The term W^O[h,row,f] W^V[h,f,b] M[b,c] W^K[h,e,c] W^Q[h,e,column] of T(M); `own` tells its summation indices from another's."""
+    h, e, f, b, c = (name + own for name in "hefbc")
+    return math.prod([_entry("o", h, row, f), _entry("v", h, f, b), _entry("M", b, c), _entry("k", h, e, c), _entry("q", h, e, column)])
+
+
+def _scaled_by(term: Any, array: str, degree: int) -> Any:
+    """term(t * array) - t^degree term(array), which vanishes exactly when the term is homogeneous of that degree in the array."""
+    import sympy
+
+    t = sympy.Symbol("t", positive=True)
+    scaled = term.xreplace({x: t * x for x in term.atoms(sympy.Indexed) if str(x.base) == array})
+    return scaled - t**degree * term
+
+
+def _at_indices(term: Any, net: AttentionNet, **values: Any) -> Any:
+    """The term with the entries of a net's first layer, and of the arrays given by name, at the indices given by name."""
+    import sympy
+
+    arrays = {"q": net.query[0], "k": net.key[0], "v": net.value[0], "o": net.output[0]} | {n: v for n, v in values.items() if n in ("y", "M")}
+    return math.prod(arrays[str(x.base)][tuple(values[str(i)] for i in x.indices)] ** n for x, n in term.as_powers_dict().items()
+                     if isinstance(x, sympy.Indexed))
 
 
 def _induction(statement: Any, first: int, following: Callable[[Any], Any]) -> Iterable[Step]:

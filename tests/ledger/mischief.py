@@ -1,0 +1,55 @@
+"""One claim whose measurement misbehaves on chosen cases. Worker processes import it; without SymPy, so that they start at once."""
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from depthlaw.theory.claim import Case, Claim, Exact, Source, Twin
+
+KEY = "mischief/power"
+LOADER = "mischief:claims"
+
+
+def measured(case: Case, seed: int) -> Exact:
+    if case.get("kill") and not os.path.exists(case.get("after", "")):
+        if "after" in case:
+            Path(case.after).touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    if case.get("hang"):
+        time.sleep(600)
+    if case.get("hog"):
+        return Exact(len(bytearray(8 * 2**30)))
+    if case.get("wrong"):
+        raise ValueError("no such luck")
+    if case.get("gpu"):
+        return Exact(int(os.environ["CUDA_VISIBLE_DEVICES"]))
+    time.sleep((case.get("milliseconds") or int(os.environ.get("MISCHIEF_MILLISECONDS", "0"))) / 1000)
+    return Exact(3**case.depth)
+
+
+def claims(*cases: Case) -> dict[str, Claim]:
+    """The claim with these cases; by default as many as MISCHIEF_RUNS says, each of MISCHIEF_MILLISECONDS."""
+    cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("MISCHIEF_RUNS", "60"))))
+    # Never judged, so it needs no statement.
+    claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
+                  measured, {"quick": cases}, Twin(Case(depth=1), "it is not run"))
+    return {KEY: claim}
+
+
+def drive(folder: str) -> None:
+    """A driver with a pool, as a process of its own; it says in one line why it cannot go on."""
+    from depthlaw.ledger.budget import UsageError
+    from depthlaw.ledger.driver import execute
+    from depthlaw.ledger.engines import Pool
+    from depthlaw.ledger.records import Store
+    from depthlaw.ledger.suite import plan
+
+    try:
+        execute(plan(claims(), "quick"), Store(Path(folder)), Pool(2, loader=LOADER))
+    except UsageError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    drive(sys.argv[1])
