@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test lint types wheel-test bench docs clean
+.PHONY: help verify test lint types wheel-test bench docs reference clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -34,6 +34,7 @@ help:
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
 	@echo "make docs        write the generated pages of docs/ from suite theory"
+	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
 verify: $(VENV)/.base
@@ -69,6 +70,11 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/depthlaw verify theory $(KEPT)
 	$(BIN)/python -m depthlaw.ledger.pages docs $(KEPT) --suite theory
+
+# What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
+reference: $(VENV)/.base
+	$(BIN)/depthlaw verify quick $(KEPT)
+	$(BIN)/python -m depthlaw.ledger.reference $(KEPT)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -97,11 +97,12 @@ def appendix(
     suite: Annotated[str, typer.Option("--suite", help="The suite whose records are published.")] = "quick",
     results: _Results = None,
     as_json: _Json = False,
+    reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with depthlaw, not from your records.")] = False,
 ) -> int:
     """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references, manifest."""
     from . import commands
 
-    return commands.appendix(directory, suite, results, as_json)
+    return commands.appendix(directory, suite, results, as_json, from_reference=reference)
 
 
 @app.command()
@@ -145,6 +146,88 @@ def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliogra
     from . import commands
 
     return commands.cite(keys, as_json)
+
+
+records = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+app.add_typer(records, name="records")
+
+
+@records.callback()
+def _records(context: typer.Context) -> None:
+    """Look at what is recorded: list, show, verify, export, gc, diff."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+_Place = Annotated[Path | None, typer.Option("--results", help="Results folder, a ledger file, or the word reference.")]
+
+
+@records.command("list")
+def records_list(
+    claim: Annotated[str, typer.Option("--claim", help="Only claims whose key contains this.")] = "",
+    suite: Annotated[str, typer.Option("--suite", help="Only what this suite asks for now.")] = "",
+    results: _Place = None,
+    as_json: _Json = False,
+) -> int:
+    """List records: id, claim, case, value."""
+    from . import archive
+
+    return archive.list_records(results, claim, suite, as_json)
+
+
+@records.command("show")
+def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")], results: _Place = None,
+                 as_json: _Json = False) -> int:
+    """Show one record whole."""
+    from . import archive
+
+    return archive.show_record(start, results, as_json)
+
+
+@records.command("verify")
+def records_verify(results: _Place = None, as_json: _Json = False) -> int:
+    """Verify every hash. Exit code 1 when something does not verify."""
+    from . import archive
+
+    return archive.verify_records(results, as_json)
+
+
+@records.command("export")
+def records_export(
+    file: Annotated[Path, typer.Argument(help="File to write.")],
+    form: Annotated[str, typer.Option("--format", help="csv, sqlite or parquet; by default what the file's name says.")] = "",
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+    results: _Place = None,
+    as_json: _Json = False,
+) -> int:
+    """Write the records as one table, for other programs."""
+    from . import archive
+
+    return archive.export(file, form, results, force, as_json)
+
+
+@records.command("gc")
+def records_gc(
+    delete: Annotated[bool, typer.Option("--delete", help="Remove the records listed.")] = False,
+    results: _Results = None,
+    as_json: _Json = False,
+) -> int:
+    """Remove stale temporary files; list the records that no claim asks for now."""
+    from . import archive
+
+    return archive.gc(results, delete, as_json)
+
+
+@records.command("diff")
+def records_diff(
+    first: Annotated[Path, typer.Argument(metavar="A", help="Results folder, ledger file, or the word reference.")],
+    second: Annotated[Path, typer.Argument(metavar="B", help="The same.")],
+    as_json: _Json = False,
+) -> int:
+    """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
+    from . import archive
+
+    return archive.diff(first, second, as_json)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -22,7 +22,8 @@ from . import terminal
 from .budget import UsageError, parse_bytes, quoted
 from .driver import Stopped, estimate, execute
 from .engines import Engine, Inline, Pool, Ray
-from .records import Record, Store, manifest
+from .records import Record, Store, StoreError, manifest
+from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import ClaimResult, as_json, results
 from .suite import Failure, Run, load_claims, plan
 
@@ -94,7 +95,8 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     judged = results(claims, suite, store, failures)
     listed = manifest(_recorded(runs, store))
     store.write_manifest(listed)
-    _print_verdicts(judged, suite, listed, store, failures, json_output, complete=not list(only))
+    agreement = _agreement(_recorded(runs, store), notes)
+    _print_verdicts(judged, suite, listed, store, failures, json_output, agreement, complete=not list(only))
     return 1 if any(result.unexpected for result in judged) else 0
 
 
@@ -118,6 +120,12 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
     store = open_store(folder, read_only=True)
     _report_set_aside(store, Console(stderr=True, highlight=False))
     suite = _largest_recorded_suite(claim, store)
+    if not any(run.id in store for run in plan({key: claim}, suite)):
+        known = _from_reference(claim)
+        if known is not None:
+            _say(Console(stderr=True, highlight=False), f"nothing is recorded for {key} in {store.root} yet; this is the reference ledger "
+                                                        f"that comes with depthlaw, `depthlaw verify {known.header['suite']}` measures here")
+            store, suite = known, _largest_recorded_suite(claim, known)
     result = results({key: claim}, suite, store)[0]
     if json_output:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
@@ -201,14 +209,26 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     return 1 if alarms else 0
 
 
-def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool) -> int:
-    """Write the appendix of a suite from its records."""
+def _from_reference(claim: Claim) -> Ledger | None:
+    """The ledger that comes with depthlaw, where it holds runs of this claim that today's code would do again."""
+    try:
+        known = shipped()
+    except StoreError:
+        return None
+    asked = {run.id for suite in SUITES for run in plan({claim.key: claim}, suite)} if known else set()
+    return known if known and any(run in known for run in asked) else None
+
+
+def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *, from_reference: bool = False) -> int:
+    """Write the appendix of a suite from its records, or from the ledger that comes with depthlaw."""
     from .appendix import AppendixError, write_appendix
 
     found = load_claims()
-    store = open_store(folder, read_only=True)
+    store = _reference() if from_reference else open_store(folder, read_only=True)
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)
+    if from_reference:
+        _say(notes, "from the reference ledger that comes with depthlaw, not from records of this machine")
     judged = results(found, _suite(suite), store)
     missing = sum(c.measured is None for result in judged for c in result.in_scope)
     if missing:
@@ -224,6 +244,13 @@ def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool
         for path in written:
             print(path)
     return 0
+
+
+def _reference() -> Ledger:
+    known = shipped()
+    if known is None:
+        raise UsageError("this installation holds no reference ledger; run `depthlaw verify quick` and leave --reference out")
+    return known
 
 
 def cite(keys: list[str], json_output: bool) -> int:
@@ -289,10 +316,11 @@ def _report_set_aside(store: Store, notes: Console) -> None:
 
 
 def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any], store: Store, failures: list[Failure],
-                    json_output: bool, *, complete: bool) -> None:
+                    json_output: bool, agreement: Agreement | None, *, complete: bool) -> None:
     if json_output:
         _dump({"suite": suite, "complete": complete, "manifest": listed["hash"], "runs": len(listed["runs"]), "results_folder": str(store.root),
                "set_aside": [[item.name, item.why] for item in store.set_aside],
+               "reference": agreement.as_json() if agreement else None,
                "claims": [as_json(r) for r in judged]})
         return
     console = Console(highlight=False)
@@ -311,6 +339,21 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
             _say(console, f"not run here: {result.claim.key} (needs the extra: pip install '.[{result.claim.needs}]')")
     partial = "" if complete else " (of the claims chosen, not of the suite)"
     console.print(Text(f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}"))
+    if agreement:
+        _say(console, agreement.line)
+        for key, here, there in agreement.disagreements[:3]:
+            _say(console, f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")
+
+
+def _agreement(recorded: list[Record], notes: Console) -> Agreement | None:
+    """How these records compare with the ledger that comes with depthlaw; None where it holds none of the runs."""
+    try:
+        reference = shipped()
+    except StoreError as error:
+        _say(notes, f"no comparison: {error}")
+        return None
+    found = compare(recorded, reference or ())
+    return found if found.compared else None
 
 
 def _dump(value: object) -> None:

@@ -16,7 +16,6 @@ from .engines import Engine
 from .records import Store
 from .suite import Failure, Run
 
-
 TIME_IS_UP = "the time limit of --minutes is reached"
 
 

@@ -150,6 +150,18 @@ class Record:
             canonical(self.facts), self.id.encode(), self._canonical_inputs, self._canonical_result, self.result_hash.encode(), schema)
         return b'%s,"seal":"%s"}\n' % (body, _sha256(body + b"}").encode())
 
+    def migrated(self, schema: int) -> Record:
+        """This record of an older schema in today's.
+
+        Raises:
+            ValueError: when there is no way from that schema to this one.
+        """
+        _check_schema(schema)
+        record = self
+        for number in range(schema, SCHEMA):
+            record = Record(*MIGRATIONS[number](dict(record.inputs), dict(record.result), dict(record.facts)))
+        return record
+
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> Record:
         """Read a record and verify every hash in it; one of an older schema is verified as it stands, then migrated.
@@ -162,23 +174,27 @@ class Record:
             schema, seal = body["schema"], body["seal"]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise ValueError("not a record: truncated or foreign") from None
-        if type(schema) is not int or (schema != SCHEMA and not all(n in MIGRATIONS for n in range(schema, max(SCHEMA, schema + 1)))):
-            newer = "; a newer depthlaw wrote it: upgrade, then move it back" if type(schema) is int and schema > SCHEMA else ""
-            raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{newer}")
+        _check_schema(schema)
         try:
             record = cls(body["inputs"], body["result"], body["facts"])
             # The comparison covers every hash and the canonical form at once.
             if data != record._as_schema(schema) or name != f"{record.id}.json":
                 raise ValueError(_what_is_wrong(body, seal, record, name))
-        except (KeyError, TypeError):
-            raise ValueError("edited or damaged: parts of it are missing") from None
+        except (KeyError, TypeError, RecursionError, UnicodeEncodeError):
+            raise ValueError("edited or damaged: parts of it are missing or malformed") from None
         try:
-            for number in range(schema, SCHEMA):
-                record = cls(*MIGRATIONS[number](dict(record.inputs), dict(record.result), dict(record.facts)))
+            record = record.migrated(schema)
             decode(record.result)
-        except (ValueError, KeyError, TypeError, ZeroDivisionError, OverflowError):
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
             raise ValueError("sealed, but its result is not of a known form") from None
         return record
+
+
+def _check_schema(schema: object) -> None:
+    if type(schema) is int and (schema == SCHEMA or (schema < SCHEMA and all(number in MIGRATIONS for number in range(schema, SCHEMA)))):
+        return
+    newer = "; a newer depthlaw wrote it: upgrade, then move it back" if type(schema) is int and schema > SCHEMA else ""
+    raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema {SCHEMA}{newer}")
 
 
 def _sha256(data: bytes) -> str:
@@ -219,6 +235,7 @@ class Store:
         self.read_only = read_only
         self.set_aside: list[SetAside] = []
         self._records: dict[str, Record] = {}
+        self._older: dict[str, Path] = {}
         self._check_ownership()
         if not read_only:
             self._prepare()
@@ -257,6 +274,10 @@ class Store:
     def get(self, run_id: str) -> Record | None:
         """The verified record of a run, or None."""
         return self._records.get(run_id)
+
+    def file_of(self, run_id: str) -> Path:
+        """Where the record of a run lies."""
+        return self._older.get(run_id, self._path(run_id))
 
     def put(self, record: Record) -> None:
         """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps its first record.
@@ -305,13 +326,14 @@ class Store:
             os.close(folder)
 
     def _load(self) -> None:
-        for path in _files_below(self.root / "runs"):
+        runs = str(self.root / "runs")
+        for path in _files_below(runs):
             name = os.path.basename(path)
             try:
                 if not _NAME.fullmatch(name) and not os.path.islink(path):
                     raise ValueError("not a record: foreign name")
                 record = Record.from_bytes(_content(path), name)
-                if path != f"{self.root}{os.sep}runs{os.sep}{name[:2]}{os.sep}{name}":
+                if path != os.path.join(runs, name[:2], name):
                     raise ValueError("a copy outside its place")
             except FileNotFoundError:
                 # Another driver on the same folder has just set it aside.
@@ -321,9 +343,13 @@ class Store:
             except ValueError as reason:
                 self._move_aside(Path(path), str(reason))
                 continue
-            # Of a record and the same one in an older schema, the one that was found under its own name stays.
-            if record.id not in self._records or name == f"{record.id}.json":
+            if name == f"{record.id}.json":
                 self._records[record.id] = record
+                self._older.pop(record.id, None)
+            elif record.id not in self._records:
+                # Migrated: its file keeps the id that it had in its own schema.
+                self._records[record.id] = record
+                self._older[record.id] = Path(path)
 
     def _move_aside(self, path: Path, why: str) -> None:
         name = str(path.relative_to(self.root))
@@ -351,9 +377,17 @@ def manifest(records: Iterable[Record]) -> dict[str, Any]:
     return {"schema": SCHEMA, "runs": runs, "hash": digest(runs)}
 
 
-def _files_below(folder: Path) -> Iterator[str]:
-    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may hold a hundred thousand files."""
-    for here, folders, files in os.walk(folder):
+def _files_below(folder: str) -> Iterator[str]:
+    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may hold a hundred thousand files.
+
+    Raises:
+        StoreError: where a folder cannot be listed; the records in it must not pass for missing.
+    """
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise StoreError(f"cannot read {error.filename} ({error.strerror}); fix its permissions or choose another --results DIR") from None
+
+    for here, folders, files in os.walk(folder, onerror=unreadable):
         folders.sort()
         # Links to folders are not followed, and are as foreign as any other link.
         for name in sorted([*files, *(f for f in folders if os.path.islink(os.path.join(here, f)))]):

@@ -55,7 +55,7 @@ class Run:
             assert self.claim.measured is not None
             result = encode(self.claim.measured(self.case, self.seed))
         timing = {"wall_s": round(time.perf_counter() - started, 6), "cpu_s": round(time.process_time() - cpu, 6)}
-        return Record(self.inputs, result, {"environment": environment(), "timing": timing})
+        return Record(self.inputs, result, {"environment": environment(), "timing": timing, "compute": compute(self.inputs["device"])})
 
 
 def load_claims() -> dict[str, Claim]:
@@ -147,7 +147,35 @@ def environment() -> dict[str, Any]:
         except PackageNotFoundError:
             continue
     return {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine(),
-            "cpu": _cpu_model(), "cores": os.cpu_count(), "packages": packages, "commit": _commit()}
+            "cpu": _cpu_model(), "cores": os.cpu_count(), "packages": packages, "commit": _commit(), "dirty": _commit().endswith("+")}
+
+
+# What the linear algebra libraries are told; 0: their own choice.
+_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+def compute(device: str) -> dict[str, Any]:
+    """Facts about the process that has just done a run: threads, float type, peak memory so far, and PyTorch's flags if it is loaded."""
+    told = [int(value) for name in _THREADS if (value := os.environ.get(name, "")).isdecimal()]
+    facts: dict[str, Any] = {"device": device, "dtype": "float64", "threads": max(told, default=0), "peak_bytes_of_process": _peak_memory()}
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return facts
+    facts |= {"dtype": str(torch.get_default_dtype()).removeprefix("torch."), "threads": torch.get_num_threads(),
+              "deterministic": torch.are_deterministic_algorithms_enabled(), "cudnn_benchmark": torch.backends.cudnn.benchmark,
+              "tf32": torch.backends.cuda.matmul.allow_tf32, "cublas_workspace": os.environ.get("CUBLAS_WORKSPACE_CONFIG", "")}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        facts |= {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda, "gpu_peak_bytes": torch.cuda.max_memory_allocated()}
+    return facts
+
+
+def _peak_memory() -> int:
+    """The largest resident size of this process so far, in bytes; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
 
 
 def _cpu_model() -> str:
@@ -158,6 +186,7 @@ def _cpu_model() -> str:
     return found[1] if found else platform.processor()
 
 
+@cache
 def _commit() -> str:
     """The git commit of a source checkout, with + for uncommitted changes; empty for an installed wheel."""
     folder = Path(sys.modules[__name__].__file__ or ".").parent

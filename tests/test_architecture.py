@@ -23,7 +23,7 @@ MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "theory": MATHEMATICS,
     "empirics": {"theory", "torch", *MATHEMATICS},
-    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "pebble", "platformdirs", "ray", "rich", "typer", *MATHEMATICS},
+    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "pyarrow", "ray", "rich", "typer", *MATHEMATICS},
 }
 # Modules that the advisor and the exact integer routes need at start: importing one loads none of these libraries.
 LIGHT = ("depth_choice", "connectivity", "hops")

@@ -366,6 +366,7 @@ def _inverse_proof(statement: sympy.core.relational.Relational) -> Iterable[Step
     from .glossary import symbol
     from .graph_reach import length_steps
 
+    yield Step("the statement is an equation", statement.rel_op == "==")
     yield from length_steps(2, _FIXED_LAYERS, lambda depth: statement.rhs.subs(symbol("depth"), depth))
 
 
@@ -402,7 +403,7 @@ def _inverse_claims() -> Iterator[Claim]:
     shared: dict[str, Any] = {"quantifier": "all", "measured": _largest_universal}
     grid = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)), "theory": Case.grid(depth=(24, 48, 64, 96, 128))}
     yield Claim(
-        key="connectivity/log_depth_vertices", title="18 + 2 ceil(log2 n) <= d up to n = 2^floor((d - 18)/2)",
+        key="connectivity/log_depth_vertices", title="the printed count allows 2^floor((d - 18)/2) vertices at d layers",
         words="For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).",
         statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), reading="derived", grid=grid, proof=_inverse_proof,
         source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 2"),

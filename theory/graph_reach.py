@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .measurement import Case, Step
@@ -118,12 +119,12 @@ def _row_claim() -> Any:
 
 def length_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:
     """For every L >= s the largest n with s + r ceil(log2 n) <= L is `right_at(L)`: one chain of equivalences for each remainder."""
-    from sympy import Ge, Le, Rational, Symbol, ceiling, diff, floor, log, simplify
+    from sympy import Rational, Symbol, ceiling, diff, floor, log, simplify
 
     t, c = Symbol("t", integer=True, nonnegative=True), Symbol("c", integer=True)
     x, n = Symbol("x", real=True), Symbol("n", positive=True)
-    yield Step("for whole c, c <= x means c <= floor(x)", Ge(floor(x), c) == Ge(x, c))
-    yield Step("for whole t, ceil(x) <= t means x <= t", Le(ceiling(x), t) == Le(x, t))
+    yield Step("for whole c, c <= x means c <= floor(x)", (floor(x) >= c) == (x >= c))
+    yield Step("for whole t, ceil(x) <= t means x <= t", (ceiling(x) <= t) == (x <= t))
     yield Step("2^x grows with x and is n at x = log2 n, so log2 n <= t means n <= 2^t",
                bool(diff(2**x, x).is_positive) and simplify(2 ** (log(n) / log(2)) - n) == 0)
     yield Step("2^t is a whole number of at least 1", bool((2**t).is_integer) and bool((2**t).is_positive))
@@ -139,8 +140,10 @@ def _length_proof(statement: Relational) -> Iterable[Step]:
     from .glossary import symbol
 
     r, s, L = (symbol(name) for name in ("per_doubling", "fixed_layers", "depth"))
+    yield Step("the statement is an equation", statement.rel_op == "==")
     for per, fixed in ((8, 9), (4, 5)):
-        yield from length_steps(per, fixed, lambda depth, p=per, f=fixed: statement.rhs.subs({r: p, s: f, L: depth}, simultaneous=True))
+        right = statement.rhs.subs({r: per, s: fixed})
+        yield from length_steps(per, fixed, partial(right.subs, L))
 
 
 def _length_claims() -> Iterator[Any]:

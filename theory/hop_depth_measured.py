@@ -157,8 +157,8 @@ def _all_instances(k: int, cycles: int) -> Iterator[tuple[list[tuple[int, int]],
     rings = [order] if cycles == 1 else [order[:k // 2], order[k // 2:]]
     first, *others = [(ring[i], ring[(i + 1) % len(ring)]) for ring in rings for i in range(len(ring))]
     for rest in permutations(others):
-        for turned in product((1, -1), repeat=k - 1):
-            yield [first, *(edge[::turn] for edge, turn in zip(rest, turned, strict=True))], order, rings
+        for turned in product((False, True), repeat=k - 1):
+            yield [first, *((v, u) if turn else (u, v) for (u, v), turn in zip(rest, turned, strict=True))], order, rings
 
 
 def _walked(edges: Sequence[tuple[int, int]], start: int, rings: list[list[int]], hops: int, copies: int) -> int:

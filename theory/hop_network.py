@@ -110,7 +110,12 @@ def settles(network: Network, sequences: Iterable[Sequence[int]], alphabet: int,
 
 def errors(network: Network, sequences: Iterable[Sequence[int]], alphabet: int, hops: int, truth: Truth, layers: int = _LAYERS) -> int:
     """How many tokens of all sequences are wrong after `layers` layers."""
-    return sum(int((next(islice(network(s, alphabet, hops), layers, None)) != np.asarray(truth(s, hops))).sum()) for s in sequences)
+    return sum(int((answers(network, s, alphabet, hops, layers) != np.asarray(truth(s, hops))).sum()) for s in sequences)
+
+
+def answers(network: Network, sequence: Sequence[int], alphabet: int, hops: int, layers: int = _LAYERS) -> Array:
+    """The answers of a network after `layers` layers."""
+    return next(islice(network(sequence, alphabet, hops), layers, None))
 
 
 def random_sequences(rng: np.random.Generator, tokens: int, alphabet: int, repeats: bool, count: int = 4) -> list[list[int]]:

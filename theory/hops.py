@@ -208,17 +208,17 @@ def _depth_claims() -> Iterator[Claim]:
     first = Case(hops=1, tokens=41, alphabet=4, repeats=True)
     yield Claim(
         key="hops/depth_printed", title="hop_k needs at most floor(log2 k) + 2 layers, as printed",
-        words="For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head of width O(1) and "
-              "floor(log2 k) + 2 layers computes hop_k on all sequences of length N.",
-        statement=Le(needed, floor(log2) + 2), source=_THEOREM, reading="printed", kind="upper", quantifier="exists",
+        words="For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head of width O(1), "
+              "O(log N) bits and floor(log2 k) + 2 layers computes hop_k on all sequences of length N.",
+        statement=Le(needed, floor(log2) + 2), source=_THEOREM, reading="printed", kind="upper", quantifier="all",
         measured=_known_depths, grid=_GRID,
         must_fail=Twin(first, "one layer less at k = 1 is one layer, which cannot do the induction task", Le(needed, floor(log2) + 1)),
-        note="Measured is the interval that is known here: from 2, since one layer of fixed width and O(log N) bits cannot answer INDEX "
-             "(hops/one_layer_index), which hop_k does, to the depth of the repaired construction, executed on the sequences of the case. "
-             "It decides powers of two. Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. "
-             "With a strict mask, or log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads. "
-             "What stands in the way: hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: "
-             "hops/one_layer_unbounded_precision.")
+        note="Measured is the interval that is known here. Its lower end 2: one layer of fixed width and O(log N) bits cannot answer "
+             "INDEX (sanford2024one, as reported), which hop_k does (hops/one_layer_index). Its upper end: the depth of the repaired "
+             "construction, executed on the sequences of the case, and on no others. It agrees at powers of two. "
+             "Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. With a strict mask, or "
+             "log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads. What stands in the way: "
+             "hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.")
     yield Claim(
         key="hops/depth_corrected", title="the repaired construction computes hop_k in exactly ceil(log2 k) + 2 layers",
         words="For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1, symbols 2N apart) with one "
@@ -270,11 +270,13 @@ def _wrong(*, layers: int, extra: int = 0, **options: Any) -> Callable[[Case, in
 
 def _computed_hops(case: Case, seed: int) -> Exact:
     """The one h for which the network printed for k hops answers hop_h on every token; -1 when it is none or several."""
-    from .hop_network import causal, errors, sequences_of
+    from .hop_network import answers, causal, sequences_of
 
-    found = [h for h in range(2 * case.hops + 1) if not errors(lambda s, a, _: causal(s, a, case.hops, induction="printed"),
-                                                               sequences_of(case, seed), case.alphabet, h, _truth)]
-    return Exact(found[0] if len(found) == 1 else -1)
+    candidates = set(range(2 * case.hops + 1))
+    for sequence in sequences_of(case, seed):
+        given = answers(lambda s, a, k: causal(s, a, k, induction="printed"), sequence, case.alphabet, case.hops).tolist()
+        candidates = {h for h in candidates if _truth(sequence, h) == given}
+    return Exact(candidates.pop() if len(candidates) == 1 else -1)
 
 
 def _printed_construction_claims() -> Iterator[Claim]:
@@ -352,21 +354,22 @@ def _search(reading: Reading) -> Callable[[Case, int], Measured]:
 def _inverse_proof(reading: Reading) -> Callable[[sympy.core.relational.Relational], Iterable[Step]]:
     """The whole k whose layers fit are those up to the right side: one chain of equivalences, written at L = t + 2, t >= 0."""
     def proof(statement: sympy.core.relational.Relational) -> Iterator[Step]:
-        from sympy import Le, Lt, Symbol, ceiling, diff, floor, log, simplify
+        from sympy import Symbol, ceiling, diff, floor, log, simplify
 
         from .glossary import symbol
 
         t, x, k = Symbol("t", integer=True, nonnegative=True), Symbol("x", real=True), Symbol("k", positive=True)
         printed = reading == "printed"
         rounded, edge = (floor, 2 ** (t + 1)) if printed else (ceiling, 2**t)
-        fits, last = Lt(x, t + 1) if printed else Le(x, t), edge - int(printed)
+        fits, last = x < t + 1 if printed else x <= t, edge - int(printed)
         name, order = ("floor", "< t + 1") if printed else ("ceil", "<= t")
-        yield Step(f"{name}(x) + 2 <= t + 2 means x {order}, for every real x and whole t", Le(rounded(x), t) == fits)
+        yield Step(f"{name}(x) + 2 <= t + 2 means x {order}, for every real x and whole t", (rounded(x) <= t) == fits)
         yield Step(f"2^x grows with x and is k at x = log2 k, so log2 k {order} means k {order.partition(' ')[0]} {edge}",
                    bool(diff(2**x, x).is_positive) and simplify(2 ** (log(k) / log(2)) - k) == 0)
-        yield Step(f"for whole k that means k <= {last}", edge.is_integer and (not printed or Le(floor(x), last) == Lt(floor(x), edge)))
-        yield Step("k = 1 fits at every L = t + 2", bool(Le(rounded(log(1) / log(2)) + 2, t + 2)))
-        yield Step(f"the right side at L = t + 2 is {last}", simplify(statement.rhs.subs(symbol("depth"), t + 2) - last) == 0)
+        yield Step(f"for whole k that means k <= {last}", edge.is_integer and (not printed or (floor(x) <= last) == (floor(x) < edge)))
+        yield Step("k = 1 fits at every L = t + 2", bool(rounded(log(1) / log(2)) + 2 <= t + 2))
+        yield Step(f"the statement is an equation, and its right side at L = t + 2 is {last}",
+                   statement.rel_op == "==" and simplify(statement.rhs.subs(symbol("depth"), t + 2) - last) == 0)
     return proof
 
 

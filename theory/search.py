@@ -56,49 +56,50 @@ _ONE_LAYER_CASES = tuple(
 
 def _one_layer(case: Case, *, per_gamma: bool) -> Search:
     """Tokens R, -R (so that the token mean is the best centre), one head; all norms are those the case names."""
+    size = case.tokens // 2 * case.width + 2 * case.width**2
+    return Search(case, size, lambda vector: _residual_estimate(case, vector, per_gamma), lambda point: _residual(case, point, per_gamma))
+
+
+def _split(case: Case, vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Tokens, query-key matrix and value matrix, not yet scaled to their norms."""
     n, d = case.tokens, case.width
     half = n // 2 * d
+    R = vector[:half].reshape(n // 2, d)
+    return np.vstack([R, -R]), vector[half:half + d * d].reshape(d, d), vector[half + d * d:].reshape(d, d)
 
-    def split(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        R = vector[:half].reshape(n // 2, d)
-        return np.vstack([R, -R]), vector[half:half + d * d].reshape(d, d), vector[half + d * d:].reshape(d, d)
 
-    def objective(vector: np.ndarray) -> float:
-        R, qk, value = split(vector)
-        norms = composite_norm(R), np.abs(qk).sum(axis=0).max(), composite_norm(value)
-        if min(norms) == 0:
-            return float("nan")
-        R = R * (float(case.rational("residual")) / norms[0])
-        E = R @ (qk * (float(case.rational("qk_norm")) / norms[1])) @ R.T / np.sqrt(case.qk_width)
-        # P - q with q uniform (the centre is zero), by expm1: the plain difference would lose all digits of a small residual.
-        low = np.expm1(E)
-        mean = low.mean(axis=1, keepdims=True)
-        moved = (low - mean) / (1 + mean) / n @ R @ (value / norms[2])
-        norm = float(composite_norm(moved - moved.mean(axis=0)))
-        return norm / gamma(E) if per_gamma else norm
+def _residual_estimate(case: Case, vector: np.ndarray, per_gamma: bool) -> float:
+    R, qk, value = _split(case, vector)
+    norms = composite_norm(R), np.abs(qk).sum(axis=0).max(), composite_norm(value)
+    if min(norms) == 0:
+        return float("nan")
+    R = R * (float(case.rational("residual")) / norms[0])
+    E = R @ (qk * (float(case.rational("qk_norm")) / norms[1])) @ R.T / np.sqrt(case.qk_width)
+    # P - q with q uniform (the centre is zero), by expm1: the plain difference would lose all digits of a small residual.
+    low = np.expm1(E)
+    mean = low.mean(axis=1, keepdims=True)
+    moved = (low - mean) / (1 + mean) / case.tokens @ R @ (value / norms[2])
+    norm = float(composite_norm(moved - moved.mean(axis=0)))
+    return norm / gamma(E) if per_gamma else norm
 
-    def measured(point: Point) -> Ball:
-        from .rank_collapse_measured import resolved
-        from .softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, perturbation, row_ranges
 
-        def once() -> arb:
-            R, qk, value = (_scaled(matrix) for matrix in split(np.array(point, dtype=object)))
-            R = R * (_arb(case.rational("residual")) / ball_composite_norm(R))
-            qk = qk * (_arb(case.rational("qk_norm")) / ball_norms(qk)[0])
-            head = Head(qk, value * (1 / ball_composite_norm(value)), case.qk_width)
-            norm = ball_composite_norm(centred(attention(R, [head])))
-            if not per_gamma:
-                return norm
-            E = perturbation(R, head)
-            ranges = row_ranges(E)
-            widest = ranges[0]
-            for other in ranges[1:]:
-                widest = widest.max(other)
-            return norm / ((sum(ranges) * widest).sqrt() / (2 * ball_norms(E)[0]))
+def _residual(case: Case, point: Point, per_gamma: bool) -> Ball:
+    from .rank_collapse_measured import resolved
+    from .softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, largest, perturbation, row_ranges
 
-        return Ball.of(resolved(once))
+    def once() -> arb:
+        R, qk, value = (_scaled(matrix) for matrix in _split(case, np.array(point, dtype=object)))
+        R = R * (_arb(case.rational("residual")) / ball_composite_norm(R))
+        qk = qk * (_arb(case.rational("qk_norm")) / ball_norms(qk)[0])
+        head = Head(qk, value * (1 / ball_composite_norm(value)), case.qk_width)
+        norm = ball_composite_norm(centred(attention(R, [head])))
+        if not per_gamma:
+            return norm
+        E = perturbation(R, head)
+        ranges = row_ranges(E)
+        return norm / ((sum(ranges) * largest(ranges)).sqrt() / (2 * ball_norms(E)[0]))
 
-    return Search(case, half + 2 * d * d, objective, measured)
+    return Ball.of(resolved(once))
 
 
 def _softmax(case: Case, side: int) -> Search:

@@ -26,7 +26,7 @@ def uniform_correlation(layers: int, tokens: int, attention_square: float) -> fl
         ValueError: for fewer than two tokens or a negative argument.
 
     >>> uniform_correlation(1, 2, 1.0), round(uniform_correlation(24, 64, 1 / 24), 4)
-    (0.3333333333333333, 0.0258)
+    (0.3333333333333333, 0.0253)
 
     References: after noci2022, arXiv:2206.03126.
     """
@@ -287,11 +287,11 @@ def _participation_claim() -> Claim:
         words="For many LayerNormed tokens (q = 1) the mean sum of squared attention weights is max(0, 1 - beta_c/beta) with "
               "beta_c = sqrt(2/(1 - p)); at p = 0, beta = 2 it is 1 - sqrt(2)/2 = 0.293. To nine decimals, rounded down.",
         statement=Eq(y, nine_decimals(Max(Integer(0), 1 - sqrt(2 / (1 - p)) / beta))), source=Source("giorlandino2026", "beta_c and Y", _GG),
-        reading="printed", kind="identity", quantifier="all", measured=measured_by.participation, proof=measured_by.prove_participation,
+        reading="printed", kind="identity", quantifier="all", measured=measured_by.participation,
         assumes={"p < 1": lambda c: c.rational("overlap") < 1},
         grid={"quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
               "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100"))},
-        note="Checked from the Poisson-Dirichlet weights that exponentials of many Gaussians have in the limit; that limit theorem itself "
+        note="Checked on the Poisson-Dirichlet weights that exponentials of many Gaussians have in the limit; that limit theorem itself "
              "is taken as known. Finite numbers of tokens approach it slowly.",
         must_fail=Twin(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
                        statement=Eq(y, nine_decimals(Max(Integer(0), 1 - 1 / sqrt(1 - p) / beta)))))

@@ -359,21 +359,6 @@ def prove_kernel_above(statement: Relational) -> Iterator[Step]:
     yield Step("the relation is strict and points upwards", isinstance(statement, Gt))
 
 
-def prove_participation(statement: Relational) -> Iterator[Step]:
-    """Gamma(2-m)/Gamma(1-m) = 1 - m at m = beta_c/beta."""
-    from sympy import Max, Symbol, floor, gamma, gammasimp, simplify, sqrt
-
-    from .glossary import symbol
-
-    m, p, beta = Symbol("m", positive=True), symbol("overlap"), symbol("sharpness")
-    scaled = statement.rhs * UNITS
-    yield Step("Gamma(2 - m)/Gamma(1 - m) = 1 - m", simplify(gammasimp(gamma(2 - m) / gamma(1 - m)) - (1 - m)) == 0)
-    yield Step("the statement rounds a closed form down to nine decimals", isinstance(scaled, floor))
-    if isinstance(scaled, floor):
-        closed = Max(0, 1 - sqrt(2 / (1 - p)) / beta)
-        yield Step("the closed form is 1 - beta_c/beta where that is positive, otherwise 0", simplify(scaled.args[0] / UNITS - closed) == 0)
-
-
 def prove_mlp_contraction(statement: Relational) -> Iterator[Step]:
     """For every phi with a Hermite series sum_k h_k He_k: K(c) = sum_k h_k^2 k! c^k (s = 1), so the slope at 1 is E phi'^2."""
     from sympy import Symbol, factorial, gamma, gammasimp, simplify

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.theory import graph_attention
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.connectivity import claims, layers_for_diameter, reach, universal_layers, universal_vertices
 from depthlaw.theory.glossary import symbol
@@ -18,9 +19,11 @@ from depthlaw.theory.graph_attention import (
     components_depth,
     cycles_told_apart,
     directed_graph,
+    directed_graphs,
     distances,
     doubling_layers,
     graph,
+    graphs,
     integer_states,
     layer_at,
     minimal_depth,
@@ -198,11 +201,46 @@ def test_an_entry_between_two_components_would_be_noticed(monkeypatch: pytest.Mo
 
 
 def test_the_doubling_bound_is_attained_and_one_layer_less_fails() -> None:
-    from sympy import Le, ceiling, log
+    from sympy import Le, ceiling, floor, log
 
     claim = CLAIMS["connectivity/log_depth_uniform"]
-    tight = Le(17 + claim.statement.lhs, 18 + 2 * ceiling(log(symbol("vertices")) / log(2)))
-    assert Verdict.FAILS in verdicts(dataclasses.replace(claim, statement=tight))
+    log2 = log(symbol("vertices")) / log(2)
+    for tight in (Le(claim.statement.lhs, 2 * ceiling(log2) - 1), Le(claim.statement.lhs, 2 * floor(log2))):
+        assert Verdict.FAILS in verdicts(dataclasses.replace(claim, statement=tight))
+
+
+def is_two_edges_in_a_row(g: nx.DiGraph) -> bool:
+    return len(g) == 3 and set(g.edges) == {(2, 0), (0, 1)}
+
+
+def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim, right = CLAIMS["connectivity/log_depth_uniform"], graph_attention._with_loops
+    monkeypatch.setattr(graph_attention, "_with_loops", lambda g: np.eye(3) if is_two_edges_in_a_row(g) else right(g))
+    found = {case: judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick") if case.family == "all"}
+    assert found == {case: Verdict.FAILS if case.vertices == 3 else Verdict.HOLDS for case in found}
+
+
+def test_a_network_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right, odd = graph_attention._with_loops, nx.path_graph(5)
+    monkeypatch.setattr(graph_attention, "_with_loops", lambda g: np.eye(5, dtype=int) if nx.is_isomorphic(g, odd) else right(g))
+    for name in ("reach", "support", "reach_residual", "layers_for_diameter", "components_log_depth"):
+        claim = CLAIMS[f"connectivity/{name}"]
+        case = next(c for c in claim.cases("quick") if c.family == "all" and c.diameter == 4 and c.get("depth", 1) == 1)
+        assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
+
+
+def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graph_attention, "_with_loops", lambda g: np.eye(len(g), dtype=int))
+    line = nx.path_graph(4)
+    assert (minimal_depth(line), components_depth(line), doubling_layers(line.to_directed())) == (5, 5, 10)
+
+
+def test_small_graphs_are_all_there() -> None:
+    rng = np.random.default_rng(0)
+    assert sum(len(graphs("all", diameter, rng)) for diameter in range(6)) == 1 + 2 + 4 + 11 + 34 + 156
+    assert len(graphs("path", 3, rng)) == len(directed_graphs("path", 3, rng)) == 1
+    every = directed_graphs("all", 3, rng)
+    assert len({frozenset(g.edges) for g in every}) == len(every) == 64
 
 
 def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
@@ -220,3 +258,10 @@ def test_the_conditional_bound_says_what_it_rests_on() -> None:
     claim = CLAIMS["connectivity/lower_bound_conditional"]
     assert claim.kind == "conditional"
     assert "If no MPC protocol" in claim.words
+    assert "One network cannot test a bound over all transformers." in claim.words
+
+
+def test_what_is_ours_is_credited_to_us() -> None:
+    for claim in CLAIMS.values():
+        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert claim.source.key != "depthlaw" or claim.source.place.startswith("after "), claim.key

@@ -1,12 +1,16 @@
 """Reach beyond the plain network: streams against matrix powers, radii against distances, shortcuts against search, the verdicts."""
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.theory import graph_reach_measured
 from depthlaw.theory.claim import Case
 from depthlaw.theory.graph_attention import graph
 from depthlaw.theory.graph_reach import claims
@@ -64,9 +68,24 @@ def test_barbells_and_stars_lie_within_capacity() -> None:
         graph("barbell", 2, rng)
 
 
+def test_one_wrong_graph_of_the_atlas_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A network that is blind on the path of 6 vertices alone is caught by the case that tries every small graph."""
+    for key, module in (("connectivity/relu_reach", "relu_stream"), ("connectivity/row_reach", "clipped_states")):
+        claim, case = CLAIMS[key], Case(family="all", diameter=5, depth=1)
+        assert case in claim.cases("theory")
+        right = getattr(graph_reach_measured, module)
+
+        def blind(g: nx.Graph, *rest: int, right: Callable[..., Any] = right) -> Any:
+            return right(nx.empty_graph(6) if nx.is_isomorphic(g, nx.path_graph(6)) else g, *rest)
+
+        assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS
+        monkeypatch.setattr(graph_reach_measured, module, blind)
+        assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
+
+
 def test_within_capacity_the_identity_survives() -> None:
     assert survivors(longest=0)(Case(depth=1, trials=1, labellings=3), 0).value == 1
-    assert surviving_supports(Case(path=4, labellings=20), 0).value == 1
+    assert surviving_supports(Case(vertices=8, labellings=20), 0).value == 1
 
 
 def test_first_difference_counts_the_closing_walks() -> None:
@@ -86,5 +105,4 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
     assert claim.proof is not None
     assert all(step.holds for step in claim.proof(claim.statement))
     for change, statement in mutants(claim.statement):
-        if statement.func is claim.statement.func:
-            assert not all(step.holds for step in claim.proof(statement)), change
+        assert not all(step.holds for step in claim.proof(statement)), change

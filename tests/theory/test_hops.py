@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice, pairwise
 from typing import Any
 
@@ -175,6 +175,42 @@ def test_printed_depth_is_decided_at_powers_of_two_and_open_elsewhere() -> None:
     assert found == {k: Verdict.HOLDS if k & (k - 1) == 0 else Verdict.UNDECIDED for k in found}
 
 
+def test_one_layer_is_excluded_at_one_hop() -> None:
+    from sympy import Le, floor, log
+
+    claim = CLAIMS["hops/depth_printed"]
+    for right, verdict in ((1, Verdict.FAILS), (2, Verdict.HOLDS)):
+        statement = Le(symbol("layers_needed"), floor(log(symbol("hops")) / log(2)) + right)
+        case = Case(hops=1, tokens=5, alphabet=2, exhaustive=True)
+        assert judge(dataclasses.replace(claim, statement=statement), case, claim.measured(case, 0)).verdict is verdict
+
+
+def sabotaged(network: hop_network.Network) -> hop_network.Network:
+    """The same network, but it answers the first symbol everywhere on sequences that begin 1, 1, 0, 0."""
+    def wrong(sequence: Sequence[int], alphabet: int, hops: int, **options: Any) -> Iterator[Any]:
+        for answer in network(sequence, alphabet, hops, **options):
+            yield np.full_like(answer, sequence[0]) if tuple(sequence[:4]) == (1, 1, 0, 0) else answer
+    return wrong
+
+
+@pytest.mark.parametrize(("key", "network"), [
+    ("hops/depth_corrected", "causal"), ("hops/depth_strict_mask", "symbol_carrying"), ("hops/depth_log_heads", "symbol_carrying"),
+    ("hops/construction_printed_hops", "causal"), ("hops/construction_corrected_spacing", "causal")])
+def test_a_network_that_is_wrong_on_one_beginning_is_caught(key: str, network: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    claim = CLAIMS[key]
+    monkeypatch.setattr(hop_network, network, sabotaged(getattr(hop_network, network)))
+    found = {case: judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick") if case.get("exhaustive")}
+    expected = {case: Verdict.FAILS if case.tokens >= 4 else Verdict.HOLDS for case in found}
+    assert found == expected
+    assert Verdict.FAILS in found.values()
+
+
+def test_agreement_with_a_statement_about_all_sequences_is_no_certainty() -> None:
+    claim, case = CLAIMS["hops/depth_corrected"], Case(hops=3, tokens=43, alphabet=4, repeats=True)
+    decision = judge(claim, case, claim.measured(case, 0))
+    assert (decision.verdict, decision.certain) == (Verdict.HOLDS, False)
+
+
 def test_corrected_depth_up_to_64_hops() -> None:
     claim = CLAIMS["hops/depth_corrected"]
     assert {case.hops for case in claim.cases("theory")} >= set(range(1, 65))
@@ -194,7 +230,7 @@ def test_another_constant_fails(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["hops/k_max_printed", "hops/k_max_corrected"])
 def test_proof_confirms_the_inverse_and_breaks_on_mutations(key: str) -> None:
-    from sympy import Eq, Integer
+    from sympy import Eq, Integer, Ne
 
     claim, L, most = CLAIMS[key], symbol("depth"), symbol("hops_max")
     assert claim.proof is not None
@@ -202,6 +238,13 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations(key: str) -> None:
     two = Integer(2)
     for right in {two ** (L - 1) - 1, two ** (L - 2), two ** (L - 1), Integer(3) ** (L - 2), two ** (L - 2) - 1} - {claim.statement.rhs}:
         assert not all(step.holds for step in claim.proof(Eq(most, right)))
+    assert not all(step.holds for step in claim.proof(Ne(most, claim.statement.rhs)))
+
+
+def test_what_is_ours_is_credited_to_us() -> None:
+    for claim in CLAIMS.values():
+        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert claim.source.key != "depthlaw" or claim.source.place.startswith("after "), claim.key
 
 
 def test_too_few_layers_are_out_of_scope() -> None:

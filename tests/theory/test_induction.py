@@ -10,7 +10,16 @@ import pytest
 from depthlaw.theory.claim import Case
 from depthlaw.theory.hops import hop_k
 from depthlaw.theory.induction import claims, one_layer_bits
-from depthlaw.theory.induction_measured import composition_error, failing_inputs, index_sequence, prompt_min, summaries, tokens_min
+from depthlaw.theory.induction_measured import (
+    composition_error,
+    failing_inputs,
+    hops_ask_for_every_bit,
+    hops_index_sequence,
+    index_sequence,
+    prompt_min,
+    summaries,
+    tokens_min,
+)
 from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = {claim.key: claim for claim in claims()}
@@ -31,6 +40,14 @@ def test_induction_reads_off_the_bit_asked_for() -> None:
             assert set(sequence) <= {0, 1, 2}
 
 
+@pytest.mark.parametrize("hops", [1, 2, 3, 6, 17])
+def test_more_hops_ask_for_the_same_bits_behind_a_tail_of_their_own(hops: int) -> None:
+    assert hops_ask_for_every_bit(hops)
+    asked = [hops_index_sequence(bits, i, hops) for bits in product((0, 1), repeat=3) for i in range(3)]
+    assert {len(sequence) for sequence in asked} == {7 + 2 * (hops - 1)}
+    assert len({tuple(sequence[6:]) for sequence in asked}) == 1
+
+
 def test_summaries_are_counted_in_the_bits_of_the_formula() -> None:
     for tokens in (1, 3, 9, 15):
         assert summaries(Case(tokens=tokens), 0).value == 2 ** one_layer_bits(tokens)
@@ -49,11 +66,11 @@ def test_bad_token_counts_are_refused(bad: Any) -> None:
 
 def test_without_a_summary_one_guess_is_right_once_in_n() -> None:
     for n in (1, 2, 3, 4):
-        assert composition_error(Case(domain_size=n, state_bits=0), 0).value == Fraction(n - 1, n)
+        assert composition_error(Case(domain_size=n, summary_bits=0), 0).value == Fraction(n - 1, n)
 
 
 def test_a_complete_summary_never_errs() -> None:
-    assert composition_error(Case(domain_size=2, state_bits=2), 0).value == 0
+    assert composition_error(Case(domain_size=2, summary_bits=2), 0).value == 0
 
 
 def test_thresholds_are_the_first_integers_beyond() -> None:

@@ -1,0 +1,71 @@
+"""The misbehaving claim, and the log of what faults did, from which the table of docs/reliability.md is written."""
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from depthlaw.ledger.records import Store, manifest
+from depthlaw.ledger.suite import Run
+
+HERE = Path(__file__).parent
+
+
+@pytest.fixture
+def mischief(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The module, importable here and in processes that are started."""
+    monkeypatch.syspath_prepend(str(HERE))
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    import mischief
+
+    yield mischief
+    sys.modules.pop("mischief", None)
+
+
+@dataclass
+class Fault:
+    """One fault, injected for some rounds: every record present after a round must still be there after the next."""
+
+    name: str
+    injected: str
+    rounds: int = 0
+    lost: int = 0
+    accepted: int = 0
+    _kept: set[str] = field(default_factory=set)
+
+    def survived(self, folder: Path) -> int:
+        """A round is over: count what was lost. Returns how many records it added."""
+        present = {path.name for path in (folder / "runs").rglob("*.json")}
+        added = len(present - self._kept)
+        self.rounds += 1
+        self.lost += len(self._kept - present)
+        self._kept = present
+        return added
+
+    def ended(self, folder: Path, runs: Sequence[Run], said: str) -> None:
+        """The suite was finished after the fault: nothing lost, nothing wrong accepted, the manifest of an undisturbed run."""
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("MISCHIEF_MILLISECONDS", "0")
+            truth = {run.id: run.execute() for run in runs}
+        store = Store(folder, read_only=True)
+        self.accepted += sum(record.id not in truth or record.result_hash != truth[record.id].result_hash for record in store)
+        same = manifest(store)["hash"] == manifest(truth.values())["hash"]
+        assert self.rounds > 0
+        assert (self.lost, self.accepted, same, store.set_aside) == (0, 0, True, [])
+        if log := os.environ.get("DEPTHLAW_FAULT_LOG"):
+            row = {"fault": self.name, "injected": self.injected, "rounds": self.rounds, "records": len(store), "lost": self.lost,
+                   "accepted": self.accepted, "same": same, "said": said.replace(str(folder), "DIR")}
+            with Path(log).open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row) + "\n")
+
+
+@pytest.fixture
+def fault() -> Callable[[str, str], Fault]:
+    """Start the count of a fault."""
+    return Fault

@@ -1,0 +1,327 @@
+"""Whatever happens to the processes, the disk or the files: no finished record is lost, nothing that does not verify is accepted, and
+going on ends in the manifest of an undisturbed run. Each test counts its rounds; docs/reliability.md shows the counts."""
+from __future__ import annotations
+
+import errno
+import json
+import os
+import random
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from depthlaw.ledger.driver import Stopped, execute
+from depthlaw.ledger.engines import Inline, Pool
+from depthlaw.ledger.records import Store, StoreError, canonical, digest
+from depthlaw.ledger.suite import plan
+from depthlaw.theory.claim import Case
+
+
+def start(mischief, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:
+    """A driver, by default with a pool of two, in a process group of its own."""
+    command = [sys.executable, mischief.__file__, str(folder), engine]
+    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True, **options)
+
+
+def go_on(mischief, folder: Path) -> None:
+    """Finish the suite undisturbed."""
+    assert execute(plan(mischief.claims(), "quick"), Store(folder), Inline()) == []
+
+
+def number_of_records(folder: Path) -> int:
+    return sum(1 for _ in (folder / "runs").rglob("*.json"))
+
+
+def alive(group: int) -> bool:
+    """Whether a process group has a process that is more than an entry waiting to be collected by init."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
+    return any(int(line.split()[0]) == group and not line.split()[1].startswith("Z") for line in listed.splitlines())
+
+
+@pytest.mark.slow
+def test_kills_of_the_driver(mischief, tmp_path, monkeypatch, fault):
+    """SIGKILL to a driver without workers, to one with workers, and to its workers too; from its first moments to the middle of its work."""
+    monkeypatch.setenv("MISCHIEF_RUNS", "600")
+    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "8")
+    counted, moments, folder = fault("the driver is killed", "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
+    added = []
+    for n in range(50):
+        before, driver = number_of_records(folder), start(mischief, folder, "pool" if n % 2 else "inline")
+        if n % 5:
+            while driver.poll() is None and number_of_records(folder) == before:
+                time.sleep(0.002)
+        time.sleep(moments.uniform(0, 0.06))
+        (os.killpg if n % 4 == 1 else os.kill)(driver.pid, signal.SIGKILL)
+        driver.communicate()
+        deadline = time.monotonic() + 10
+        while alive(driver.pid) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        assert not alive(driver.pid), "workers outlive their driver"
+        added.append(counted.survived(folder))
+    assert sum(n > 0 for n in added) >= 35
+    go_on(mischief, folder)
+    counted.ended(folder, plan(mischief.claims(), "quick"), "nothing can be said; the same command goes on")
+
+
+@pytest.mark.slow
+def test_kills_of_workers(mischief, tmp_path, monkeypatch, fault):
+    """SIGKILL to one worker after the other, at work, idle or just starting; the driver goes on by itself."""
+    from multiprocessing import process
+
+    monkeypatch.setenv("MISCHIEF_RUNS", "400")
+    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "20")
+    counted, moments = fault("a worker is killed", "SIGKILL at random moments"), random.Random(51)
+    over = threading.Event()
+
+    def kill() -> None:
+        while counted.rounds < 50 and not over.wait(moments.uniform(0, 0.2)):
+            # Not active_children(), which would reap them in this thread.
+            pids = [child.pid for child in list(process._children) if child.pid]
+            if pids:
+                os.kill(moments.choice(pids), signal.SIGKILL)
+                counted.survived(tmp_path)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        failures = execute(plan(mischief.claims(), "quick"), Store(tmp_path), Pool(2, retries=50, loader=mischief.LOADER))
+    finally:
+        over.set()
+        killer.join()
+    assert failures == []
+    assert counted.rounds == 50
+    counted.ended(tmp_path, plan(mischief.claims(), "quick"), "nothing; each run is tried again, up to twice by default")
+
+
+def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
+    """Cases of which some misbehave the first time they are met."""
+    flags = ({how: 1, "after": str(tmp_path / f"{how}-{n}")} if n < number else {} for n in count())
+    return tuple(Case(depth=1 + n, n=n, **next(flags)) for n in range(number + 8))
+
+
+@pytest.mark.parametrize(("how", "name", "injected", "changes", "said"), [
+    ("kill", "a task kills its process", "SIGKILL from inside", {"retries": 0}, "its process died 1 times (exit code -9"),
+    ("hog", "a worker runs out of memory", "8 GiB asked for under RLIMIT_AS of 2 GiB", {"memory": 2**31}, "MemoryError"),
+    ("hang", "a task hangs", "600 s of sleep, timeout 0.5 s", {"timeout": 0.5}, "hung: stopped after 0.5 s"),
+    ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
+])
+def test_tasks_that_misbehave(mischief, tmp_path, fault, how, name, injected, changes, said):
+    runs = plan(mischief.claims(*some_spoiled(tmp_path, how, 4)), "quick")
+    counted, folder = fault(name, injected), tmp_path / "r"
+    pool = Pool(2, loader=mischief.LOADER, **changes)
+    failures = execute(runs, Store(folder), pool)
+    assert [failure.why[:len(said)] for failure in failures] == [said] * 4
+    assert {failure.run.id for failure in failures} == {run.id for run in runs[:4]}
+    counted.rounds = len(failures) - 1
+    counted.survived(folder)
+    assert execute(runs, Store(folder), pool) == []
+    counted.ended(folder, runs, failures[0].why)
+
+
+def error_line(driver: subprocess.Popen[str]) -> str:
+    _, said = driver.communicate(timeout=60)
+    assert driver.returncode == 1
+    assert said.startswith("error: ")
+    assert said.count("\n") == 1, said
+    return said.removeprefix("error: ").strip()
+
+
+def test_a_file_cannot_grow(mischief, tmp_path, fault):
+    """RLIMIT_FSIZE: writing stops after so many bytes, in the middle of a record."""
+    counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
+    said = []
+    for limit in (0, 1, 40, 200, 400, 600):
+        driver = start(mischief, tmp_path, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        said.append(error_line(driver))
+        counted.survived(tmp_path)
+        assert "File too large" in said[-1]
+    assert list((tmp_path / "tmp").iterdir()) == []
+    go_on(mischief, tmp_path)
+    counted.ended(tmp_path, plan(mischief.claims(), "quick"), said[-1])
+
+
+@pytest.fixture
+def small_disk(tmp_path) -> Iterator[Callable[[str], Path]]:
+    """A file system in memory: call it with mount options to mount it first, and later to change it."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    mounted: list[bool] = []
+
+    def mount(options: str) -> Path:
+        command = ["mount", "-t", "tmpfs", "-o", f"remount,{options}" if mounted else options, "depthlaw", str(place)]
+        try:
+            subprocess.run(command, check=True, capture_output=True)
+        except (OSError, subprocess.CalledProcessError):
+            pytest.skip("this user may not mount file systems")
+        mounted.append(True)
+        return place
+
+    yield mount
+    if mounted:
+        subprocess.run(["umount", str(place)], check=True)
+
+
+def test_the_disk_is_full(mischief, tmp_path, fault, small_disk):
+    """A disk that fills up again and again, each time with a little more room."""
+    counted, said = fault("the disk is full", "a tmpfs of 60 to 160 KiB"), []
+    for kibibytes in range(60, 161, 20):
+        folder = small_disk(f"size={kibibytes}k") / "r"
+        said.append(error_line(start(mischief, folder)))
+        counted.survived(folder)
+        assert "No space left" in said[-1]
+    assert 0 < number_of_records(folder) < 60
+    small_disk("size=8m")
+    go_on(mischief, folder)
+    counted.ended(folder, plan(mischief.claims(), "quick"), said[-1])
+
+
+def test_the_folder_is_read_only(mischief, tmp_path, fault, small_disk):
+    counted, said = fault("the folder is read-only", "a tmpfs mounted read-only"), []
+    folder = small_disk("size=8m") / "r"
+    for n in (20, 40):
+        execute(plan(mischief.claims(), "quick")[:n], Store(folder), Inline())
+        small_disk("ro")
+        said.append(error_line(start(mischief, folder)))
+        counted.survived(folder)
+        assert len(Store(folder, read_only=True)) == n
+        small_disk("rw")
+    assert "Read-only file system" in said[-1]
+    assert "--results DIR" in said[-1]
+    go_on(mischief, folder)
+    counted.ended(folder, plan(mischief.claims(), "quick"), said[-1])
+
+
+@pytest.mark.parametrize(("number", "name"), [(errno.EROFS, "the folder becomes read-only"), (errno.EACCES, "the folder becomes forbidden"),
+                                              (errno.EIO, "the disk fails"), (errno.EDQUOT, "the quota is used up")])
+@pytest.mark.parametrize("where", ["fsync", "replace"])
+def test_writing_fails_in_mid_suite(mischief, tmp_path, monkeypatch, fault, number, name, where):
+    counted, moments = fault(name, f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
+    real = getattr(os, where)
+    runs = plan(mischief.claims(), "quick")
+    for _ in range(5):
+        store = Store(tmp_path)
+        left = moments.randrange(2, 20)
+
+        def fails(*arguments, **options):
+            nonlocal left
+            left -= 1
+            if left < 0:
+                raise OSError(number, os.strerror(number))
+            return real(*arguments, **options)
+
+        monkeypatch.setattr(os, where, fails)
+        with pytest.raises(StoreError) as error:
+            execute(runs, store, Inline())
+        monkeypatch.undo()
+        assert os.strerror(number) in str(error.value)
+        assert "\n" not in str(error.value)
+        counted.survived(tmp_path)
+    go_on(mischief, tmp_path)
+    counted.ended(tmp_path, runs, str(error.value))
+
+
+def test_the_clock_jumps_backwards(mischief, tmp_path, monkeypatch, fault):
+    """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and recorded times do not depend on it."""
+    counted, hours = fault("the clock jumps backwards", "time.time() goes back an hour at each call"), count()
+    now = time.time()
+    monkeypatch.setattr(time, "time", lambda: now - 3600 * next(hours))
+    cases = (Case(depth=1, hang=1, after=str(tmp_path / "hung")), Case(depth=2, kill=1, after=str(tmp_path / "killed")),
+             *(Case(depth=1, n=n, milliseconds=10) for n in range(200)))
+    runs, folder = plan(mischief.claims(*cases), "quick"), tmp_path / "r"
+    started = time.monotonic()
+    with pytest.raises(Stopped, match="--minutes"):
+        execute(runs, Store(folder), Pool(2, timeout=0.5, loader=mischief.LOADER), minutes=0.8 / 60)
+    counted.survived(folder)
+    (tmp_path / "hung").unlink(missing_ok=True)
+    failures = execute(runs, Store(folder), Pool(2, timeout=0.5, loader=mischief.LOADER))
+    counted.survived(folder)
+    assert [failure.why for failure in failures] == ["hung: stopped after 0.5 s"]
+    assert time.monotonic() - started < 60
+    assert execute(runs, Store(folder), Inline()) == []
+    assert all(record.facts["timing"]["wall_s"] >= 0 for record in Store(folder))
+    counted.ended(folder, runs, "nothing; only elapsed time is used")
+
+
+def test_two_drivers_share_a_folder(mischief, tmp_path, monkeypatch, fault):
+    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "5")
+    counted = fault("two drivers on one folder", "started together")
+    for n in range(3):
+        both = [start(mischief, tmp_path / str(n)) for _ in range(2)]
+        assert [driver.communicate(timeout=60)[1] for driver in both] == ["", ""]
+        assert [driver.returncode for driver in both] == [0, 0]
+        assert Store(tmp_path / str(n)).set_aside == []
+        assert number_of_records(tmp_path / str(n)) == 60
+        counted.rounds += 1
+    counted.ended(tmp_path / "0", plan(mischief.claims(), "quick"), "nothing; both end well")
+
+
+def sealed(body: dict) -> bytes:
+    body.pop("seal", None)
+    return canonical(body | {"seal": digest(body)}) + b"\n"
+
+
+def truncate(path: Path, chance: random.Random) -> None:
+    path.write_bytes(path.read_bytes()[: chance.randrange(path.stat().st_size)])
+
+
+def flip(path: Path, chance: random.Random) -> None:
+    data = bytearray(path.read_bytes())
+    data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+
+
+def duplicate(path: Path, chance: random.Random) -> None:
+    copy = path.parent / f"{chance.randrange(16**64):064x}.json"
+    copy.write_bytes(path.read_bytes())
+
+
+def edit(path: Path, chance: random.Random) -> None:
+    body = json.loads(path.read_bytes())
+    body["result"]["exact"] = str(chance.randrange(10**9))
+    path.write_bytes(canonical(body) + b"\n")
+
+
+def forge(path: Path, chance: random.Random) -> None:
+    """A careful hand: the seal is made anew."""
+    body = json.loads(path.read_bytes())
+    body["result"]["exact"] = str(chance.randrange(10**9))
+    path.write_bytes(sealed(body))
+
+
+def modernise(path: Path, chance: random.Random) -> None:
+    path.write_bytes(sealed(json.loads(path.read_bytes()) | {"schema": chance.randrange(2, 99)}))
+
+
+@pytest.mark.parametrize(("spoil", "name", "said"), [
+    (truncate, "a record is truncated", "truncated or foreign"),
+    (flip, "a bit of a record is flipped", ""),
+    (duplicate, "a record is copied under another name", "file name does not match"),
+    (edit, "a record is edited by hand", "does not match its seal"),
+    (forge, "a record is edited and sealed again", "result hash"),
+    (modernise, "a record has a newer schema", "this version of depthlaw reads schema"),
+])
+def test_damaged_records(mischief, tmp_path, monkeypatch, fault, spoil, name, said):
+    """Damage is found, named and moved aside; what was damaged is measured again, and all else is kept."""
+    monkeypatch.setenv("MISCHIEF_RUNS", "12")
+    counted, chance = fault(name, "a random record, at a random place"), random.Random(name)
+    go_on(mischief, tmp_path)
+    for _ in range(20):
+        victim = chance.choice(sorted((tmp_path / "runs").rglob("*.json")))
+        spoil(victim, chance)
+        store = Store(tmp_path)
+        (item,) = store.set_aside
+        assert said in item.why
+        assert item.moved_to.is_file()
+        assert len(store) == (12 if spoil is duplicate else 11)
+        counted.accepted += sum(record.result["exact"] != str(3 ** record.inputs["case"]["depth"]) for record in store)
+        go_on(mischief, tmp_path)
+        counted.survived(tmp_path)
+    counted.ended(tmp_path, plan(mischief.claims(), "quick"), f"not trusted: FILE ({item.why}); set aside as PLACE, not used")
