@@ -6,6 +6,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import io
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -63,7 +64,7 @@ def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str]
         mine = stats.stats.median
         benchmark.extra_info.update({"records": RUNS, "times the peer": mine / peer})  # type: ignore[attr-defined]
         with capsys.disabled():
-            print(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times reading and hashing the files ({peer:.2f} s)")
+            sys.stdout.write(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times reading and hashing the files ({peer:.2f} s)\n")
 
 
 @pytest.mark.benchmark(group="ten thousand records")

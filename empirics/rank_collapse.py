@@ -7,7 +7,7 @@ import numpy as np
 import torch
 
 from depthlaw.theory.claim import Case, Measured, Sample
-from depthlaw.theory.softmax_attention import composite_norm
+from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
 from .nets import Net, layer_norm
 

@@ -14,7 +14,7 @@ from statistics import median_low
 from typing import Any, Literal
 
 from depthlaw.theory import depth_choice as rules
-from depthlaw.theory.models import models, models_near
+from depthlaw.theory.depth_choice.models import models, models_near
 
 from .budget import UsageError, parse_budget, parse_count, quoted
 
@@ -366,7 +366,7 @@ def _built(parameters: int) -> Recommendation | None:
     return Recommendation(
         layers, layers, "built", "models of similar size",
         f"median {_layers(layers)}, from {least.layers} ({least.name}) to {most.layers} ({most.name}), in {len(near)} dense decoders "
-        f"within a factor {_NEAR:g} of the budget", "chosen for speed and hardware too", "depthlaw, theory/models.csv", known,
+        f"within a factor {_NEAR:g} of the budget", "chosen for speed and hardware too", "depthlaw, theory/depth_choice/models.csv", known,
         "what was built, not what is best; shapes copy each other", range=(least.layers, most.layers))
 
 

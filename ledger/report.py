@@ -120,7 +120,9 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
 
 
 def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
-    """The false-alarm rates allowed to one sample and to one measurement that may miss, so that by the union bound all of them together stay within the budget.
+    """The false-alarm rates allowed to one sample, and to one measurement that may miss.
+
+    By the union bound all of them together stay within the budget.
 
     Measurements that miss with a known probability take exactly that; claims that judge the same case with the same seed look at the
     same random draw, so it counts once. The samples share what is left. Where the misses alone exceed nine tenths of the budget,

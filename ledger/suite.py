@@ -4,6 +4,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import pkgutil
 import platform
 import re
 import subprocess
@@ -96,9 +97,13 @@ class Failure:
 
 @cache
 def code_digest(claim: Claim) -> str:
-    """A hash of the sources that a claim's measurement can depend on: its module, the module that measures it, and what they import
-    from this project. The glossary holds names only and is left out, so that a new symbol does not invalidate every record."""
-    modules = {f"depthlaw.theory.{claim.stem}"} | ({f"depthlaw.empirics.{claim.stem}"} if claim.needs else set())
+    """A hash of the sources and data that a claim's measurement can depend on: every module of its stem's package, the module of
+    `empirics` that measures it, and what they import from this project. The glossary holds names only and is left out, so that a new
+    symbol does not invalidate every record; library versions are recorded, not hashed, so that machines can be compared."""
+    stem = f"depthlaw.theory.{claim.stem}"
+    modules = {stem, *(f"{stem}.{m.name}" for m in pkgutil.iter_modules(import_module(stem).__path__))}
+    if claim.needs:
+        modules.add(f"depthlaw.empirics.{claim.stem}")
     for function in (claim.measured, claim.predicted, claim.proof):
         name = getattr(function, "__module__", "") or ""
         if name.startswith("depthlaw."):

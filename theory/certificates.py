@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .measurement import Step
 
 if TYPE_CHECKING:
-    from .linear_attention import AttentionNet
+    from .separation_rank.linear_attention import AttentionNet
 
 __all__ = ["KINDS", "load", "product_certificate", "recheck", "shipped"]
 
@@ -74,7 +74,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
     Raises:
         ArithmeticError: when a layer does not multiply by one linear form.
     """
-    from .separation_rank_measured import form_exponents, linear_forms
+    from .separation_rank.measured import form_exponents, linear_forms
 
     forms = linear_forms(net)
     distinct = sorted(set(forms))
@@ -88,7 +88,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
 
 
 def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
-    from .separation_rank_measured import form_exponents, linear_forms, require_equal_values, require_independent
+    from .separation_rank.measured import form_exponents, linear_forms, require_equal_values, require_independent
 
     d, depth, heads, tokens = (int(data[name]) for name in ("width", "depth", "heads", "tokens"))
     net = _net(data["weights"], d, depth, heads)
@@ -111,7 +111,7 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
 def _net(weights: Mapping[str, Any], d: int, depth: int, heads: int) -> AttentionNet:
     import numpy as np
 
-    from .linear_attention import AttentionNet
+    from .separation_rank.linear_attention import AttentionNet
 
     arrays = {name: np.array(weights[name], dtype=object) for name in _WEIGHTS}
     inner = d // heads if heads > 0 else 0

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .measurement import Ball, Case, Measured
-from .softmax_attention import composite_norm, gamma
+from .rank_collapse.softmax_attention import composite_norm, gamma
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -84,8 +84,8 @@ def _residual_estimate(case: Case, vector: np.ndarray, per_gamma: bool) -> float
 
 
 def _residual(case: Case, point: Point, per_gamma: bool) -> Ball:
-    from .rank_collapse_measured import resolved
-    from .softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, largest, perturbation, row_ranges
+    from .rank_collapse.measured import resolved
+    from .rank_collapse.softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, largest, perturbation, row_ranges
 
     def once() -> arb:
         R, qk, value = (_scaled(matrix) for matrix in _split(case, np.array(point, dtype=object)))
@@ -118,8 +118,8 @@ def _softmax(case: Case, side: int) -> Search:
         return float(np.max(side * (np.expm1(E) - mean) / (1 + mean))) / D
 
     def measured(point: Point) -> Ball:
-        from .rank_collapse_measured import resolved
-        from .softmax_attention import largest
+        from .rank_collapse.measured import resolved
+        from .rank_collapse.softmax_attention import largest
 
         E, base = point[:n], point[n:]
         scale = case.rational("range") / (max(E) - min(E))

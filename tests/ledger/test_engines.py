@@ -12,7 +12,7 @@ from depthlaw.ledger.budget import UsageError
 from depthlaw.ledger.commands import Effort
 from depthlaw.ledger.driver import Stopped, estimate, execute
 from depthlaw.ledger.engines import Inline, Pool, Ray
-from depthlaw.ledger.records import Record, Store, manifest
+from depthlaw.ledger.records import Record, Store
 from depthlaw.ledger.suite import Failure, load_claims, plan
 from depthlaw.theory.claim import Case
 
@@ -65,7 +65,8 @@ def test_signals_stop_in_good_order(mischief, tmp_path, number, word):
     assert 1 <= len(Store(tmp_path / "r")) < len(runs)
 
 
-def test_the_time_limit_stops_and_keeps(mischief, tmp_path):
+def test_the_time_limit_stops_and_keeps(mischief, tmp_path, monkeypatch):
+    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "5")
     runs = plan(mischief.claims(), "quick")
     store = Store(tmp_path)
     with pytest.raises(Stopped, match="--minutes"):

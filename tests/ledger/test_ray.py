@@ -15,6 +15,9 @@ from depthlaw.theory.claim import Case
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
+# A lost node is noticed within a second instead of half a minute.
+SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 300, "health_check_timeout_ms": 1000, "health_check_failure_threshold": 2}
+
 # Ray leaves sockets and files of its processes to the garbage collector.
 pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ignore"),
               pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")]
@@ -27,7 +30,7 @@ def cluster(mischief) -> Iterator[Callable]:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False})
+        made = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, "include_dashboard": False, "_system_config": SOON})
         ray.init(address=made.address, log_to_driver=False)
         yield made
         ray.shutdown()

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.ledger import records
 from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
 from depthlaw.theory.measurement import Ball, Exact, Sample, Step
 
@@ -227,3 +228,82 @@ def test_a_failed_write_leaves_nothing_half_written(tmp_path, monkeypatch):
 def test_fractions_are_exact():
     assert decode(encode(Exact(Fraction(1, 3)))) == Exact(Fraction(1, 3))
     assert decode(encode(Exact(3**500))) == Exact(3**500)
+
+
+def old_file(folder: Path, schema: int, inputs: dict, result: dict) -> Record:
+    """A sealed file of another schema."""
+    old = Record(inputs, result, {"timing": {"wall_s": 1.0}})
+    path = path_of(folder, old)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    body = json.loads(old.to_bytes()) | {"schema": schema}
+    del body["seal"]
+    path.write_bytes(canonical(body | {"seal": digest(body)}) + b"\n")
+    return old
+
+
+def test_a_record_of_an_older_schema_is_migrated_and_its_file_kept(tmp_path, monkeypatch):
+    """In the invented schema 0 a result was a bare number and no seed was written."""
+    monkeypatch.setattr(records, "MIGRATIONS", {0: lambda inputs, result, facts: (inputs | {"seed": 0}, {"exact": str(result["number"])}, facts)})
+    Store(tmp_path)
+    old = old_file(tmp_path, 0, {"claim": "a/b", "case": {"n": 7}}, {"number": 7})
+    before = path_of(tmp_path, old).read_bytes()
+    store = Store(tmp_path)
+    assert store.set_aside == []
+    assert store.get(record(7).id).result == {"exact": "7"}
+    assert store.get(record(7).id).facts == {"timing": {"wall_s": 1.0}}
+    assert store.file_of(record(7).id) == path_of(tmp_path, old)
+    assert manifest(store) == manifest([record(7)])
+    assert path_of(tmp_path, old).read_bytes() == before
+
+
+def test_an_older_record_is_verified_before_it_is_migrated(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MIGRATIONS", {0: lambda inputs, result, facts: (inputs, {"exact": "1"}, facts)})
+    Store(tmp_path)
+    path = path_of(tmp_path, old_file(tmp_path, 0, {"claim": "a/b", "case": {}}, {"number": 7}))
+    path.write_bytes(path.read_bytes().replace(b'"number":7', b'"number":8'))
+    assert [item.why for item in Store(tmp_path).set_aside] == ["edited or damaged: its content does not match its seal"]
+
+
+def test_a_schema_without_a_way_to_this_one_is_set_aside_with_a_reason(tmp_path, monkeypatch):
+    monkeypatch.setattr(records, "MIGRATIONS", {-1: lambda *parts: parts, 0: lambda inputs, result, facts: (inputs, {"unknown": 1}, facts)})
+    Store(tmp_path)
+    for number, schema in enumerate((99, -2, 0)):
+        old_file(tmp_path, schema, {"claim": "a/b", "case": {"n": number}}, {"exact": "1"})
+    why = {item.why for item in Store(tmp_path).set_aside}
+    assert why == {"schema 99, while this version of depthlaw reads schema 1; a newer depthlaw wrote it: upgrade, then move it back",
+                   "schema -2, while this version of depthlaw reads schema 1", "sealed, but its result is not of a known form"}
+
+
+def test_a_relative_folder_is_read_like_an_absolute_one(tmp_path, monkeypatch):
+    Store(tmp_path).put(record(1))
+    monkeypatch.chdir(tmp_path)
+    for place in (".", "./", "../" + tmp_path.name):
+        store = Store(Path(place))
+        assert (len(store), store.set_aside) == (1, [])
+
+
+def test_a_folder_that_cannot_be_listed_is_an_error(tmp_path, monkeypatch):
+    """Else its records would pass for missing and be measured again."""
+    Store(tmp_path).put(record(1))
+    real = os.scandir
+
+    def scandir(path):
+        if str(path).endswith(record(1).id[:2]):
+            raise PermissionError(13, "Permission denied", str(path))
+        return real(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    with pytest.raises(StoreError, match="Permission denied"):
+        Store(tmp_path)
+
+
+def test_a_pipe_and_a_linked_folder_are_not_waited_for_or_followed(tmp_path):
+    Store(tmp_path / "s").put(record(1))
+    (tmp_path / "theirs").mkdir()
+    (tmp_path / "theirs" / "x.json").write_text("theirs")
+    (tmp_path / "s" / "runs" / "link").symlink_to(tmp_path / "theirs")
+    os.mkfifo(tmp_path / "s" / "runs" / f"{'0' * 64}.json")
+    store = Store(tmp_path / "s")
+    assert {item.why for item in store.set_aside} == {"not a regular file"}
+    assert len(store.set_aside) == 2
+    assert (tmp_path / "theirs" / "x.json").read_text() == "theirs"

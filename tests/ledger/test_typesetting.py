@@ -84,7 +84,7 @@ def test_latex_text(text, latex):
     assert typesetting.tex(text) == latex
 
 
-@pytest.mark.parametrize("text", ["theory/rank_collapse.py", "rank_collapse/cubic", "residual_BERT.pdf", "a_b/c_d", "an_id", "`k_v`"])
+@pytest.mark.parametrize("text", ["theory/rank_collapse/__init__.py", "rank_collapse/cubic", "residual_BERT.pdf", "a_b/c_d", "an_id", "`k_v`"])
 def test_names_are_not_taken_for_formulas(text):
     assert typesetting.prose(text) == typesetting.tex(text)
 

@@ -4,10 +4,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.theory import attention_kernels as ak
-from depthlaw.theory import attention_kernels_measured as measured
 from depthlaw.theory.claim import Case
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.rank_collapse import attention_kernels as ak
+from depthlaw.theory.rank_collapse import attention_kernels_measured as measured
 
 CLAIMS = {claim.key.partition("/")[2]: claim for claim in ak.claims()}
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import attention_lipschitz as al
-from depthlaw.theory import attention_lipschitz_measured as measured
 from depthlaw.theory.claim import Case
+from depthlaw.theory.rank_collapse import attention_lipschitz as al
+from depthlaw.theory.rank_collapse import attention_lipschitz_measured as measured
 
 
 @given(st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=1, max_size=5))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.automaton import counter, minimal, monoid_period, period, star_free_language, transition_monoid, words
+from depthlaw.theory.formal_languages.automaton import counter, minimal, monoid_period, period, star_free_language, transition_monoid, words
 
 EXPRESSIONS = st.recursive(st.sampled_from(["a", "b"]),
                            lambda inner: st.one_of(inner.map(lambda x: f"({x})*"), st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from depthlaw.theory.certificates import load, product_certificate, recheck, shipped
-from depthlaw.theory.separation_rank_measured import coordinate_net
+from depthlaw.theory.separation_rank.measured import coordinate_net
 
 NAME = "separation_rank-upper_bound_deep.json"
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.theory import clustering as cl
-from depthlaw.theory import clustering_measured as measured
 from depthlaw.theory.claim import Case
+from depthlaw.theory.rank_collapse import clustering as cl
+from depthlaw.theory.rank_collapse import clustering_measured as measured
 
 
 def simplex(n, rho):

@@ -10,11 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import graph_attention
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.connectivity import claims, layers_for_diameter, reach, universal_layers, universal_vertices
-from depthlaw.theory.glossary import symbol
-from depthlaw.theory.graph_attention import (
+from depthlaw.theory.connectivity import claims, graph_attention, layers_for_diameter, reach, universal_layers, universal_vertices
+from depthlaw.theory.connectivity.graph_attention import (
     clipped_states,
     components_depth,
     cycles_told_apart,
@@ -29,6 +27,7 @@ from depthlaw.theory.graph_attention import (
     minimal_depth,
     radii,
 )
+from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = {claim.key: claim for claim in claims()}
@@ -196,7 +195,7 @@ def test_another_base_fails(name: str, base: int) -> None:
 
 def test_an_entry_between_two_components_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     claim, case = CLAIMS["connectivity/reach"], Case(family="two cycles", diameter=5, depth=1)
-    monkeypatch.setattr("depthlaw.theory.graph_attention.integer_states", lambda g, residual: iter([np.ones((len(g), len(g)))] * 2))
+    monkeypatch.setattr("depthlaw.theory.connectivity.graph_attention.integer_states", lambda g, residual: iter([np.ones((len(g), len(g)))] * 2))
     assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
 
 

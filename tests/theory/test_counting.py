@@ -8,7 +8,7 @@ import sympy
 
 from depthlaw.theory import counting
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.counting_measured import counted, gpt2, llama
+from depthlaw.theory.counting.measured import counted, gpt2, llama
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 

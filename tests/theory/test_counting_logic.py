@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from depthlaw.theory.automaton import words
-from depthlaw.theory.counting_logic import blocks, depth, in_block, truths
+from depthlaw.theory.formal_languages.automaton import words
+from depthlaw.theory.formal_languages.counting_logic import blocks, depth, in_block, truths
 
 
 def test_truths_count_up_to_each_position() -> None:

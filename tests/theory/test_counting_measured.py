@@ -5,9 +5,9 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.theory import counting_measured as measured_by
 from depthlaw.theory.claim import Case
-from depthlaw.theory.models import models
+from depthlaw.theory.counting import measured as measured_by
+from depthlaw.theory.depth_choice.models import models
 
 
 def test_bert_t5_and_mixtral_have_their_published_number_of_parameters() -> None:

@@ -9,13 +9,13 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import cubic_step as cs
-from depthlaw.theory import cubic_step_measured as measured
 from depthlaw.theory.claim import Case
 from depthlaw.theory.enclosure import ball
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.residual_norms_measured import random_matrix
-from depthlaw.theory.softmax_attention import Head, ball_norms, centred, composite_norm, perturbation, propagate
+from depthlaw.theory.rank_collapse import cubic_step as cs
+from depthlaw.theory.rank_collapse import cubic_step_measured as measured
+from depthlaw.theory.rank_collapse.residual_norms_measured import random_matrix
+from depthlaw.theory.rank_collapse.softmax_attention import Head, ball_norms, centred, composite_norm, perturbation, propagate
 
 CLAIMS = {claim.key.partition("/")[2]: claim for claim in cs.claims()}
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.theory import depth_choice_measured as measured_by
+from depthlaw.theory.depth_choice import measured as measured_by
 
 
 def test_root_is_rounded_down_and_bracketed() -> None:

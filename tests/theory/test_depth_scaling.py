@@ -7,10 +7,10 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import depth_scaling as ds
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Case
+from depthlaw.theory.signal_propagation import depth_scaling as ds
 
 CLAIMS = {c.key.partition("/")[2]: c for c in ds.claims()}
 ROUNDING = 16 * 2.0**-52

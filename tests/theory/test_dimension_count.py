@@ -4,10 +4,10 @@ import math
 import numpy as np
 import pytest
 
-from depthlaw.theory.dimension_count import claims, dimension_count, log3_dimension_count, moments_degree, two_token_rank
-from depthlaw.theory.dimension_count_measured import measured_knee
 from depthlaw.theory.enclosure import from_fraction
 from depthlaw.theory.measurement import Case
+from depthlaw.theory.separation_rank.dimension_count import claims, dimension_count, log3_dimension_count, moments_degree, two_token_rank
+from depthlaw.theory.separation_rank.dimension_count_measured import measured_knee
 
 
 def by_definition(d: int, depth: int) -> int:

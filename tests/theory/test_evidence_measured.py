@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.theory import evidence_measured as measured_by
 from depthlaw.theory.claim import Case
+from depthlaw.theory.evidence import measured as measured_by
 from depthlaw.theory.measurement import Ball
 
 

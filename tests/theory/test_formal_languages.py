@@ -8,7 +8,7 @@ import sympy
 
 from depthlaw.theory import formal_languages
 from depthlaw.theory.claim import Claim
-from depthlaw.theory.formal_languages_measured import block_layers, counting_depth, prediction_depth
+from depthlaw.theory.formal_languages.measured import block_layers, counting_depth, prediction_depth
 from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = list(formal_languages.claims())

@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
-from depthlaw.theory import formal_languages_measured as measured_by
-from depthlaw.theory.automaton import minimal, words
-from depthlaw.theory.temporal_logic import depth, kinds, run
+from depthlaw.theory.formal_languages import measured as measured_by
+from depthlaw.theory.formal_languages.automaton import minimal, words
+from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, run
 
 
 @pytest.mark.parametrize("name", list(measured_by.LANGUAGES))

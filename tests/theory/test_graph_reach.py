@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import graph_reach_measured
 from depthlaw.theory.claim import Case
-from depthlaw.theory.graph_attention import graph
-from depthlaw.theory.graph_reach import claims
-from depthlaw.theory.graph_reach_measured import (
+from depthlaw.theory.connectivity import graph_reach_measured
+from depthlaw.theory.connectivity.graph_attention import graph
+from depthlaw.theory.connectivity.graph_reach import claims
+from depthlaw.theory.connectivity.graph_reach_measured import (
     first_difference,
     length_max,
     relu_powers,

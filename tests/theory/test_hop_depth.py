@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.hop_depth import claims
-from depthlaw.theory.hop_depth_measured import (
+from depthlaw.theory.hops import hop_k
+from depthlaw.theory.hops.depth import claims
+from depthlaw.theory.hops.depth_measured import (
     edge_sequence,
     key_steps,
     last_match_gap,
@@ -22,8 +23,7 @@ from depthlaw.theory.hop_depth_measured import (
     prefix_in_one_number,
     tokens_needed,
 )
-from depthlaw.theory.hop_network import BOTTOM, symbol_carrying
-from depthlaw.theory.hops import hop_k
+from depthlaw.theory.hops.network import BOTTOM, symbol_carrying
 from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = {claim.key: claim for claim in claims()}

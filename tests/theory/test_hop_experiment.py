@@ -6,8 +6,8 @@ from fractions import Fraction
 import pytest
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.hop_experiment import claims
-from depthlaw.theory.hop_experiment_measured import (
+from depthlaw.theory.hops.experiment import claims
+from depthlaw.theory.hops.experiment_measured import (
     PRINTED_PARAMETERS,
     best_guess_error,
     counted,

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import hop_network
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
-from depthlaw.theory.hop_network import BOTTOM, TIE, all_sequences, causal, errors, random_sequences, settles, symbol_carrying
 from depthlaw.theory.hops import claims, find, find1, hop_k, k_max_corrected, k_max_printed, layers_for_hops
+from depthlaw.theory.hops import network as hop_network
+from depthlaw.theory.hops.network import BOTTOM, TIE, all_sequences, causal, errors, random_sequences, settles, symbol_carrying
 from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = {claim.key: claim for claim in claims()}

@@ -9,8 +9,8 @@ import pytest
 
 from depthlaw.theory.claim import Case
 from depthlaw.theory.hops import hop_k
-from depthlaw.theory.induction import claims, one_layer_bits
-from depthlaw.theory.induction_measured import (
+from depthlaw.theory.hops.induction import claims, one_layer_bits
+from depthlaw.theory.hops.induction_measured import (
     composition_error,
     failing_inputs,
     hops_ask_for_every_bit,

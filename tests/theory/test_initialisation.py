@@ -8,11 +8,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import initialisation as init
-from depthlaw.theory import initialisation_measured as measured
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Case
+from depthlaw.theory.signal_propagation import initialisation as init
+from depthlaw.theory.signal_propagation import initialisation_measured as measured
 
 CLAIMS = {c.key.partition("/")[2]: c for c in init.claims()}
 

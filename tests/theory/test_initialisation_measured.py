@@ -5,8 +5,8 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.theory import initialisation_measured as measured
 from depthlaw.theory.measurement import Case
+from depthlaw.theory.signal_propagation import initialisation_measured as measured
 
 
 def test_one_linear_layer_over_all_signs():

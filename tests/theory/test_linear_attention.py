@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import linear_attention
-from depthlaw.theory.linear_attention import (
+from depthlaw.theory.measurement import Ball
+from depthlaw.theory.separation_rank import linear_attention
+from depthlaw.theory.separation_rank.linear_attention import (
     PRIME,
     AttentionNet,
     forward,
@@ -19,7 +20,6 @@ from depthlaw.theory.linear_attention import (
     random_tokens,
     value_matrix,
 )
-from depthlaw.theory.measurement import Ball
 
 
 def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):

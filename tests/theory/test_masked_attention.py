@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.theory import masked_attention as ma
-from depthlaw.theory import masked_attention_measured as measured
 from depthlaw.theory.claim import Case
+from depthlaw.theory.rank_collapse import masked_attention as ma
+from depthlaw.theory.rank_collapse import masked_attention_measured as measured
 
 MASKS = [Case(mask=mask, instance=kind, tokens=5, window=3, position=3, least_weight="1/10")
          for mask in ("causal", "prefix", "window", "chain", "star", "full") for kind in ("tight", "random")]

@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from depthlaw.theory.models import model, models, models_near
+from depthlaw.theory.depth_choice.models import model, models, models_near
 
 STATUS = {"seen", "seen (secondary)", "mixed", "recalled"}
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.linear_attention import PRIME, normal_form, random_net, random_tokens
-from depthlaw.theory.moment_forms import catalecticant, catalecticant_sum, moment_forms
-from depthlaw.theory.separation_rank_measured import rank_mod
+from depthlaw.theory.separation_rank.linear_attention import PRIME, normal_form, random_net, random_tokens
+from depthlaw.theory.separation_rank.measured import rank_mod
+from depthlaw.theory.separation_rank.moment_forms import catalecticant, catalecticant_sum, moment_forms
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1)])

@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from depthlaw.theory import operation_count
 from depthlaw.theory.claim import Case
+from depthlaw.theory.counting import operation_count
+from depthlaw.theory.counting.operation_count import Meter, forward, kept, training
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.operation_count import Meter, forward, kept, training
 
 CLAIMS = {c.key: c for c in operation_count.claims()}
 

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
+from depthlaw.theory.connectivity.parallel_computation import claims, rounds_per_layer
+from depthlaw.theory.connectivity.parallel_computation_measured import Machines, attention_rounds, edge_summaries, edges_min
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.parallel_computation import claims, rounds_per_layer
-from depthlaw.theory.parallel_computation_measured import Machines, attention_rounds, edge_summaries, edges_min
 
 CLAIMS = {claim.key: claim for claim in claims()}
 

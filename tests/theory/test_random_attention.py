@@ -2,8 +2,8 @@
 import numpy as np
 import pytest
 
-from depthlaw.theory import random_attention as ra
 from depthlaw.theory.claim import Case
+from depthlaw.theory.rank_collapse import random_attention as ra
 
 UNIFORM = np.full((4, 4), 0.25)
 

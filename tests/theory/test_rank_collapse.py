@@ -18,7 +18,7 @@ from depthlaw.theory.enclosure import ball
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Ball, Exact
-from depthlaw.theory.softmax_attention import Head, composite_norm, gamma, propagate
+from depthlaw.theory.rank_collapse.softmax_attention import Head, composite_norm, gamma, propagate
 
 U = 2.0**-53
 CLAIMS = {claim.key.partition("/")[2]: claim for claim in rc.claims()}

@@ -5,10 +5,10 @@ import flint
 import pytest
 from flint import arb
 
-from depthlaw.theory import rank_collapse_measured as ce
 from depthlaw.theory.claim import Case
 from depthlaw.theory.enclosure import ball
-from depthlaw.theory.softmax_attention import ball_composite_norm, ball_norms, centred
+from depthlaw.theory.rank_collapse import measured as ce
+from depthlaw.theory.rank_collapse.softmax_attention import ball_composite_norm, ball_norms, centred
 
 CASE = Case(tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2, bias=1)
 

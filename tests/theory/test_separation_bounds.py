@@ -10,8 +10,8 @@ from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Exact
-from depthlaw.theory.separation_bounds import claims
-from depthlaw.theory.separation_bounds_measured import (
+from depthlaw.theory.separation_rank.bounds import claims
+from depthlaw.theory.separation_rank.bounds_measured import (
     measured_beta_two,
     measured_multiset,
     measured_tenths,

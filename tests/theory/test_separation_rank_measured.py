@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory import separation_rank_measured
 from depthlaw.theory.glossary import symbol
-from depthlaw.theory.linear_attention import PRIME, AttentionNet, forward, random_net, random_tokens, value_matrix
 from depthlaw.theory.measurement import Ball, Case
-from depthlaw.theory.separation_rank_measured import (
+from depthlaw.theory.separation_rank import measured as separation_rank_measured
+from depthlaw.theory.separation_rank.linear_attention import PRIME, AttentionNet, forward, random_net, random_tokens, value_matrix
+from depthlaw.theory.separation_rank.measured import (
     certified_rank,
     coordinate_net,
     degree_proof,

@@ -4,10 +4,10 @@ import pytest
 import sympy
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.dimension_count import dimension_count
-from depthlaw.theory.linear_attention import forward, random_net
-from depthlaw.theory.separation_rank_measured import measured_rank
-from depthlaw.theory.separation_variants import (
+from depthlaw.theory.separation_rank.dimension_count import dimension_count
+from depthlaw.theory.separation_rank.linear_attention import forward, random_net
+from depthlaw.theory.separation_rank.measured import measured_rank
+from depthlaw.theory.separation_rank.variants import (
     measured_catalecticant,
     measured_parts,
     measured_path_defect,

@@ -9,9 +9,9 @@ from depthlaw.theory.claim import Case
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import deep_upper_bound
-from depthlaw.theory.separation_rank_measured import certified_rank, coordinate_net, linear_forms, measured_rank
-from depthlaw.theory.separation_witness import FIRST_VIOLATION, claims
-from depthlaw.theory.separation_witness_measured import (
+from depthlaw.theory.separation_rank.measured import certified_rank, coordinate_net, linear_forms, measured_rank
+from depthlaw.theory.separation_rank.witness import FIRST_VIOLATION, claims
+from depthlaw.theory.separation_rank.witness_measured import (
     measured_conflict,
     measured_first_violation,
     measured_rank_loss,

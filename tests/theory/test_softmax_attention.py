@@ -9,7 +9,7 @@ from flint import arb, arb_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import softmax_attention as sa
+from depthlaw.theory.rank_collapse import softmax_attention as sa
 
 U = 2.0**-53
 integers = st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=2, max_size=5)

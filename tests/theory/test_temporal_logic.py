@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.automaton import words
-from depthlaw.theory.temporal_logic import depth, every, kinds, leftmost, means, neither, once, previous, rightmost, run
+from depthlaw.theory.formal_languages.automaton import words
+from depthlaw.theory.formal_languages.temporal_logic import depth, every, kinds, leftmost, means, neither, once, previous, rightmost, run
 
 FORMULAS = st.recursive(st.sampled_from(["a", "b", "1"]), lambda inner: st.one_of(
     inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)), max_leaves=6)

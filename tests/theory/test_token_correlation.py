@@ -7,9 +7,9 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory import token_correlation as tc
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.signal_propagation import token_correlation as tc
 
 CLAIMS = {c.key.partition("/")[2]: c for c in tc.claims()}
 

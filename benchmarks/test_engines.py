@@ -1,0 +1,73 @@
+"""The pool next to the inline engine on claims of suite theory, and what a run costs besides its measurement, in the same run.
+
+Run with `pytest benchmarks/test_engines.py --benchmark-only`. BENCHMARK_LARGE=1 takes the whole suite. The time of the pool includes
+starting its processes and importing the claims in each; both engines write their records. Ratios are printed, nothing depends on them.
+"""
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from depthlaw.ledger.driver import execute
+from depthlaw.ledger.engines import Engine, Inline, Pool
+from depthlaw.ledger.records import Store
+from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.theory.claim import Case, Claim, Exact, Source, Twin
+
+STEMS = ("separation_rank", "hops", "connectivity")
+RUNS = 1000
+
+
+def nothing(case: Case, seed: int) -> Exact:
+    return Exact(case.n)
+
+
+def claims() -> dict[str, Claim]:
+    """Runs that do nothing: what is left is the cost of the engine and of the record."""
+    cases = tuple(Case(n=n) for n in range(RUNS))
+    return {"empty/run": Claim("empty/run", "nothing", "Nothing.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
+                               nothing, {"quick": cases}, Twin(cases[0], "never run"))}
+
+
+def seconds(engine: Engine, runs: list, folder: Path) -> float:
+    """Wall time of recording the runs in a fresh folder."""
+    store = Store(folder)
+    before = time.perf_counter()
+    assert execute(runs, store, engine) == []
+    return time.perf_counter() - before
+
+
+@pytest.mark.benchmark(group="engines")
+def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
+    runs = plan({key: c for key, c in load_claims().items() if not c.needs and (everything or c.stem in STEMS)}, "theory")
+    alone: list[float] = []
+    names = iter(range(100))
+
+    def peer() -> None:
+        alone.append(seconds(Inline(), runs, tmp_path / str(next(names))))
+
+    together: list[float] = []
+    benchmark.pedantic(lambda: together.append(seconds(Pool(2), runs, tmp_path / str(next(names)))), setup=peer, rounds=1)
+    ratio = alone[0] / together[0]
+    benchmark.extra_info["inline / pool of 2"] = ratio
+    with capsys.disabled():
+        sys.stdout.write(f"\n{len(runs)} runs: inline {alone[0]:.1f} s, pool of two {together[0]:.1f} s, ratio {ratio:.2f}\n")
+
+
+@pytest.mark.parametrize("engine", ["inline", "pool of 1", "pool of 2"])
+@pytest.mark.benchmark(group="cost of a run")
+def test_cost_of_a_run(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
+    monkeypatch.syspath_prepend(str(Path(__file__).parent))
+    pool = Pool(int(engine[-1]) if engine != "inline" else 1, loader="test_engines:claims")
+    runs, times = plan(claims(), "quick"), list[float]()
+    names = iter(range(100))
+    # In the worker the function has another module name, and a claim of no stem depends on no source: the ids are the same.
+    benchmark.pedantic(lambda: times.append(seconds(Inline() if engine == "inline" else pool, runs, tmp_path / str(next(names)))), rounds=3)
+    with capsys.disabled():
+        sys.stdout.write(f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, starting included\n")

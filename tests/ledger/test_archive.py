@@ -1,0 +1,235 @@
+"""Records are listed, shown, verified, exported, cleared up and compared; errors are one line, nothing is lost by looking."""
+import csv
+import json
+import os
+import sqlite3
+import sys
+import time
+from fractions import Fraction
+
+import pytest
+
+from depthlaw.ledger.archive import wanted
+from depthlaw.ledger.cli import main
+from depthlaw.ledger.records import Record, Store, encode, manifest
+from depthlaw.ledger.reference import write_ledger
+from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.theory.measurement import Ball, Exact, Sample, Step
+
+DEGREE = "separation_rank/degree"
+
+
+def record(value=Exact(1), claim="a/b", seed=0, code="old", **case) -> Record:
+    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}, encode(value),
+                  {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.5, "cpu_s": 0.25}})
+
+
+SOME = (record(Exact(3**900), n=1), record(Exact(Fraction(1, 3)), "hops/x", 2, n=2), record((Step("one", True), Step("two", None))),
+        record(Ball(Fraction(0), Fraction(1)), n=3), record(Sample((0.5, 0.25)), n=4), record(Exact(9), claim="long/" + "name" * 20, n=10**40))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    store = Store(tmp_path / "r")
+    for made in SOME:
+        store.put(made)
+    return tmp_path / "r"
+
+
+def depthlaw(capsys, *arguments) -> tuple[int, str, str]:
+    code = main([str(a) for a in arguments])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def snapshot(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_list_fits_80_columns_and_filters(folder, capsys):
+    code, out, err = depthlaw(capsys, "records", "list", "--results", folder)
+    assert (code, err) == (0, "")
+    *rows, last = out.splitlines()
+    assert len(rows) == 1 + len(SOME)
+    assert max(map(len, rows)) <= 80
+    assert last == f"{len(SOME)} records in {folder}"
+    for made in SOME:
+        assert made.id[:10] in out
+    assert "1 of 2 open" in out
+    _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--claim", "HOPS")
+    assert f"1 of {len(SOME)} records" in out
+    _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--json")
+    assert {row["id"]: row["result"] for row in json.loads(out)} == {made.id: made.result for made in SOME}
+
+
+def test_list_of_a_suite_holds_what_it_asks_for(folder, capsys):
+    run = next(r for r in plan(load_claims(), "quick") if r.claim.key == DEGREE)
+    Store(folder).put(run.execute())
+    code, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--suite", "quick", "--json")
+    assert code == 0
+    assert [row["id"] for row in json.loads(out)] == [run.id]
+
+
+def test_show_finds_by_prefix_and_neutralises_controls(folder, capsys):
+    made = SOME[1]
+    code, out, _ = depthlaw(capsys, "records", "show", made.id[:9].upper(), "--results", folder)
+    assert code == 0
+    assert "\x1b" not in out
+    for part in (made.id, made.result_hash, "hops/x [n=2] seed 2", "1/3", f"{made.id}.json"):
+        assert part in out
+    _, out, _ = depthlaw(capsys, "records", "show", made.id, "--results", folder, "--json")
+    assert json.loads(out)["result"] == {"exact": "1/3"}
+
+
+@pytest.mark.parametrize(("arguments", "hint"), [
+    (("show", "zz"), "no record has the id"),
+    (("show", ""), "type more of it"),
+    (("list", "--suite", "slow"), "accepted: quick"),
+    (("export", "{tmp}/x.txt"), "accepted: --format csv, sqlite, parquet"),
+    (("export", "{tmp}"), "exists"),
+    (("export", "{tmp}/there.csv"), "--force"),
+    (("export", "{tmp}/absent/x.csv"), "cannot be written"),
+    (("diff", "{tmp}/absent", "{tmp}/r"), "does not exist"),
+    (("gc", "--results", "{tmp}"), "not a results folder"),
+    (("nothing",), "depthlaw records --help"),
+    (("verify", "--results", "{tmp}/there.csv"), "does not verify"),
+])
+def test_errors_are_one_line_and_2(folder, arguments, hint, capsys, tmp_path):
+    (tmp_path / "there.csv").write_text("mine")
+    arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
+    if "--results" not in arguments and arguments[0] not in ("diff", "nothing"):
+        arguments += ["--results", str(folder)]
+    before = snapshot(tmp_path)
+    code, out, err = depthlaw(capsys, "records", *arguments)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert hint in err
+    assert snapshot(tmp_path) == before
+
+
+def test_verify_names_what_does_not_verify_and_touches_nothing(folder, capsys):
+    store = Store(folder)
+    store.write_manifest(manifest(store))
+    assert depthlaw(capsys, "records", "verify", "--results", folder)[0] == 0
+    damaged, lying = store.file_of(SOME[0].id), store.write_manifest(manifest(SOME[:2]))
+    damaged.write_bytes(damaged.read_bytes()[:-9])
+    lying.write_bytes(lying.read_bytes().replace(SOME[1].result_hash.encode(), b"0" * 64))
+    before = snapshot(folder)
+    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder)
+    assert code == 1
+    assert damaged.name in out
+    assert lying.name in out
+    assert f"{len(SOME) - 1} records" in out
+    assert snapshot(folder) == before
+    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder, "--json")
+    assert len(json.loads(out)["broken"]) == 2
+
+
+def test_a_manifest_with_another_result_is_noticed(folder, capsys):
+    store = Store(folder)
+    wrong = Record(SOME[0].inputs, {"exact": "5"})
+    store.write_manifest(manifest([wrong]))
+    code, out, _ = depthlaw(capsys, "records", "verify", "--results", folder)
+    assert code == 1
+    assert f"another result for the recorded run {SOME[0].id[:10]}" in out
+
+
+def test_export_to_csv_and_sqlite_holds_every_record(folder, capsys, tmp_path):
+    before = snapshot(folder)
+    for name in ("t.csv", "t.sqlite"):
+        assert depthlaw(capsys, "records", "export", tmp_path / name, "--results", folder)[0] == 0
+    with (tmp_path / "t.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    connection = sqlite3.connect(tmp_path / "t.sqlite")
+    found = connection.execute('SELECT id, claim, "case", result, approximately FROM records').fetchall()
+    connection.close()
+    assert {row["id"]: json.loads(row["result"]) for row in rows} == {made.id: made.result for made in SOME}
+    assert [(r[0], r[1], r[2], r[3]) for r in found] == [(r["id"], r["claim"], r["case"], r["result"]) for r in rows]
+    values = {r[0]: r[4] for r in found}
+    assert [values[made.id] for made in SOME] == [None, 1 / 3, None, 0.5, 0.375, 9.0]
+    assert snapshot(folder) == before
+    again = (tmp_path / "t.csv").read_bytes()
+    assert depthlaw(capsys, "records", "export", tmp_path / "t.csv", "--results", folder, "--force")[0] == 0
+    assert (tmp_path / "t.csv").read_bytes() == again
+
+
+def test_parquet_without_pyarrow_names_the_extra(folder, capsys, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    code, _, err = depthlaw(capsys, "records", "export", tmp_path / "t.parquet", "--results", folder)
+    assert code == 2
+    assert "depthlaw[parquet]" in err
+    assert not (tmp_path / "t.parquet").exists()
+
+
+def temporary(folder, name, age):
+    path = folder / "tmp" / name
+    path.write_text("half")
+    os.utime(path, (time.time() - age,) * 2)
+    return path
+
+
+def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
+    run = next(r for r in plan(load_claims(), "quick") if r.claim.key == DEGREE)
+    Store(folder).put(run.execute())
+    (folder / "set-aside" / "x").mkdir(parents=True)
+    aside = folder / "set-aside" / "x" / "kept"
+    aside.write_text("theirs")
+    old, young = temporary(folder, f"1-{'a' * 32}", 90_000), temporary(folder, f"2-{'b' * 32}", 60)
+    foreign, ahead = temporary(folder, "notes.txt", 90_000), temporary(folder, f"3-{'c' * 32}", -90_000)
+    code, out, _ = depthlaw(capsys, "records", "gc", "--results", folder)
+    assert code == 0
+    assert [p.exists() for p in (old, young, foreign, ahead, aside)] == [False, True, True, True, True]
+    assert f"{len(SOME)} of {len(SOME) + 1} records" in out
+    assert len(Store(folder)) == len(SOME) + 1
+    assert depthlaw(capsys, "records", "gc", "--results", folder, "--delete")[0] == 0
+    assert [made.id for made in Store(folder)] == [run.id]
+    assert aside.read_text() == "theirs"
+
+
+def test_gc_keeps_what_only_another_machine_can_measure():
+    from dataclasses import replace
+
+    claims = load_claims()
+    claim = claims[DEGREE]
+    here = {run.id for run in plan({DEGREE: claim}, "full")}
+    assert here <= wanted({DEGREE: replace(claim, measured=None)}) | wanted({DEGREE: claim})
+    needing = {key: c for key, c in claims.items() if c.needs}
+    assert wanted({k: replace(c, measured=None) for k, c in needing.items()}) == wanted(needing)
+
+
+def test_diff_says_what_changed_whatever_the_code(tmp_path, capsys):
+    claim = load_claims()[DEGREE]
+    runs = [run.execute() for run in plan({DEGREE: claim}, "quick") if run.case is not None][:3]
+    first, second = Store(tmp_path / "a"), Store(tmp_path / "b")
+    for made in (*runs, record(n=1)):
+        first.put(made)
+    for place, made in enumerate(runs):
+        inputs = made.inputs | {"code": "another"}
+        second.put(Record(inputs, made.result if place else {"exact": "1000000007"}))
+    second.put(record(n=2))
+    code, out, _ = depthlaw(capsys, "records", "diff", tmp_path / "a", tmp_path / "b")
+    assert code == 1
+    assert "2 runs the same, 1 changed (1 with another verdict), 1 added, 1 removed" in out
+    assert "-> 1000000007; HOLDS -> FAILS" in out
+    assert "added a/b [n=2]" in out
+    assert "removed a/b [n=1]" in out
+    code, out, _ = depthlaw(capsys, "records", "diff", tmp_path / "a", tmp_path / "a", "--json")
+    assert (code, json.loads(out)) == (0, {"same": 4, "changed": [], "added": [], "removed": []})
+
+
+def test_every_command_reads_ledgers_too(folder, tmp_path, capsys):
+    file = tmp_path / "l.gz"
+    write_ledger(file, SOME, "quick")
+    assert depthlaw(capsys, "records", "verify", "--results", file)[0] == 0
+    assert SOME[0].id[:10] in depthlaw(capsys, "records", "list", "--results", file)[1]
+    assert depthlaw(capsys, "records", "show", SOME[0].id, "--results", file)[0] == 0
+    code, out, _ = depthlaw(capsys, "records", "diff", folder, file)
+    assert code == 0
+    assert f"{len(SOME)} runs the same, 0 changed" in out
+    assert depthlaw(capsys, "records", "verify", "--results", "reference")[0] == 0
+
+
+def test_help_lists_the_commands(capsys):
+    code, out, _ = depthlaw(capsys, "records")
+    assert code == 0
+    for name in ("list", "show", "verify", "export", "gc", "diff"):
+        assert name in out

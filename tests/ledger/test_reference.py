@@ -1,0 +1,218 @@
+"""Ledgers verify as a whole, refuse to be written to, and agree with fresh runs; the one that is shipped too."""
+import gzip
+import json
+from fractions import Fraction
+
+import pytest
+
+from depthlaw.ledger import commands, reference
+from depthlaw.ledger.cli import main
+from depthlaw.ledger.records import Record, StoreError, canonical, digest, encode, manifest
+from depthlaw.ledger.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
+from depthlaw.ledger.suite import Run, load_claims, plan
+from depthlaw.theory.measurement import Ball, Exact, Sample, Step
+
+DEGREE = "separation_rank/degree"
+
+
+def record(value=Exact(1), claim="a/b", seed=0, code="old", **case) -> Record:
+    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}, encode(value),
+                  {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}})
+
+
+SOME = (record(n=1), record(Exact(Fraction(1, 3)), n=2), record((Step("one", True), Step("two", None))),
+        record(Ball(Fraction(0), Fraction(1)), n=3), record(Sample((0.5, 0.25)), n=4))
+
+
+def test_a_ledger_gives_back_its_records(tmp_path):
+    header = write_ledger(tmp_path / "l.gz", SOME, "quick")
+    ledger = Ledger(tmp_path / "l.gz")
+    assert manifest(ledger) == manifest(SOME)
+    assert header["manifest"] == manifest(SOME)["hash"]
+    assert ledger.get(SOME[0].id).result == SOME[0].result
+    assert ledger.get(SOME[0].id).facts["timing"] == {"wall_s": 0.12}
+    assert list(tmp_path.iterdir()) == [tmp_path / "l.gz"]
+
+
+def test_the_same_records_give_the_same_bytes(tmp_path):
+    write_ledger(tmp_path / "a.gz", SOME, "quick")
+    write_ledger(tmp_path / "b.gz", reversed(SOME), "quick")
+    assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
+
+
+def lines_of(path):
+    return gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+
+
+def resealed(header, lines):
+    import hashlib
+
+    header = header | {"lines": hashlib.sha256(b"".join(lines)).hexdigest()}
+    header.pop("seal")
+    return [canonical(header | {"seal": digest(header)}) + b"\n", *lines]
+
+
+@pytest.mark.parametrize("spoil", [
+    lambda lines: lines[:-1],
+    lambda lines: [lines[0], *reversed(lines[1:])],
+    lambda lines: [lines[0], lines[1].replace(b'"exact":"1', b'"exact":"2'), *lines[2:]],
+    lambda lines: [lines[0].replace(b'"records":5', b'"records":4'), *lines[1:]],
+    lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
+    lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
+    lambda lines: resealed(json.loads(lines[0]) | {"schema": 99}, lines[1:]),
+    lambda lines: [b"[]\n"],
+    lambda lines: [],
+])
+def test_whatever_was_done_to_a_ledger_is_noticed(tmp_path, spoil):
+    path = tmp_path / "l.gz"
+    write_ledger(path, SOME, "quick")
+    path.write_bytes(gzip.compress(b"".join(spoil(lines_of(path)))))
+    with pytest.raises(StoreError, match="does not verify"):
+        Ledger(path)
+
+
+def test_truncated_absent_and_enormous_ledgers_are_one_line(tmp_path, monkeypatch):
+    path = tmp_path / "l.gz"
+    write_ledger(path, SOME, "quick")
+    whole = path.read_bytes()
+    for data in (whole[:-9], whole[: len(whole) // 2], b"", b"not gzip"):
+        path.write_bytes(data)
+        with pytest.raises(StoreError, match="does not verify"):
+            Ledger(path)
+    with pytest.raises(StoreError, match="cannot be read"):
+        Ledger(tmp_path / "absent")
+    monkeypatch.setattr(reference, "LARGEST", 1000)
+    path.write_bytes(gzip.compress(b"0" * 2000))
+    with pytest.raises(StoreError, match="too large"):
+        Ledger(path)
+
+
+def test_a_ledger_cannot_be_written_to(tmp_path):
+    write_ledger(tmp_path / "l.gz", SOME, "quick")
+    ledger, before = Ledger(tmp_path / "l.gz"), (tmp_path / "l.gz").read_bytes()
+    with pytest.raises(StoreError, match="read-only"):
+        ledger.put(record(n=9))
+    with pytest.raises(OSError, match="read-only"):
+        ledger.write(tmp_path / "x", b"")
+    assert (tmp_path / "l.gz").read_bytes() == before
+
+
+@pytest.mark.parametrize(("ours", "theirs", "expected"), [
+    (Exact(9), Exact(9), True),
+    (Exact(9, 1e-9), Exact(9), True),
+    (Exact(9), Exact(10), False),
+    (Ball(Fraction(0), Fraction(1)), Ball(Fraction(1), Fraction(2)), True),
+    (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
+    (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
+    (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
+    (Sample((1.0, 0.0), "proportion"), Sample((1.0, 0.0)), False),
+    ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
+    ((Step("a", True),), (Step("a", False),), False),
+    (Exact(9), (Step("a", True),), False),
+])
+def test_when_two_results_agree(ours, theirs, expected):
+    assert agree(ours, theirs, 0.01) is expected
+    assert agree(theirs, ours, 0.01) is expected
+
+
+def test_comparison_ignores_code_and_names_what_differs():
+    here = [record(Exact(1), n=1, code="new"), record(Exact(7), n=2, code="new"), record(Exact(5), n=5, code="new")]
+    found = compare(here, SOME)
+    assert found.line == "your machine agrees with the reference on 1 of 2 runs"
+    assert [(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements] == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})]
+    assert compare([record(n=99)], SOME).compared == 0
+
+
+def test_samples_are_pooled_over_seeds_before_they_are_compared():
+    def seeds(values):
+        return [record(Sample((value,)), n=1, seed=seed) for seed, value in enumerate(values)]
+
+    reference_runs = seeds([0.1, 0.2, 0.15, 0.12])
+    assert compare(seeds([0.11, 0.19, 0.16, 0.13]), reference_runs).disagreements == ()
+    assert len(compare(seeds([9.1, 9.2, 9.15, 9.12]), reference_runs).disagreements) == 4
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """A ledger of one claim, in the place of the shipped one."""
+    path = tmp_path / "own.gz"
+    write_ledger(path, [run.execute() for run in plan({DEGREE: load_claims()[DEGREE]}, "quick")], "quick")
+    monkeypatch.setattr(reference, "SHIPPED", path)
+    return path
+
+
+def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
+    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
+    runs = len(Ledger(own))
+    assert f"your machine agrees with the reference on {runs} of {runs} runs" in capsys.readouterr().out
+    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reference"] == {"compared": runs, "agree": runs, "disagreements": []}
+
+
+def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
+    wrong = [Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts) for r in Ledger(own)]
+    write_ledger(own, wrong, "quick")
+    main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"])
+    out = capsys.readouterr().out
+    assert f"differs: {DEGREE} [" in out
+    assert "your machine agrees with the reference on 0 of" in out or "your machine agrees with the reference on 1 of" in out
+    own.write_bytes(b"broken")
+    assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
+    assert "no comparison: the ledger" in capsys.readouterr().err
+
+
+def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
+    assert main(["show", DEGREE, "--results", str(tmp_path / "absent"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["verdict"] in ("PROVED", "HOLDS")
+    assert "reference ledger" in said.err
+    assert said.err.count("\n") == 1
+    assert not (tmp_path / "absent").exists()
+
+
+def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
+    only = {DEGREE: load_claims()[DEGREE]}
+    monkeypatch.setattr(commands, "load_claims", lambda: only)
+    assert main(["appendix", str(tmp_path / "out"), "--reference", "--results", str(tmp_path / "absent"), "--json"]) == 0
+    said = capsys.readouterr()
+    assert json.loads(said.out)["manifest"] == Ledger(own).header["manifest"]
+    assert "from the reference ledger" in said.err
+    assert sorted(path.name for path in own.parent.iterdir()) == ["out", "own.gz"]
+
+
+def test_without_a_reference_the_option_says_so(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(reference, "SHIPPED", tmp_path / "absent")
+    assert main(["appendix", str(tmp_path / "out"), "--reference"]) == 2
+    assert "holds no reference ledger" in capsys.readouterr().err
+
+
+def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
+    from depthlaw.ledger import suite
+    from depthlaw.ledger.records import Store
+
+    only = {DEGREE: load_claims()[DEGREE]}
+    monkeypatch.setattr(suite, "load_claims", lambda: only)
+    arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
+    assert reference.main(arguments) == 2
+    assert "are not recorded in" in capsys.readouterr().err
+    assert not (tmp_path / "l.gz").exists()
+    store = Store(tmp_path / "r")
+    for run in plan(only, "quick"):
+        store.put(run.execute())
+    assert reference.main(arguments) == 0
+    assert manifest(Ledger(tmp_path / "l.gz")) == manifest(store)
+
+
+def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
+    shipped = Ledger(SHIPPED)
+    assert SHIPPED.stat().st_size < 10**6
+    assert len(shipped) == shipped.header["records"] > 0
+    quickest: dict[str, Run] = {}
+    times = {reference.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}
+    for run in plan(load_claims(), "quick"):
+        key = (run.claim.key, canonical(run.inputs["case"]), run.seed)
+        if times.get(key, 1.0) < 0.01:
+            quickest.setdefault(run.claim.stem, run)
+    found = compare([run.execute() for run in quickest.values()], shipped)
+    assert found.compared == len(quickest) >= 5
+    assert found.disagreements == ()

@@ -1,0 +1,421 @@
+"""Rank collapse: a layer of pure softmax attention cubes the residual, so the tokens become equal doubly exponentially with depth."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..claim import Ball, Case, Claim, Source, Twin
+from .cubic_step_measured import prove_one_layer, prove_product_form
+from .measured import (
+    LARGEST_RANGE,
+    around_slope,
+    cubic_recurrence,
+    halving_slope,
+    last_residual,
+    prove_recurrence,
+    prove_root,
+    prove_softmax,
+    residual_after_one_layer,
+    rounded_decimal,
+    scaled_residual,
+    softmax_ratio,
+)
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+    from sympy.core.relational import Relational
+
+__all__ = [
+    "LARGEST_RANGE", "claims", "collapses", "layers_bound", "log_coefficient", "one_layer_bound", "product_bound", "softmax_constant",
+]
+
+# --- formulas ---
+
+
+def softmax_constant() -> Ball:
+    """The positive root of e^x = 1 + 2x, enclosed to 40 digits; e^x <= 1 + 2x exactly on [0, x*].
+
+    In closed form x* = -1/2 - W_{-1}(-e^{-1/2} / 2) with Lambert's W; here it is enclosed by bisection, without that formula.
+
+    >>> round(float(softmax_constant().low), 11)
+    1.25643120863
+
+    Cost O(1). Reference: Dong et al. 2021, appendix (printed there as 1.256, as reported).
+    """
+    import flint
+
+    from ..enclosure import from_fraction
+
+    low, high = Fraction(1), Fraction(2)
+    with flint.ctx.workprec(192):
+        while high - low > Fraction(1, 10**40):
+            x = (low + high) / 2
+            below = bool(from_fraction(x).exp() < from_fraction(1 + 2 * x))
+            low, high = (x, high) if below else (low, x)
+    return Ball(low, high)
+
+
+def log_coefficient(qk_norm: ArrayLike, value_norm: ArrayLike, qk_width: ArrayLike = 1, *,
+                    heads: ArrayLike = 1, gamma: ArrayLike = 1) -> NDArray[Any]:
+    """The logarithm of c = 4 gamma H ||W_QK||_1 ||W_V||_{1,inf} / sqrt(d_qk).
+
+    For every input with logit ranges at most 1.256 the residual after a layer is at most c r^3.
+
+    Args:
+        qk_norm, value_norm: ||W_QK||_1 and ||W_V W_O^T||_{1,inf}, or their product beta and 1; arrays broadcast.
+        qk_width: d_qk.
+        heads: H.
+        gamma: 1 for version 1 of the paper, whose proof has a gap there; at most sqrt(tokens), see `softmax_attention.gamma`.
+
+    Returns:
+        natural logarithms; -inf where a norm is zero.
+
+    Raises:
+        ValueError: for negative or non-finite input, or a width or head count below 1.
+
+    >>> round(float(log_coefficient(1, 1, 16)), 12)
+    0.0
+
+    Cost O(1) per entry. Reference: Dong et al. 2021, Theorem 2.3, versions 1 and 2 (as reported).
+    """
+    factors = [np.asarray(f, dtype=float) for f in (qk_norm, value_norm, gamma)]
+    counts = [np.asarray(f, dtype=float) for f in (heads, qk_width)]
+    if any(not np.isfinite(f).all() or (f < 0).any() for f in factors) or any(not np.isfinite(f).all() or (f < 1).any() for f in counts):
+        raise ValueError("norms and gamma must be finite and not negative, heads and qk_width at least 1")
+    with np.errstate(divide="ignore"):
+        return np.asarray(math.log(4) + sum(np.log(f) for f in factors) + np.log(counts[0]) - np.log(counts[1]) / 2)
+
+
+def one_layer_bound(log_residual: ArrayLike, log_c: ArrayLike) -> NDArray[Any]:
+    """The logarithm of the bound c r^3 on the residual after one layer; `layers_bound` at depth 1.
+
+    >>> float(one_layer_bound(-2.0, 0.5))
+    -5.5
+    """
+    return layers_bound(log_residual, log_c, 1)
+
+
+def layers_bound(log_residual: ArrayLike, log_c: ArrayLike, depth: ArrayLike) -> NDArray[Any]:
+    """The logarithm of c^((3^L - 1)/2) r_0^(3^L), the bound on the residual after L layers that keep logit ranges below 1.256.
+
+    Args:
+        log_residual: log r_0; -inf for tokens that are all equal.
+        log_c: from `log_coefficient`, with one c that serves all layers.
+        depth: L >= 0; arrays broadcast.
+
+    Returns:
+        natural logarithms; depth 0 gives log_residual. Finite at L = 200 although the bound itself is not a float.
+
+    Raises:
+        ValueError: for a depth that is negative or not a whole number, or input that is nan or +inf.
+
+    >>> layers_bound(math.log(0.1), math.log(4.0), [0, 1, 2]).round(4).tolist()
+    [-2.3026, -5.5215, -15.1781]
+
+    Cost O(1) per entry. Reference: Dong et al. 2021, Theorems 2.2 and 2.3 (as reported).
+    """
+    r, c, L = (np.asarray(a, dtype=float) for a in (log_residual, log_c, depth))
+    if (L < 0).any() or (np.floor(L) != L).any() or not np.isfinite(L).all():
+        raise ValueError("depth must be a whole number of layers, at least 0")
+    if any(np.isnan(a).any() or (a == np.inf).any() for a in (r, c)):
+        raise ValueError("log_residual and log_c must be numbers or -inf; give logarithms, not the values")
+    exponent = np.power(3.0, L)
+    # 0 * -inf would be nan: at depth 0 the coefficient has no say.
+    return np.asarray(np.where(L == 0, 0.0, (exponent - 1) / 2) * np.where(L == 0, 0.0, c) + exponent * r)
+
+
+def product_bound(log_residual: float, log_cs: Iterable[float]) -> float:
+    """The logarithm of prod_l c_l^(3^(L-l)) r_0^(3^L): the bound on the residual with one coefficient per layer, first layer first.
+
+    >>> product_bound(-1.0, [0.5, 0.5]) == float(layers_bound(-1.0, 0.5, 2))
+    True
+    >>> product_bound(-1.0, [])
+    -1.0
+    """
+    for log_c in log_cs:
+        log_residual = log_c + 3 * log_residual
+    return log_residual
+
+
+def collapses(log_residual: ArrayLike, log_c: ArrayLike) -> NDArray[np.bool_]:
+    """Whether sqrt(c) r_0 < 1, which makes the bound go to 0 with depth.
+
+    The condition c < 1 (printed as 4 gamma beta H < sqrt(d_qk)) is neither enough nor needed.
+
+    >>> collapses([math.log(0.1), math.log(10)], [math.log(4), math.log(0.5)]).tolist()
+    [True, False]
+    """
+    return np.asarray(np.asarray(log_residual, dtype=float) + np.asarray(log_c, dtype=float) / 2 < 0)
+
+
+# --- claims ---
+
+
+def claims() -> Iterator[Claim]:
+    """The claims of this module."""
+    yield from _softmax_claims()
+    yield from _one_layer_claims()
+    yield _product_claim()
+    yield _uniform_claim()
+    yield _convergence_claim()
+    yield from _recurrence_claims()
+    yield _bert_claim()
+    from . import (
+        attention_kernels,
+        attention_lipschitz,
+        attention_paths,
+        clustering,
+        cubic_step,
+        masked_attention,
+        random_attention,
+        residual_norms,
+    )
+
+    for topic in (residual_norms, cubic_step, attention_paths, masked_attention, clustering, attention_lipschitz, attention_kernels,
+                  random_attention):
+        yield from topic.claims()
+
+
+V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
+SMALL_RANGE = "2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that the logits range over at most 1.256"
+CENTRE = "The residual is the minimum over centres; inputs are chosen so that the token mean attains it."
+
+
+def _small_range(case: Case) -> bool:
+    return (2 * case.rational("qk_norm") * case.rational("residual") ** 2) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1)
+
+
+def _softmax_claims() -> Iterator[Claim]:
+    from sympy import Eq, Le, Rational
+
+    from ..glossary import symbol
+
+    excess, shortfall, root = (symbol(name) for name in ("softmax_excess", "softmax_shortfall", "softmax_root"))
+    cases = (Case(instance="two tokens", range="157/125"), Case(instance="two tokens", range="1/1000"),
+             *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
+    source = Source("dong2021", "appendix, softmax perturbation lemma", V2)
+    more = Case.grid(instance="random", range=("1", "157/125"), tokens=(16, 32))
+    condition: dict[str, Callable[[Case], bool]] = {"0 < D_ii <= 1.256": lambda c: 0 < c.rational("range") <= LARGEST_RANGE}
+    upper = Le(excess, 2)
+    yield Claim(
+        key="rank_collapse/softmax_perturbation", title="small logit changes move softmax by at most 1 + 2D",
+        words="For all logits A and E with D_ii = max_j E_ij - min_j E_ij <= 1.256 in every row, entrywise "
+              "softmax(A) <= (I + 2D) softmax(A - E).",
+        statement=upper, source=source, reading="reported", kind="upper", quantifier="all", assumes=condition,
+        measured=lambda c, s: softmax_ratio(c, 1), grid={"quick": cases, "theory": more}, proof=lambda st: prove_softmax(st, 1),
+        must_fail=Twin(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
+    yield Claim(
+        key="rank_collapse/softmax_perturbation_below", title="small logit changes move softmax by at least 1 - D",
+        words="For all logits A and E, entrywise softmax(A) >= (I - D) softmax(A - E) with D_ii = max_j E_ij - min_j E_ij.",
+        statement=Le(shortfall, 1), source=source, reading="reported", kind="upper", quantifier="all",
+        assumes={"0 < D_ii": lambda c: c.rational("range") > 0},
+        measured=lambda c, s: softmax_ratio(c, -1), grid={"quick": (*cases, Case(instance="two tokens", range="4")), "theory": more},
+        proof=lambda st: prove_softmax(st, -1),
+        note="Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.",
+        must_fail=Twin(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1", statement=Le(shortfall, Rational(9, 10))))
+    decimals = Eq(root, Rational("1.25643120863"))
+    yield Claim(
+        key="rank_collapse/softmax_constant", title="where 1 + 2x stops bounding e^x",
+        words="The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the whole interval "
+              "from 0 to it.",
+        statement=decimals, source=Source("dong2021", "appendix, the constant 1.256", V2), reading="derived", kind="identity",
+        quantifier="all",
+        measured=lambda c, s: softmax_constant(), predicted=lambda st, c: rounded_decimal(st), proof=prove_root,
+        grid={"quick": (Case(decimals=11),)}, note="The paper's 1.256 is this root truncated.",
+        must_fail=Twin(Case(decimals=11), "the tenth decimal off by one", statement=Eq(root, Rational("1.25643120873"))))
+
+
+def _one_layer_claims() -> Iterator[Claim]:
+    from sympy import Le, Rational, sqrt
+
+    from ..glossary import symbol
+
+    r, qk, value, width = (symbol(name) for name in ("residual", "qk_norm", "value_norm", "qk_width"))
+
+    def grid(shapes: Iterable[tuple[int, int]], qk_width: int = 1) -> tuple[Case, ...]:
+        return tuple(Case(tokens=n, width=d, residual=r, qk_norm=q, value_norm="1", qk_width=qk_width, bias=bias)
+                     for n, d in shapes for r, q in SIZES for bias in (0, 1))
+
+    pair = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
+    cubic = 4 * qk * value / sqrt(width) * r**3
+    for name, left, version, gamma, proof, measured, note in (
+        ("one_layer_cubic", symbol("residual_per_gamma"), V2, "4 gamma", prove_one_layer,
+         lambda c, s: residual_after_one_layer(c, s, per_gamma=True),
+         "gamma is computed from the same logits as sqrt(|D1|_1 |D1|_inf) / (2 |E|_1); the paper's wording of it is not available to us. "),
+        ("one_layer_cubic_v1", symbol("residual_next"), V1, "4", None,
+         lambda c, s: residual_after_one_layer(c, s, per_gamma=False),
+         "The printed proof of version 1 has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes for n >= 3. No counterexample to the "
+         "statement is known, and it is proved for small logits, see one_layer_small_logits. "),
+    ):
+        yield Claim(
+            key=f"rank_collapse/{name}", title=f"one attention layer cubes the residual, constant {gamma}",
+            words="For every input whose logits range over at most 1.256 and one head, the residual after a softmax attention layer is at "
+                  f"most {gamma} |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it.",
+            statement=Le(left, cubic), source=Source("dong2021", "one-layer, one-head lemma", version), reading="reported", kind="upper",
+            quantifier="all", assumes={SMALL_RANGE: _small_range}, note=note + CENTRE,
+            measured=measured, proof=proof,
+            grid={"quick": grid([(2, 1), (4, 3), (8, 4)]), "theory": grid([(16, 8), (6, 12)]) + grid([(4, 4)], qk_width=4)},
+            must_fail=Twin(pair, "0.4 in place of 4", statement=Le(left, Rational(1, 10) * cubic)))
+
+
+def _deep_cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]]) -> tuple[Case, ...]:
+    """Two tokens, for which the bounds are tightest, and two larger shapes; gamma is a little above what these instances have."""
+    shapes = ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
+    return tuple(Case(tokens=n, width=d, heads=h, gamma=g, range="157/125", residual=r, beta=b, qk_width=1, depth=k)
+                 for n, d, h, g in shapes for r, b in sizes for k in depths)
+
+
+# A case declares `range`, `gamma` and `condition`; the measurement refuses a network that exceeds what its case declares.
+# Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant everywhere.
+SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
+SMALL_EVERYWHERE: dict[str, Callable[[Case], bool]] = {
+    "logit ranges at most 1.256 at every layer and head": lambda c: c.rational("range") <= LARGEST_RANGE}
+GAMMA_BOUNDS: dict[str, Callable[[Case], bool]] = {
+    "gamma bounds the computed gamma at every layer and head": lambda c: c.rational("gamma") > 0}
+
+
+def _product_claim() -> Claim:
+    from sympy import Le, Rational, log
+
+    from ..glossary import symbol
+
+    L, r, scaled = symbol("depth"), symbol("residual"), symbol("residual_scaled")
+
+    def product(constant: Any) -> Relational:
+        return Le(log(scaled), (3**L - 1) / 2 * log(constant) + 3**L * log(r))
+
+    quick = _deep_cases((1, 2, 3), SIZES)
+    return Claim(
+        key="rank_collapse/layers_product", title="residual after L layers, with a coefficient per layer",
+        words="For every network of L attention layers and every input whose logits range over at most 1.256 in each layer, the residual "
+              "is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the input's, with "
+              "k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).",
+        statement=product(4), source=Source("dong2021", "Theorem 2.3, repaired", V2), reading="derived", kind="upper", quantifier="all",
+        measured=scaled_residual, proof=prove_product_form, assumes=SMALL_EVERYWHERE,
+        grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        note="a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf / (2|E|_1). The composite "
+             "norm has no triangle inequality, so heads are added inside its two factors. " + CENTRE,
+        must_fail=Twin(quick[0], "0.4 in place of 4", statement=product(Rational(2, 5))))
+
+
+def _uniform_claim() -> Claim:
+    from sympy import Le, Rational, log, sqrt
+
+    from ..glossary import symbol
+
+    names = ("depth", "heads", "qk_width", "residual", "beta", "gamma", "residual_end")
+    L, H, width, r, beta, gamma, end = (symbol(name) for name in names)
+
+    def uniform(constant: Any) -> Relational:
+        return Le(log(end), (3**L - 1) / 2 * log(constant * gamma * beta * H / sqrt(width)) + 3**L * log(r))
+
+    quick = _deep_cases((1, 2, 3), SIZES)
+    return Claim(
+        key="rank_collapse/layers_uniform", title="residual after L layers is at most a 3^L-th power",
+        words="For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each, the residual after L "
+              "layers is at most (4 gamma beta H / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.",
+        statement=uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), reading="reported", kind="upper", quantifier="all",
+        measured=last_residual, assumes=SMALL_EVERYWHERE | GAMMA_BOUNDS, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        note="The paper's proof adds heads by a triangle inequality that the composite norm lacks; no counterexample is known. "
+             "The smallness of the logits is needed by its lemma but missing from every restatement. " + CENTRE,
+        must_fail=Twin(quick[0], "0.4 in place of 4", statement=uniform(Rational(2, 5))))
+
+
+def _convergence_claim() -> Claim:
+    from sympy import Le
+
+    from ..glossary import symbol
+
+    end, r = symbol("residual_end"), symbol("residual")
+    below = {"4 gamma beta H < sqrt(d_qk)": lambda c: (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width}
+    return Claim(
+        key="rank_collapse/convergence_as_reported", title="4 gamma beta H < sqrt(d_qk) forces collapse",
+        words="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is below that of the input, for every input.",
+        statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), reading="reported", kind="upper", quantifier="all",
+        measured=last_residual, expected="FAILS", assumes=below | GAMMA_BOUNDS,
+        grid={"quick": Case.grid(tokens=2, width=1, heads=1, gamma="5/7", residual=("1", "100"), beta="1/10", value_norm="2000",
+                                 qk_width=1, depth=(1, 2))},
+        note="Large inputs refute it, even within the lemma's logit range of 1.256: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000. "
+             "Collapse needs sqrt(c) r_0 < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.",
+        must_fail=Twin(Case(tokens=2, width=1, heads=1, gamma="5/7", residual="1", beta="1/10", value_norm="2000", qk_width=1, depth=1),
+                       "a thousand times smaller", statement=Le(end, r / 1000)))
+
+
+def _recurrence_claims() -> Iterator[Claim]:
+    from sympy import Eq
+
+    from ..glossary import symbol
+
+    L, c, r, end, slope = (symbol(name) for name in ("depth", "cubic_coefficient", "residual", "residual_end", "cubic_slope"))
+    three = Eq(slope, 3)
+    shapes = ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))
+
+    def grid(residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]]) -> tuple[Case, ...]:
+        return tuple(Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
+                     for n, d, k in shapes for r in residuals)
+
+    yield Claim(
+        key="rank_collapse/cubic_rate", title="one layer's residual is of third order in the input's",
+        words="For almost every symmetric input and one head, log of the residual after a layer against log of the residual before it "
+              "has slope 3 in the limit of small residuals, within the second-order remainder of the softmax.",
+        statement=three, source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"), reading="derived", kind="rate",
+        quantifier="almost every", measured=halving_slope, predicted=around_slope,
+        assumes={"the condition number of the first-order term is at most `condition`": lambda c: c.rational("condition") > 0,
+                 "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda c:
+                     c.rational("condition") * c.rational("qk_norm") * c.rational("residual") ** 2 < Fraction(1, 4)},
+        grid={"quick": grid(("1/20", "1/1000", "1/1000000"), shapes), "theory": grid(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
+        note="Every prediction is an interval around 3 whose width is proportional to the squared residual.",
+        must_fail=Twin(grid(("1/1000",), shapes)[0], "slope 2", statement=Eq(slope, 2)))
+    power = Eq(end, c ** ((3**L - 1) / 2) * r ** (3**L))
+    yield Claim(
+        key="rank_collapse/collapse_condition", title="the cubic recurrence collapses exactly below r_0 = c^(-1/2)",
+        words="For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c) r_0)^(3^L), which tends "
+              "to 0 exactly when sqrt(c) r_0 < 1.",
+        statement=power, source=Source("depthlaw", "theory/rank_collapse/__init__.py, recurrence"), reading="derived", kind="identity",
+        quantifier="all", measured=cubic_recurrence, proof=prove_recurrence,
+        grid={"quick": Case.grid(cubic_coefficient=("1/2", "3"), residual=("1/2", "3/2"), depth=(1, 2, 3)),
+              "theory": Case.grid(cubic_coefficient="5/7", residual="7/6", depth=(4, 5))},
+        note="Repairs the reported condition c < 1, which is enough only when r_0 <= 1.",
+        must_fail=Twin(Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
+                       statement=Eq(end, c ** ((2**L - 1) / 2) * r ** (2**L))))
+
+
+def _bert_claim() -> Claim:
+    from sympy import Eq, Piecewise, Rational, exp, log
+
+    from ..glossary import symbol
+
+    layer, relative = symbol("layer"), symbol("relative_residual")
+
+    def curve(factor: Any) -> Relational:
+        published = ("0.6118", "0.01758", "6.99e-7")
+        return Eq(relative, factor * Piecewise(*((Rational(value), Eq(layer, index)) for index, value in enumerate(published))))
+
+    def predicted(statement: Relational, case: Case) -> Ball:
+        from ..claim import at
+        from ..enclosure import enclose
+
+        # The published curve is one random initialisation. Relative standard deviation over initialisations: 0.02 of 0.60, 10 %, 30 %;
+        # 3.29 of them is the two-sided normal quantile at a false-alarm rate of 1/1000.
+        spread = Rational("3.29") * (Rational(1, 30), Rational(1, 10), Rational(3, 10))[case.layer]
+        value = log(at(statement.rhs, case))
+        return Ball(Ball.of(enclose(exp(value - spread))).low, Ball.of(enclose(exp(value + spread))).high)
+
+    def cases(layers: Iterable[int]) -> tuple[Case, ...]:
+        return Case.grid(tokens=128, width=768, heads=12, vocabulary=28996, replicas=24, layer=layers)
+
+    return Claim(
+        key="rank_collapse/bert_init_collapse", title="BERT without skips and MLPs collapses at initialisation",
+        words="At random initialisation with skip connections and MLPs removed, BERT-base typically has relative residuals "
+              "0.6118, 0.01758 and 6.99e-7 after layers 0, 1 and 2, up to the spread over initialisations.",
+        statement=curve(1), source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation", V1), reading="printed",
+        kind="empirical fit", quantifier="typical", measured=None, needs="empirics", predicted=predicted,
+        grid={"quick": cases((1,)), "theory": cases((0, 2))},
+        note="Reproduced with random weights and Zipf-distributed token ids in place of Wikipedia text. The attention layer "
+             "normalisation stays, as in the authors' code. The tolerance is the spread of one initialisation, so this is a consistency "
+             "check, not a fit.",
+        must_fail=Twin(cases((1,))[0], "the published value times ten", statement=curve(10)))

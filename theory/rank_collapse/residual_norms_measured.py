@@ -1,0 +1,295 @@
+"""Evidence on norms, centres and layer normalisation: rational matrices, and the machine-checked arguments.
+
+Everything here is exact: norms of rational matrices are rational, and only their product has a root.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+from ..measurement import Ball, Case, Exact, Step
+
+if TYPE_CHECKING:
+    import sympy
+    from sympy.core.relational import Relational
+
+Matrix = list[list[Fraction]]
+
+
+def norms(matrix: Matrix) -> tuple[Fraction, Fraction]:
+    """||A||_1 and ||A||_inf: the largest column sum and the largest row sum of |A|.
+
+    >>> norms([[Fraction(1), Fraction(-2)], [Fraction(0), Fraction(3)]])
+    (Fraction(5, 1), Fraction(3, 1))
+    """
+    columns = [sum((abs(v) for v in column), Fraction(0)) for column in zip(*matrix, strict=True)]
+    return max(columns), max(sum((abs(v) for v in row), Fraction(0)) for row in matrix)
+
+
+def squared_norm(matrix: Matrix) -> Fraction:
+    """The square of the composite norm."""
+    one, infinity = norms(matrix)
+    return one * infinity
+
+
+def product(left: Matrix, right: Matrix) -> Matrix:
+    """The matrix product."""
+    columns = list(zip(*right, strict=True))
+    return [[sum((a * b for a, b in zip(row, column, strict=True)), Fraction(0)) for column in columns] for row in left]
+
+
+def random_matrix(case: Case, rows: int, columns: int, salt: int = 0) -> Matrix:
+    """Integers from -9 to 9; `salt` gives a second, independent matrix of the same case."""
+    return [[Fraction(int(v)) for v in row] for row in case.rng(salt).integers(-9, 10, (rows, columns))]
+
+
+def root(square: Fraction) -> Exact | Ball:
+    """The root of a rational number: exact where it is rational, a ball otherwise."""
+    top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
+    if top**2 == square.numerator and bottom**2 == square.denominator:
+        return Exact(Fraction(top, bottom))
+    from ..enclosure import from_fraction
+
+    return Ball.of(from_fraction(square).sqrt())
+
+
+# --- norms and centres ---
+
+
+def triangle_ratio(case: Case, seed: int) -> Exact:
+    """(|A + A^T| / (|A| + |A^T|))^2 for the matrix whose first row is ones; |A| = |A^T|, so no root remains."""
+    n = case.tokens
+    A = [[Fraction(int(i == 0)) for _ in range(n)] for i in range(n)]
+    both = [[A[i][j] + A[j][i] for j in range(n)] for i in range(n)]
+    return Exact(squared_norm(both) / (4 * squared_norm(A)))
+
+
+def product_ratio(case: Case, seed: int) -> Exact:
+    """(|AB| / (|A| |B|))^2 for all-ones or random matrices."""
+    n = case.tokens
+    if case.instance == "ones":
+        A = B = [[Fraction(1)] * n for _ in range(n)]
+    else:
+        A, B = random_matrix(case, n, n), random_matrix(case, n, n, 1)
+    return Exact(squared_norm(product(A, B)) / (squared_norm(A) * squared_norm(B)))
+
+
+def centre_ratio(case: Case, seed: int) -> Exact | Ball:
+    """|X - 1 mean^T| / |X - 1 x^T|: the identity with x = 0, or random tokens with a random centre."""
+    n = case.tokens
+    if case.instance == "identity":
+        X, centre = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)], [Fraction(0)] * n
+    else:
+        X, centre = random_matrix(case, n, case.width), random_matrix(case, 1, case.width, 1)[0]
+    mean = [sum(column, Fraction(0)) / n for column in zip(*X, strict=True)]
+    return root(squared_norm(_minus(X, mean)) / squared_norm(_minus(X, centre)))
+
+
+def _minus(X: Matrix, centre: Sequence[Fraction]) -> Matrix:
+    return [[v - c for v, c in zip(row, centre, strict=True)] for row in X]
+
+
+def logits(case: Case) -> Matrix:
+    """A logit matrix: the identity, random integers, one row of both signs, or the matrix that attains the largest gamma."""
+    n = case.tokens
+    if case.instance == "random":
+        return random_matrix(case, n, n)
+    E = [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
+    if case.instance != "identity":
+        E[0] = [Fraction(1), Fraction(-1), *[Fraction(0)] * (n - 2)]
+        E[1:] = [row if i > 1 and case.instance == "extremal" else [Fraction(0)] * n for i, row in enumerate(E[1:], start=1)]
+    return E
+
+
+def ranges(E: Matrix) -> tuple[Fraction, Fraction]:
+    """||D1||_1 and ||D1||_inf, D_ii = max_j E_ij - min_j E_ij: the sum and the largest of the row ranges."""
+    D = [max(row) - min(row) for row in E]
+    return sum(D, Fraction(0)), max(D)
+
+
+def gamma_square(case: Case, seed: int) -> Exact:
+    """gamma^2 of the case's logit matrix."""
+    E = logits(case)
+    total, largest = ranges(E)
+    return Exact(total * largest / (4 * norms(E)[0] ** 2))
+
+
+def range_sum_ratio(case: Case, seed: int) -> Exact:
+    """||D1||_1 / ||E||_1 of the case's logit matrix."""
+    E = logits(case)
+    return Exact(ranges(E)[0] / norms(E)[0])
+
+
+def range_ratio(case: Case, seed: int) -> Exact:
+    """||D1||_inf / (||W||_1 ||R||_1 ||R||_inf) for E = R W R^T: R the identity and W of both signs, or both random."""
+    n = case.tokens
+    if case.instance == "random":
+        R, W = random_matrix(case, n, case.width), random_matrix(case, case.width, case.width, 1)
+    else:
+        R, W = logits(Case(instance="identity", tokens=n)), logits(case)
+    E = product(product(R, W), [list(column) for column in zip(*R, strict=True)])
+    return Exact(ranges(E)[1] / (norms(W)[0] * squared_norm(R)))
+
+
+# --- layer normalisation ---
+
+
+def token_set(case: Case) -> Matrix:
+    """Tokens of width 4 with zero feature mean and rational standard deviations."""
+    e, f, g = ([Fraction(v) for v in row] for row in ((1, 1, -1, -1), (1, -1, 1, -1), (1, -1, -1, 1)))
+
+    def add(a: Fraction, b: Fraction) -> list[Fraction]:
+        return [a * x + b * y for x, y in zip(e, f, strict=True)]
+
+    if case.instance == "multiples":
+        return [add(Fraction(c), Fraction(0)) for c in (1, 2)]
+    if case.instance == "collinear":
+        return [add(Fraction(1), t) for t in (Fraction(0), Fraction(3, 4), Fraction(4, 3))]
+    return [e, [2 * v for v in f], [3 * v for v in g]]
+
+
+def layer_norm(tokens: Matrix) -> Matrix:
+    """(x - mean) / standard deviation of each row, without gain and bias; refused where a deviation is irrational or zero.
+
+    >>> layer_norm([[Fraction(1), Fraction(3)]])
+    [[Fraction(-1, 1), Fraction(1, 1)]]
+    """
+    rows = []
+    for row in tokens:
+        mean = sum(row, Fraction(0)) / len(row)
+        deviation = root(sum(((v - mean) ** 2 for v in row), Fraction(0)) / len(row))
+        if not isinstance(deviation, Exact) or deviation.value == 0:
+            raise ValueError(f"the standard deviation of {row} must be rational and positive; choose other tokens")
+        rows.append([(v - mean) / deviation.value for v in row])
+    return rows
+
+
+def rank(matrix: Matrix) -> int:
+    """Rank over the rationals."""
+    from flint import fmpq, fmpq_mat
+
+    return int(fmpq_mat([[fmpq(v.numerator, v.denominator) for v in row] for row in matrix]).rank())
+
+
+def affine_rank_after(case: Case, seed: int) -> Exact:
+    """Dimension of the affine hull after layer normalisation; refused when the case names a wrong one before."""
+    tokens = token_set(case)
+    if rank(_minus(tokens, tokens[0])) != case.affine_rank:
+        raise ValueError(f"the tokens of [{case}] have affine rank {rank(_minus(tokens, tokens[0]))}")
+    after = layer_norm(tokens)
+    return Exact(rank(_minus(after, after[0])))
+
+
+def centred_rank_after(case: Case, seed: int) -> Exact:
+    """Rank after layer normalisation; refused when the case names a wrong one before."""
+    tokens = token_set(case)
+    if rank(tokens) != case.centred_rank:
+        raise ValueError(f"the tokens of [{case}] have rank {rank(tokens)}")
+    return Exact(rank(layer_norm(tokens)))
+
+
+# --- arguments ---
+
+
+def at_least(larger: sympy.Expr, smaller: sympy.Expr) -> bool:
+    """Whether algebra shows that one expression is at least another, for all values that their symbols may take.
+
+    >>> import sympy
+    >>> x = sympy.Symbol("x", positive=True)
+    >>> at_least(x + 1, x), at_least(x, x + 1)
+    (True, False)
+    """
+    import sympy
+
+    return bool(sympy.simplify(larger - smaller).is_nonnegative)
+
+
+def product_steps() -> Iterator[Step]:
+    """|AB| <= |A| |B| for the largest column sum, the largest row sum (by transposition), and so for the root of their product."""
+    import sympy
+
+    x, y, m, s, t, b, c = sympy.symbols("x y m s t b c", nonnegative=True)
+    signs = [(sx * x + sy * y) ** 2 for sx in (1, -1) for sy in (1, -1)]
+    yield Step("|x + y| <= |x| + |y|: for every choice of signs the squares differ by 0 or 4 |x| |y|",
+               all(sympy.expand((x + y) ** 2 - square).is_nonnegative for square in signs))
+    yield Step("sum_k a_k b_k <= m sum_k b_k when every column sum a_k of |A| is at most m: two terms at a time the gap is s b + t c",
+               sympy.expand(m * (b + c) - (m - s) * b - (m - t) * c - (s * b + t * c)) == 0)
+
+
+def prove_triangle(statement: Relational) -> Iterator[Step]:
+    """A has column sums 1 and row sums N, 0, ..., 0; A + A^T has the first row 2, 1, ..., 1 and is symmetric."""
+    import sympy
+
+    from ..glossary import symbol
+
+    N = symbol("tokens")
+    first, others = 2 + (N - 1), sympy.Integer(1)
+    yield Step("the largest row and column sum of A + A^T is N + 1", at_least(first, others) and sympy.expand(first - (N + 1)) == 0)
+    yield Step("so the squared ratio is (N + 1)^2 / (2 sqrt(N))^2, as stated",
+               sympy.simplify(first**2 / (2 * sympy.sqrt(N)) ** 2 - statement.rhs) == 0)
+
+
+def prove_identity_gamma(statement: Relational) -> Iterator[Step]:
+    """Every row of c I_N has the range c, and every column sum is c."""
+    import sympy
+
+    from ..glossary import symbol
+
+    c = sympy.Symbol("c", positive=True)
+    yield Step("gamma^2 = (N c) c / (4 c^2), as stated", sympy.simplify(symbol("tokens") * c * c / (4 * c**2) - statement.rhs) == 0)
+
+
+def prove_product(statement: Relational) -> Iterator[Step]:
+    """The composite norm is sub-multiplicative, for matrices of every shape."""
+    import sympy
+
+    yield from product_steps()
+    yield Step("so the ratio is at most 1, and the stated bound is not below that", at_least(statement.rhs, sympy.Integer(1)))
+
+
+def prove_centre(statement: Relational) -> Iterator[Step]:
+    """X - 1 mean^T = (I - J/N)(X - 1 x^T) for every x; then the norm of I - J/N and sub-multiplicativity."""
+    import sympy
+
+    from ..glossary import symbol
+
+    N = symbol("tokens")
+    row = [1 - 1 / N, -(N - 1) / N]
+    yield Step("I - J/N takes 1 to 0, so the centre x drops out", sympy.simplify(sum(row)) == 0)
+    yield from product_steps()
+    absolute = (1 - 1 / N) + (N - 1) / N
+    yield Step("every row and column of |I - J/N| has the sum 2 (1 - 1/N), which the stated factor is not below",
+               at_least(statement.rhs, absolute))
+
+
+def range_steps() -> Iterator[Step]:
+    """D_ii <= |max| + |min| of a row: at most its absolute sum, and at most twice its largest entry."""
+    import sympy
+
+    p, q = sympy.symbols("p q", nonnegative=True)
+    differences = [sp * p - sq * q for sp in (1, -1) for sq in (1, -1)]
+    yield Step("max - min <= |max| + |min| for all signs, hence D_ii is at most the row sum of |E| and at most 2 max_j |E_ij|",
+               all(sympy.expand(p + q - d).is_nonnegative for d in differences))
+
+
+def prove_gamma(statement: Relational) -> Iterator[Step]:
+    """||D1||_1 <= sum_ij |E_ij| <= N ||E||_1 and ||D1||_inf <= 2 ||E||_1."""
+    import sympy
+
+    from ..glossary import symbol
+
+    e = sympy.Symbol("e", positive=True)
+    yield from range_steps()
+    yield Step("so gamma^2 <= (N e)(2 e) / (4 e^2) with e = |E|_1, which the stated bound is not below",
+               at_least(statement.rhs, symbol("tokens") * e * 2 * e / (4 * e**2)))
+
+
+def prove_range(statement: Relational) -> Iterator[Step]:
+    """D_ii <= 2 max |E_ij| <= 2 ||E||_1 <= 2 ||R||_1 ||W||_1 ||R^T||_1 and ||R^T||_1 = ||R||_inf."""
+    import sympy
+
+    yield from range_steps()
+    yield from product_steps()
+    yield Step("so the ratio is at most 2, and the stated bound is not below that", at_least(statement.rhs, sympy.Integer(2)))

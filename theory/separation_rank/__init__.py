@@ -1,0 +1,357 @@
+"""Separation rank of linearised attention: the depth threshold log_3(d_x), Levine's bounds, and the dimension count S(d, L).
+
+The separation rank of a scalar output with respect to two halves of the tokens is the least number of products of a function of
+one half and a function of the other that add up to it. The output is linear in the token that is read and a form of degree
+C(L) = (3^L - 1)/2 in the D = d(d+1)/2 second moments of all tokens, so the rank is that of a matrix of coefficients.
+
+Bounds come as logarithms to base 3, of arrays: ranks are doubly exponential in depth. Their floats are right to a few units in
+the last place of the largest summand.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..claim import Case, Claim, Source, Twin
+from . import bounds as separation_bounds
+from . import dimension_count as count
+from . import measured as measured_by
+from . import variants as separation_variants
+from . import witness as separation_witness
+from .dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
+
+if TYPE_CHECKING:
+    import sympy
+
+__all__ = ["claims", "deep_lower_bound", "deep_upper_bound", "depth_threshold", "dimension_count", "log3_dimension_count", "moments_degree",
+           "shallow_lower_bound", "shallow_upper_bound", "two_token_rank", "width_threshold"]
+
+Floats = NDArray[np.float64]
+LOG3 = math.log(3)
+
+# 3^L stays below the largest float up to this depth.
+_DEEPEST = 640
+
+
+def depth_threshold(width: ArrayLike) -> Floats:
+    """L_th = log_3(d_x): the depth beyond which width, not depth, limits the separation rank in Levine's theorems.
+
+    Args:
+        width: d_x, positive.
+
+    Raises:
+        ValueError: for a width that is not positive and finite.
+
+    >>> depth_threshold([1, 3]).tolist()
+    [0.0, 1.0]
+
+    References: Levine et al. 2020, arXiv:2006.12467v1, abstract.
+    """
+    return np.log(_checked("width", width)) / LOG3
+
+
+def width_threshold(depth: ArrayLike) -> Floats:
+    """The inverse, d_x = 3^L: the width from which depth L is below the threshold.
+
+    >>> width_threshold([0, 4]).tolist()
+    [1.0, 81.0]
+    """
+    return np.power(3.0, _checked("depth", depth, low=0, high=_DEEPEST))
+
+
+def shallow_upper_bound(width: ArrayLike, depth: ArrayLike, heads: ArrayLike) -> Floats:
+    """log_3 of (d_x + H)^C(L), the upper bound of Theorem 1 (as recalled), for L < log_3(d_x).
+
+    Args:
+        width, depth, heads: d_x, L and H, which broadcast; depth at most 640.
+
+    Raises:
+        ValueError: for a value that is not positive and finite.
+
+    >>> round(float(shallow_upper_bound(8, 1, 1)), 12)
+    2.0
+
+    References: Levine et al. 2020, arXiv:2006.12467v3, Theorem 1.
+    """
+    degree = (np.power(3.0, _checked("depth", depth, high=_DEEPEST)) - 1) / 2
+    return degree * np.log(_checked("width", width) + _checked("heads", heads)) / LOG3
+
+
+def shallow_lower_bound(width: ArrayLike, depth: ArrayLike, heads: ArrayLike) -> Floats:
+    """3^(L-2) (log_3(d_x - H) - L + 2 - log_3 2), the lower bound of Theorem 1 for almost all weights, for L < log_3(d_x), H < d_x.
+
+    At H = d_x it says nothing, and the formula is refused.
+
+    >>> round(float(shallow_lower_bound(19, 2, 1)), 12)
+    2.0
+
+    References: Levine et al. 2020, arXiv:2006.12467v3, Theorem 1, as recalled.
+    """
+    layers, free = _checked("depth", depth, high=_DEEPEST), _free(width, heads)
+    return np.power(3.0, layers - 2) * (np.log(free / 2) / LOG3 - layers + 2)
+
+
+def deep_lower_bound(width: ArrayLike, depth: ArrayLike, heads: ArrayLike) -> Floats:
+    """d L/2 - L (H/2 + 1) - d (1 + log_3((d-H)/2)/2), the lower bound of Theorem 2 for almost all weights, L > log_3(d), H < d.
+
+    >>> round(float(deep_lower_bound(8, 8, 2)), 12)
+    4.0
+
+    References: Levine et al. 2020, arXiv:2006.12467v3, Theorem 2, as recalled.
+    """
+    d, layers, h = (_checked(n, v) for n, v in (("width", width), ("depth", depth), ("heads", heads)))
+    return d * layers / 2 - layers * (h / 2 + 1) - d * (1 + np.log(_free(width, heads) / 2) / LOG3 / 2)
+
+
+def deep_upper_bound(width: ArrayLike, depth: ArrayLike) -> Floats:
+    """2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, the upper bound of Theorem 2 as recalled. False as it stands.
+
+    See the claim separation_rank/upper_bound_deep for weights that exceed it.
+
+    >>> bool(deep_upper_bound(6, 30) < 395)
+    True
+    """
+    d, layers = _checked("width", width), _checked("depth", depth)
+    return 2 * d * layers + layers - 2 * d * (np.log(d / (2 * math.sqrt(2))) - 1) / LOG3 + np.log(d) / LOG3
+
+
+def _checked(name: str, values: ArrayLike, low: float = 1, high: float = math.inf) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(array) & (array >= low) & (array <= high)).all():
+        raise ValueError(f"{name}={values!r}: accepted are finite numbers from {low} {f'to {high}' if math.isfinite(high) else 'on'}")
+    return array
+
+
+def _free(width: ArrayLike, heads: ArrayLike) -> Floats:
+    free = _checked("width", width) - _checked("heads", heads)
+    if (free <= 0).any():
+        raise ValueError(f"width={width!r}, heads={heads!r}: the lower bounds need fewer heads than the width")
+    return free
+
+
+# --- claims ----------------------------------------------------------------------------------------------------------------------
+
+_V3 = "arXiv:2006.12467v3"
+_RECALLED = "As recalled; check against the paper."
+_SHALLOW = {"L < log_3(d_x)": lambda c: 3**c.depth < c.width}
+_DEEP = {"L > log_3(d_x)": lambda c: 3**c.depth > c.width}
+_SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
+_MANY_TOKENS = {"N >= 4": lambda c: c.tokens >= 4}
+_ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
+
+# Weights that make every layer multiply by another entry of the moment matrix; see separation_rank_measured.certified_rank.
+_COORDINATE = (Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
+               Case(width=4, depth=62, heads=4, tokens=10, weights="coordinate"))
+_SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)), *Case.grid(width=3, depth=2, heads=(1, 3), tokens=(2, 4)),
+          *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=4))
+_LARGER = (*Case.grid(width=(3, 4), depth=1, heads=1, tokens=(2, 4)), *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=2),
+           *Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)), *Case.grid(width=5, depth=2, heads=(1, 5), tokens=(2, 4, 6)),
+           *Case.grid(width=6, depth=2, heads=(1, 2, 3, 6), tokens=(2, 4)), *Case.grid(width=3, depth=3, heads=(1, 3), tokens=2),
+           *Case.grid(width=2, depth=4, heads=(1, 2), tokens=2))
+
+
+def claims() -> Iterator[Claim]:
+    """The claims on the separation rank, those of the modules on its parts included."""
+    yield from _degree_claims()
+    yield _threshold_claim()
+    yield from _shallow_claims()
+    yield _deep_lower_claim()
+    yield _deep_upper_claim()
+    yield from _count_claims()
+    yield _two_token_claim()
+    for part in (count, separation_bounds, separation_witness, separation_variants):
+        yield from part.claims()
+
+
+def _moments(L: sympy.Symbol) -> sympy.Expr:
+    import sympy
+
+    # Unevaluated, so that it prints as one fraction.
+    return sympy.Mul(sympy.Rational(1, 2), 3**L - 1, evaluate=False)
+
+
+def _log3(x: sympy.Expr) -> sympy.Expr:
+    import sympy
+
+    return sympy.log(x) / sympy.log(3)
+
+
+def _count(smaller: Any, C: sympy.Expr) -> sympy.Expr:
+    """S(d, L), with the function that picks one of two numbers and the degree in the moments open to mutation."""
+    import sympy
+
+    from ..glossary import symbol
+
+    d, k = symbol("width"), symbol("order")
+    D = d * (d + 1) / 2
+    return sympy.Sum(smaller(d * sympy.binomial(D + k - 1, k), sympy.binomial(D + C - k - 1, C - k), evaluate=False), (k, 0, C))
+
+
+def _degree_claims() -> Iterator[Claim]:
+    from sympy import Eq
+
+    from ..glossary import symbol
+
+    L, degree, in_moments = symbol("depth"), symbol("degree"), symbol("moments_degree")
+    source = Source("levine2020", "eqs. (3)-(4)", _V3)
+    grid = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)), "theory": Case.grid(width=(2, 3), depth=5)}
+    yield Claim(
+        key="separation_rank/degree", title="degree 3^L in the tokens",
+        words="For every width, heads and tokens and almost all weights, an output coordinate of L layers of linearised attention without "
+              "residual connections is a form of degree 3^L in the tokens.",
+        statement=Eq(degree, 3**L), source=source, reading="recalled", kind="identity", quantifier="almost every",
+        measured=measured_by.measured_degree, grid=grid, proof=measured_by.degree_proof,
+        assumes={"no residual connections": lambda c: not c.get("residual", False)},
+        must_fail=Twin(Case(width=2, depth=2, residual=True), "residual connections mix degrees 1 to 3^L, so the output is no form"),
+        note="The layer is as recalled; check against the paper. The degree is derived from it.")
+    yield Claim(
+        key="separation_rank/moments_degree", title="degree (3^L - 1)/2 in the moments",
+        words="For every width and heads and almost all weights, an output coordinate is linear in the token at its position and a form of "
+              "degree C(L) = (3^L - 1)/2 in the second moments of all tokens.",
+        statement=Eq(in_moments, _moments(L)), source=source, reading="derived", kind="identity", quantifier="almost every",
+        measured=measured_by.measured_moments_degree, grid=grid, proof=measured_by.moments_degree_proof,
+        must_fail=Twin(Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(in_moments, 3**L / 2, evaluate=False)))
+
+
+def _threshold_claim() -> Claim:
+    from sympy import Eq, log
+
+    from ..glossary import symbol
+
+    width, threshold = symbol("width"), symbol("threshold")
+    return Claim(
+        key="separation_rank/threshold", title="the degree 3^L reaches the width at L = log_3(d_x)",
+        words="For every width, the depth at which the degree 3^L of the output equals the width, where Levine's two regimes meet, is "
+              "log_3(d_x).",
+        statement=Eq(threshold, _log3(width)), source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
+        reading="derived", kind="identity", quantifier="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
+        grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
+        must_fail=Twin(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
+        note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this.")
+
+
+def _shallow_claims() -> Iterator[Claim]:
+    from sympy import Ge, Le
+
+    from ..glossary import symbol
+
+    d, L, H, sep = symbol("width"), symbol("depth"), symbol("heads"), symbol("sep")
+    source, exact = Source("levine2020", "Theorem 1", _V3), Case.grid(width=(4, 6, 8), depth=1, heads=(1, 2), tokens=(2, 4))
+    rate = _log3(d - H) - L + 2 - _log3(2)
+    yield Claim(
+        key="separation_rank/lower_bound_shallow", title="lower bound below the threshold",
+        words="For L < log_3(d_x), H < d_x and almost all weights, log_3 sep >= 3^(L-2) (log_3(d_x - H) - L + 2 - log_3 2).",
+        statement=Ge(_log3(sep), 3 ** (L - 2) * rate), source=source, reading="recalled", kind="lower", quantifier="almost every",
+        measured=measured_by.measured_rank, assumes={**_SHALLOW, **_SPARE_WIDTH},
+        grid={"quick": (*exact, *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
+                        Case(width=28, depth=3, heads=1, tokens=4, inputs=100)),
+              "theory": Case.grid(width=28, depth=3, heads=(2, 4), tokens=(2, 4), inputs=100)},
+        must_fail=Twin(Case(width=4, depth=1, heads=1, tokens=4), "3^L in place of 3^(L-2)", statement=Ge(_log3(sep), 3**L * rate)),
+        note=_RECALLED + " A rank found modulo a prime at one choice of weights proves its case for almost all weights.")
+    yield Claim(
+        key="separation_rank/upper_bound_shallow", title="upper bound below the threshold",
+        words="For L < log_3(d_x), sep <= (d_x + H)^C(L), that is log_3 sep <= (3^L - 1)/2 log_3(d_x + H).",
+        statement=Le(sep, (d + H) ** _moments(L)), source=source, reading="recalled", kind="upper", quantifier="almost every",
+        measured=measured_by.measured_rank, assumes=_SHALLOW,
+        grid={"quick": exact, "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
+              "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
+        must_fail=Twin(Case(width=4, depth=1, heads=1, tokens=4), "without the one term per head that does not cross",
+                       statement=Le(sep, d ** _moments(L))),
+        note=_RECALLED + " Stated before the logarithm, since one head at depth 1 attains it.")
+
+
+def _deep_lower_claim() -> Claim:
+    from sympy import Ge, Rational
+
+    from ..glossary import symbol
+
+    d, L, H, sep, half = symbol("width"), symbol("depth"), symbol("heads"), symbol("sep"), Rational(1, 2)
+    constants = -L * (H / 2 + 1) - d * (1 + _log3((d - H) / 2) / 2)
+    return Claim(
+        key="separation_rank/lower_bound_deep", title="lower bound beyond the threshold",
+        words="For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 = -L (H/2 + 1) and "
+              "b_2 = -d_x (1 + log_3((d_x - H)/2)/2).",
+        statement=Ge(_log3(sep), half * d * L + constants), source=Source("levine2020", "Theorem 2, lower bound", _V3),
+        reading="recalled", kind="lower", quantifier="almost every", measured=measured_by.measured_rank, assumes={**_DEEP, **_SPARE_WIDTH},
+        grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), Case(width=8, depth=6, heads=1, tokens=4, inputs=32),
+                        Case(width=8, depth=7, heads=1, tokens=4, inputs=240)),
+              "theory": (Case(width=10, depth=7, heads=2, tokens=4, inputs=180), Case(width=12, depth=6, heads=1, tokens=2, inputs=525))},
+        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "the slope 2 d L of the upper bound",
+                       statement=Ge(_log3(sep), 2 * d * L + constants)),
+        note=_RECALLED + " Vacuous for d_x <= H + 2: there the bound does not grow with depth.")
+
+
+def _deep_upper_claim() -> Claim:
+    from sympy import E, Le, sqrt
+
+    from ..glossary import symbol
+
+    d, L, sep = symbol("width"), symbol("depth"), symbol("sep")
+    constants = L - 2 * d * _log3(d / (2 * sqrt(2) * E)) + _log3(d)
+    return Claim(
+        key="separation_rank/upper_bound_deep", title="upper bound beyond the threshold, as recalled",
+        words="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
+        statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="recalled",
+        kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, expected="FAILS",
+        grid={"quick": (*_SMALL, *_COORDINATE[:1]), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[1:])},
+        must_fail=Twin(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
+                       statement=Le(_log3(sep), d * L / 2)),
+        note=_RECALLED + " Fails as recalled, for almost all weights with H = d_x: weights that multiply L different entries of the moment "
+             "matrix reach log_3 sep >= sum_l log_3(3^(L-l) + 1), about L^2/2 for L <= d_x (d_x + 1)/2, and what one choice of weights "
+             "reaches almost all reach. The original may have hypotheses on N or H that the recalled wording lacks; "
+             "with one token on each side counting exponents is right.")
+
+
+def _count_claims() -> Iterator[Claim]:
+    from sympy import Eq, Le, Max, Min, binomial
+
+    from ..glossary import symbol
+
+    d, L, k, sep = symbol("width"), symbol("depth"), symbol("order"), symbol("sep")
+    C, D, S = _moments(L), d * (d + 1) / 2, _count(Min, _moments(L))
+    source = Source("depthlaw", "dimension count in the moments, after eqs. (3)-(4) of levine2020")
+    yield Claim(
+        key="separation_rank/dimension_count", title="dimension count S(d, L) bounds the rank",
+        words="For all weights, heads and tokens, sep <= S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), D = d(d+1)/2.",
+        statement=Le(sep, S), source=source, reading="derived", kind="upper", quantifier="all", measured=measured_by.measured_rank,
+        grid={"quick": _SMALL, "theory": _LARGER},
+        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
+                       statement=Le(sep, S.func(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C)))),
+        note="The k-th term bounds the rank of a catalecticant matrix, which pairs derivatives of order k with forms of degree C - k. "
+             "Random weights have the largest rank of all but a chance of at most `misses`, so they test the bound for all weights.")
+    yield Claim(
+        key="separation_rank/generic_one_head", title="one head attains the dimension count",
+        words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case measured; open in general.",
+        statement=Eq(sep, S), source=source, reading="derived", kind="identity", quantifier="almost every",
+        measured=measured_by.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},
+        grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
+                        *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4)),
+              "theory": (*Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)),
+                         *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4)),
+              "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
+        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min", statement=Eq(sep, _count(Max, C))),
+        note="Not proved for all d and L. With several heads the rank is mostly smaller and never larger.")
+
+
+def _two_token_claim() -> Claim:
+    from sympy import Eq, binomial
+
+    from ..glossary import symbol
+
+    d, C, sep = symbol("width"), _moments(symbol("depth")), symbol("sep")
+    return Claim(
+        key="separation_rank/two_tokens", title="one head, one token on each side",
+        words="For one head, two tokens and almost all weights, sep = binom(d_x + C(L), C(L)) in every case measured; at most that for all "
+              "weights.",
+        statement=Eq(sep, binomial(d + C, C)), source=Source("depthlaw", "exponent counting by bidegree"), reading="derived",
+        kind="identity", quantifier="almost every", measured=measured_by.measured_rank,
+        assumes={**_ONE_HEAD, "N = 2": lambda c: c.tokens == 2},
+        grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
+                        *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2)),
+              "theory": (Case(width=2, depth=4, heads=1, tokens=2), Case(width=3, depth=3, heads=1, tokens=2))},
+        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "more tokens on each side: the rank grows to S(d, L)"),
+        note="That the rank is reached is measured, not proved for all d and L.")
