@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -16,21 +17,9 @@ from depthlaw.ledger.driver import execute
 from depthlaw.ledger.engines import Engine, Inline, Pool
 from depthlaw.ledger.records import Store
 from depthlaw.ledger.suite import load_claims, plan
-from depthlaw.theory.claim import Case, Claim, Exact, Source, Twin
 
-STEMS = ("separation_rank", "hops", "connectivity")
+STEMS = ("hops", "connectivity")
 RUNS = 1000
-
-
-def nothing(case: Case, seed: int) -> Exact:
-    return Exact(case.n)
-
-
-def claims() -> dict[str, Claim]:
-    """Runs that do nothing: what is left is the cost of the engine and of the record."""
-    cases = tuple(Case(n=n) for n in range(RUNS))
-    return {"empty/run": Claim("empty/run", "nothing", "Nothing.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
-                               nothing, {"quick": cases}, Twin(cases[0], "never run"))}
 
 
 def seconds(engine: Engine, runs: list, folder: Path) -> float:
@@ -62,12 +51,14 @@ def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_
 @pytest.mark.parametrize("engine", ["inline", "pool of 1", "pool of 2"])
 @pytest.mark.benchmark(group="cost of a run")
 def test_cost_of_a_run(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str) -> None:
-    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
-    monkeypatch.syspath_prepend(str(Path(__file__).parent))
-    pool = Pool(int(engine[-1]) if engine != "inline" else 1, loader="test_engines:claims")
-    runs, times = plan(claims(), "quick"), list[float]()
-    names = iter(range(100))
-    # In the worker the function has another module name, and a claim of no stem depends on no source: the ids are the same.
-    benchmark.pedantic(lambda: times.append(seconds(Inline() if engine == "inline" else pool, runs, tmp_path / str(next(names)))), rounds=3)
+    folder = str(Path(__file__).resolve().parents[1] / "tests" / "ledger")
+    monkeypatch.setenv("PYTHONPATH", folder)
+    monkeypatch.syspath_prepend(folder)
+    mischief = import_module("mischief")
+    # Runs that do nothing: what is left is the cost of the engine and of the record.
+    monkeypatch.setenv("MISCHIEF_RUNS", str(RUNS))
+    runs, times, names = plan(mischief.claims(), "quick"), list[float](), iter(range(100))
+    made = Inline() if engine == "inline" else Pool(int(engine[-1]), loader=mischief.LOADER)
+    benchmark.pedantic(lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))), rounds=3)
     with capsys.disabled():
         sys.stdout.write(f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, starting included\n")

@@ -190,10 +190,10 @@ def export(file: Path, form: str, place: Path | None, force: bool, json_output: 
     """Write all records as one table. The table is derived: delete it and export again at any time."""
     writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {"csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
     form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite", ".parquet": "parquet"}.get(file.suffix.lower(), "")
-    if form not in writers:
-        raise UsageError(f"unknown format {quoted(form)}; accepted: --format {', '.join(writers)}")
     if file.is_dir() or (file.exists() and not force):
         raise UsageError(f"{file} exists; give another name" + ("" if file.is_dir() else ", or --force to replace it"))
+    if form not in writers:
+        raise UsageError(f"unknown format {quoted(form)}; accepted: --format {', '.join(writers)}")
     store = _opened(place)
     rows = [_row(record) for record in sorted(store, key=run_key)]
     write_file(file, writers[form](rows))

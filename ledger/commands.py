@@ -55,7 +55,7 @@ class Effort:
             memory = parse_bytes(self.max_memory) if self.max_memory else None
             return Pool(self.processes, self.timeout, memory, gpus=gpus)
         if self.engine == "ray":
-            return Ray(self.address)
+            return Ray(self.address, self.timeout)
         raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
 
 
@@ -187,7 +187,8 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     found = select(load_claims(), keys)
     store = open_store(folder)
     console = Console(highlight=False)
-    rows, alarms = [], 0
+    rows: list[dict[str, Any]] = []
+    alarms = 0
     judged = results(found, _suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify {suite}` first")

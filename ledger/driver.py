@@ -8,12 +8,12 @@ import signal
 import statistics
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 from .engines import Engine
-from .records import Store
+from .records import Record, Store
 from .suite import Failure, Run
 
 TIME_IS_UP = "the time limit of --minutes is reached"
@@ -93,7 +93,7 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Call
     return failures
 
 
-def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> Iterator[tuple[Run, object]]:
+def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
     outcomes = engine.outcomes(todo)
     try:
         for item in outcomes:

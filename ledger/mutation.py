@@ -106,6 +106,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         return Mutant(change, statement, True)
     if compared == 0:
         return Mutant(change, statement, False, "no decided case")
+    if result.verdict is Verdict.FAILS:
+        return Mutant(change, statement, False, "the statement fails with this constant as well")
     if looser == compared:
         same = "gives the same number on every case" if statement.rel_op in ("==", "!=") else "a weaker statement on every case"
         return Mutant(change, statement, False, same)
@@ -137,6 +139,7 @@ def _proof_breaks(mutated: Claim) -> bool:
 
 
 def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
-    """The survivors that should not exist: mutants of an equality or of a proved statement which are not simply weaker statements."""
-    strict = result.claim.statement.rel_op == "==" or result.verdict is Verdict.PROVED
+    """The survivors that should not exist: mutants of an exact equality or of a proved statement which are not simply weaker."""
+    exact = result.claim.statement.rel_op == "==" and result.claim.quantifier != "typical" and result.verdict is Verdict.HOLDS
+    strict = exact or result.verdict is Verdict.PROVED
     return [m for m in found if strict and not m.turned and not m.reason.startswith(("a weaker", "gives the same"))]

@@ -403,6 +403,8 @@ def _content(path: str) -> bytes:
     if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
         if os.path.islink(path) or not os.path.isfile(path):
             raise ValueError("not a regular file")
+        if os.path.getsize(path) > LARGEST:
+            raise ValueError("not a record: too large")
         return Path(path).read_bytes()
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)

@@ -61,7 +61,7 @@ def load(path: Path) -> dict[str, Any]:
 
 def shipped() -> dict[str, Path]:
     """The certificates that come with the package, by file name."""
-    folder = Path(str(files(__package__) / "certificates"))
+    folder = Path(str(files(__package__) / "counterexamples"))
     return {path.name: path for path in sorted(folder.glob("*.json"))}
 
 

@@ -3,12 +3,20 @@ import os
 import signal
 import sys
 import time
+from importlib.machinery import ModuleSpec
 from pathlib import Path
+from types import ModuleType
 
 from depthlaw.theory.claim import Case, Claim, Exact, Source, Twin
 
 KEY = "mischief/power"
 LOADER = "mischief:claims"
+
+# A stem without sources: the ids of its runs do not change with the theory, and starting a process does not import it.
+STEM = ModuleType("depthlaw.theory.mischief")
+STEM.__path__ = []
+STEM.__spec__ = ModuleSpec(STEM.__name__, None, is_package=True)
+sys.modules[STEM.__name__] = STEM
 
 
 def measured(case: Case, seed: int) -> Exact:

@@ -19,7 +19,10 @@ from depthlaw.theory.measurement import Ball, Exact, Sample, Step
 DEGREE = "separation_rank/degree"
 
 
-def record(value=Exact(1), claim="a/b", seed=0, code="old", **case) -> Record:
+ONE = Exact(1)
+
+
+def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
     return Record({"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}, encode(value),
                   {"environment": {"cpu": "x\x1b[31m"}, "timing": {"wall_s": 0.5, "cpu_s": 0.25}})
 

@@ -15,7 +15,10 @@ from depthlaw.theory.measurement import Ball, Exact, Sample, Step
 DEGREE = "separation_rank/degree"
 
 
-def record(value=Exact(1), claim="a/b", seed=0, code="old", **case) -> Record:
+ONE = Exact(1)
+
+
+def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
     return Record({"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}, encode(value),
                   {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}})
 
@@ -55,7 +58,7 @@ def resealed(header, lines):
 @pytest.mark.parametrize("spoil", [
     lambda lines: lines[:-1],
     lambda lines: [lines[0], *reversed(lines[1:])],
-    lambda lines: [lines[0], lines[1].replace(b'"exact":"1', b'"exact":"2'), *lines[2:]],
+    lambda lines: [b"".join(lines).replace(b'"exact":"1"', b'"exact":"2"')],
     lambda lines: [lines[0].replace(b'"records":5', b'"records":4'), *lines[1:]],
     lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
     lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
