@@ -41,7 +41,7 @@ verify: $(VENV)/.base
 	$(BIN)/depthlaw verify $(SUITE) $(KEPT)
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n auto
+	$(BIN)/pytest -n auto --dist loadgroup
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -61,7 +61,7 @@ wheel-test: $(VENV)/.wheel
 	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
 	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
 	venv/bin/depthlaw depth 1.3B --json >/dev/null; \
-	venv/bin/pytest -n auto -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
+	venv/bin/pytest -n auto --dist loadgroup -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only

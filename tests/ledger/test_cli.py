@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few enough to repeat the suite.
-SMALL = ("--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
+SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
 
 # For the kills: several seconds of work in many runs, so that a random moment falls into a run more often than between two.
 KILLED = ("separation_rank/degree", "separation_rank/lower_bound_shallow", "separation_rank/generic_one_head",
@@ -21,6 +21,10 @@ KILLED = ("separation_rank/degree", "separation_rank/lower_bound_shallow", "sepa
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "depthlaw.ledger.cli", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+# The quick suite is recorded once: the tests that read it run in one worker.
+one_worker = pytest.mark.xdist_group("quick")
 
 
 def one_line_error(done: subprocess.CompletedProcess[str]) -> str:
@@ -45,6 +49,7 @@ def quick(tmp_path_factory) -> tuple[Path, dict]:
     return folder, json.loads(done.stdout)
 
 
+@one_worker
 def test_verify_quick_decides_every_claim_that_can_be_measured(quick):
     _, report = quick
     assert report["claims"]
@@ -54,6 +59,7 @@ def test_verify_quick_decides_every_claim_that_can_be_measured(quick):
     assert {c["verdict"] for c in report["claims"]} >= {"PROVED", "HOLDS", "FAILS", "CONDITIONAL"}
 
 
+@one_worker
 def test_known_failures_fail_and_are_expected(quick):
     _, report = quick
     failing = {c["key"] for c in report["claims"] if c["verdict"] == "FAILS"}
@@ -61,6 +67,7 @@ def test_known_failures_fail_and_are_expected(quick):
     assert "separation_rank/upper_bound_deep" in failing
 
 
+@one_worker
 def test_second_verify_measures_nothing_and_says_the_same(quick):
     folder, report = quick
     files = {p: p.stat().st_mtime_ns for p in (folder / "runs").rglob("*.json")}
@@ -70,6 +77,7 @@ def test_second_verify_measures_nothing_and_says_the_same(quick):
     assert {p: p.stat().st_mtime_ns for p in (folder / "runs").rglob("*.json")} == files
 
 
+@one_worker
 def test_table_fits_80_columns_when_piped(quick):
     folder, report = quick
     done = depthlaw("verify", "quick", "--results", folder, env=os.environ | {"COLUMNS": "80"})
@@ -112,7 +120,7 @@ def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_damaged_records_are_named_set_aside_and_measured_again(quick, tmp_path):
+def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path):
     folder = tmp_path / "r"
     first = depthlaw("verify", *SMALL, "--results", folder, "--json")
     victims = sorted((folder / "runs").rglob("*.json"))[:2]
@@ -127,11 +135,12 @@ def test_damaged_records_are_named_set_aside_and_measured_again(quick, tmp_path)
     assert len(list((folder / "set-aside").iterdir())) == 3
 
 
+@one_worker
 def test_show_claims_cite(quick):
     folder, _ = quick
     shown = depthlaw("show", "separation_rank/upper_bound_deep", "--results", folder)
     assert shown.returncode == 0
-    for part in ("statement", "recalled", "levine2020", "FAILS", "can fail"):
+    for part in ("statement", "recalled", "levine2020", "FAILS", "fails for"):
         assert part in shown.stdout
     data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
     assert data["verdict"] in ("HOLDS", "PROVED")
@@ -182,7 +191,7 @@ def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_momen
     folder = tmp_path / "killed"
     kept: set[str] = set()
     for delay in rng_moments(10):
-        command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", *selection, "--results", str(folder), "--quiet"]
+        command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", *selection, "--results", str(folder), "--quiet", "--engine", "inline"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_records(folder, len(kept) + 1, process)
         time.sleep(delay)

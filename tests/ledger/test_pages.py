@@ -50,8 +50,9 @@ def test_every_glossary_entry_is_used_or_a_case_field():
     assert set(GLOSSARY) - used - bound == set()
 
 
-def test_writing_is_deterministic_and_removes_stale_pages(tmp_path):
+def test_writing_is_deterministic_and_removes_stale_pages(tmp_path, monkeypatch):
     claims = {key: c for key, c in load_claims().items() if key in ("hops/doubling", "separation_rank/degree")}
+    monkeypatch.setattr("depthlaw.ledger.pages.load_claims", lambda: claims)
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
     stale = tmp_path / "docs" / "claims" / "hops" / "gone.md"
