@@ -140,7 +140,7 @@ def _panels(points: list[Point]) -> Figure:
     for axes in panels[max(0, len(widths) - columns):len(widths)]:
         axes.set_xlabel("depth $L$")
         axes.xaxis.set_tick_params(labelbottom=True)
-    figure.supylabel(r"$\log_3$ of the separation rank", fontsize="medium")
+    figure.supylabel(r"$\log_3$ of the separation rank (logarithmic above 1)", fontsize="medium")
     # Linear up to 1, where bounds that say nothing lie at 0, and logarithmic above: ranks are doubly exponential.
     panels[0].set_yscale("symlog", base=3, linthresh=1, linscale=0.5)
     panels[0].yaxis.set_major_formatter(lambda height, _: f"{height:g}")

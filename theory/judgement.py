@@ -81,7 +81,7 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     if misses > alpha and not safe:
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
-    if misses == 1:
+    if misses == 1 and holds:
         # The value was cut off on purpose (a rank on too few points): it can confirm a lower bound, its distance says nothing.
         slack = None
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=safe and _settles(claim, holds))
