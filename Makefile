@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test lint types wheel-test bench docs reference clean
+.PHONY: help verify test slow-test lint types wheel-test bench docs reference clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -30,7 +30,7 @@ new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear
 
 help:
 	@echo "make verify      run the verification suite (SUITE=$(SUITE), RESULTS=folder for the records); needs no torch"
-	@echo "make test        run the tests"
+	@echo "make test        run the tests     make slow-test   those that kill processes by the dozen"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
 	@echo "make docs        write the generated pages of docs/ from suite theory"
@@ -41,7 +41,11 @@ verify: $(VENV)/.base
 	$(BIN)/depthlaw verify $(SUITE) $(KEPT)
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n auto --dist loadgroup
+	$(BIN)/pytest -n auto -m "not slow"
+
+# Kills by the dozen: real processes, so minutes. The gate and wheel-test run them too.
+slow-test: $(VENV)/.dev
+	$(BIN)/pytest -n auto -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -61,7 +65,7 @@ wheel-test: $(VENV)/.wheel
 	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
 	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
 	venv/bin/depthlaw depth 1.3B --json >/dev/null; \
-	venv/bin/pytest -n auto --dist loadgroup -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
+	venv/bin/pytest -n auto -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only
