@@ -1,126 +1,427 @@
-"""One definition of a net of attention layers, batched over independent replicas.
+"""One definition of the nets that are measured and trained, batched over independent replicas.
 
-Everything carries a leading axis of replicas, so that many initialisations or trainings run in one batch: weights have shape
-(replicas, heads, ...) and hidden states (replicas, batch, tokens, width).
+Everything carries a leading axis of replicas, so that many initialisations or trainings run as one program: every parameter has shape
+(replicas, ...), hidden states have shape (replicas, batch, tokens, width).
 """
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
-__all__ = ["Attention", "Net", "Norm", "attention_layer", "layer_norm"]
+__all__ = ["Attention", "Net", "Norm", "Positions", "RowMap", "Shape", "attend", "dropped", "gpt2", "layer_norm", "sinusoids"]
 
-Attention = Literal["softmax", "linearised"]
+Attention = Literal["softmax", "linearised", "relu", "hard"]
 Norm = Literal["none", "pre", "post"]
+Positions = Literal["none", "learned", "sinusoidal"]
+# (number of layers run, hidden states (replicas, batch, tokens, width)) -> hidden states: acts on each token by itself.
+RowMap = Callable[[int, Tensor], Tensor]
 
 
-def attention_layer(hidden: Tensor, query: Tensor, key: Tensor, value: Tensor, output: Tensor, *, attention: Attention = "softmax",
-                    causal: bool = False) -> Tensor:
-    """Multi-head attention without biases: sum over heads of A(X) X W_V W_O.
+@dataclass(frozen=True)
+class Shape:
+    """Everything about a net except its weights.
 
-    A = softmax(X W_Q (X W_K)^T / sqrt(d_a)) by rows, or linearised, A = X W_Q (X W_K)^T without scale: a polynomial of degree 3 with
-    integer coefficients where the weights are integers.
+    A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false. Norm "pre" normalises what enters
+    attention and MLP, and what leaves the last layer (as in GPT-2); "post" normalises what leaves attention and MLP, after the skip.
 
-    Args:
-        hidden: X, shape (replicas, batch, tokens, width).
-        query, key, value: shape (replicas, heads, width, head_width).
-        output: shape (replicas, heads, head_width, width).
-        attention: what turns logits into weights.
+    Attributes:
+        width: of the hidden states; `heads` divides it.
+        depth: number of layers with weights of their own.
+        heads: attention heads in a layer, each of width `width / heads`.
+        attention: how scores become weights, see `attend`.
+        scale: factor on the scores; None for the usual one of that attention, see `attend`.
+        residual: whether attention and MLP add their input (skip connections).
+        mlp: hidden width of a two-layer MLP with GELU (tanh form) after each attention; 0 for none.
+        norm: where layer normalisation stands; with `biases` it has a gain and a shift.
+        epsilon: what it adds to the variance.
         causal: whether a token sees only itself and earlier tokens.
-
-    Returns:
-        shape of `hidden`.
+        positions: what is added to the tokens at the start.
+        length: the most tokens; learned positions need it.
+        biases: whether every linear map has one.
+        loops: how often the whole stack is run, with the same weights (looped net).
+        vocabulary: number of token ids, read through an embedding; 0 where the input is real.
+        features: width of real inputs, read through a linear map; 0 where the input is token ids, or hidden states as they are.
+        outputs: logits per token, by a linear map; 0 returns hidden states.
+        dropout: probability in training, on the embedded tokens, the attention weights, and what attention and MLP add.
 
     Raises:
-        ValueError: for an unknown kind of attention or shapes that do not fit.
+        ValueError: where a number is out of range, heads do not divide the width, or an option is unknown.
 
-    >>> one = torch.ones(1, 1, 1, 1)
-    >>> attention_layer(torch.tensor([[[[1.0], [2.0]]]]), one, one, one, one, attention="linearised").flatten().tolist()
-    [5.0, 10.0]
-
-    Cost O(replicas * batch * tokens * heads * head_width * (width + tokens)).
+    >>> Shape(width=8, depth=2, heads=2, loops=3).layers
+    6
     """
-    if hidden.ndim != 4 or query.ndim != 4 or hidden.shape[0] != query.shape[0] or hidden.shape[-1] != query.shape[-2]:
-        raise ValueError(f"hidden states need shape (replicas, batch, tokens, width) and weights (replicas, heads, width, head_width) with "
-                         f"equal replicas and width; got {tuple(hidden.shape)} and {tuple(query.shape)}")
-    X = hidden.unsqueeze(2)
-    q, k, v = (X @ weight.unsqueeze(1) for weight in (query, key, value))
-    logits = q @ k.transpose(-1, -2)
-    future = torch.ones(logits.shape[-2:], dtype=torch.bool, device=logits.device).triu(1) if causal else None
-    if attention == "softmax":
-        logits = logits / query.shape[-1] ** 0.5
-        weights = torch.softmax(logits if future is None else logits.masked_fill(future, -torch.inf), dim=-1)
-    elif attention == "linearised":
-        weights = logits if future is None else logits.masked_fill(future, 0)
-    else:
-        raise ValueError(f"unknown attention {attention!r}; choose softmax or linearised")
-    return (weights @ v @ output.unsqueeze(1)).sum(dim=2)
+
+    width: int
+    depth: int
+    heads: int = 1
+    attention: Attention = "softmax"
+    scale: float | None = None
+    residual: bool = True
+    mlp: int = 0
+    norm: Norm = "none"
+    epsilon: float = 1e-5
+    causal: bool = False
+    positions: Positions = "none"
+    length: int = 0
+    biases: bool = False
+    loops: int = 1
+    vocabulary: int = 0
+    features: int = 0
+    outputs: int = 0
+    dropout: float = 0.0
+
+    def __post_init__(self) -> None:
+        if min(self.width, self.depth, self.heads, self.loops) < 1 or self.width % self.heads:
+            raise ValueError("width, depth, heads and loops must be at least 1 and heads divide width; "
+                             f"got {self.width}, {self.depth}, {self.heads}, {self.loops}")
+        for name, accepted in (("attention", Attention), ("norm", Norm), ("positions", Positions)):
+            if getattr(self, name) not in get_args(accepted):
+                raise ValueError(f"{name}={getattr(self, name)!r}: accepted are {', '.join(get_args(accepted))}")
+        if min(self.mlp, self.length, self.vocabulary, self.features, self.outputs) < 0 or not 0 <= self.dropout < 1:
+            raise ValueError("mlp, length, vocabulary, features and outputs must be at least 0 and dropout in [0, 1); got "
+                             f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, {self.outputs} and {self.dropout}")
+        if self.vocabulary and self.features:
+            raise ValueError(f"vocabulary={self.vocabulary} and features={self.features}: a net reads token ids or features; set one to 0")
+        if self.positions == "learned" and not self.length:
+            raise ValueError("learned positions need length, the most tokens of an input")
+
+    @property
+    def layers(self) -> int:
+        """Layers that an input passes: depth times loops."""
+        return self.depth * self.loops
+
+
+def gpt2(width: int, depth: int, heads: int, vocabulary: int, length: int, dropout: float = 0.1) -> Shape:
+    """GPT-2 without a language-model head: the logits are the `width` hidden states after the final normalisation.
+
+    It has vocabulary m + length m + 2 m + L (12 m^2 + 13 m) parameters. Hugging Face initialises it with `std` 0.02 and `output_std`
+    0.02 / sqrt(2 L), see `Net`.
+
+    >>> gpt2(width=128, depth=2, heads=4, vocabulary=30, length=100).mlp
+    512
+
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix G, for this use of it.
+    """
+    return Shape(width=width, depth=depth, heads=heads, mlp=4 * width, norm="pre", causal=True, positions="learned", length=length,
+                 biases=True, vocabulary=vocabulary, dropout=dropout)
 
 
 def layer_norm(hidden: Tensor, epsilon: float = 1e-12) -> Tensor:
-    """Each token minus its mean over the width, divided by its standard deviation; no gain and no bias. BERT's epsilon by default."""
-    return nn.functional.layer_norm(hidden, hidden.shape[-1:], eps=epsilon)
+    """Each token minus its mean over the width, divided by its standard deviation; no gain and no shift. BERT's epsilon by default."""
+    return functional.layer_norm(hidden, hidden.shape[-1:], eps=epsilon)
+
+
+def sinusoids(length: int, width: int) -> Tensor:
+    """Sinusoidal positions, shape (length, width), float64: sin and cos of position / 10000^(2 i / width) in turn.
+
+    >>> sinusoids(2, 4)[0].tolist()
+    [0.0, 1.0, 0.0, 1.0]
+
+    References: Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
+    """
+    column = torch.arange(width, dtype=torch.float64)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] / 10000.0 ** (2 * (column // 2) / width)
+    return torch.where(column % 2 == 0, angle.sin(), angle.cos())
+
+
+def attend(query: Tensor, key: Tensor, value: Tensor, *, attention: Attention = "softmax", scale: float | None = None,
+           mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0) -> Tensor:
+    """Weighted sums of the values, with weights from the scores s = scale * query . key.
+
+    softmax: exp(s) over its sum, scale 1/sqrt(d_a). linearised: s itself, scale 1, so that integers stay integers. relu: max(s, 0),
+    scale 1/n for n keys, whatever the mask. hard: the same weight for every key of the largest s, 0 for the others, so ties are
+    averaged; scores that differ by rounding do not tie, and no gradient reaches queries and keys. A token whose mask allows nothing
+    receives 0.
+
+    Args:
+        query, key, value: shape (..., heads, tokens, d_a).
+        scale: instead of the above.
+        mask: bool, broadcast to (..., heads, tokens, tokens); True where the row may attend to the column.
+        causal: whether a token sees only itself and earlier tokens, besides the mask.
+        dropout: probability with which a weight is set to 0 (and the others scaled up).
+
+    Returns:
+        shape of `query`.
+
+    >>> x = torch.tensor([[[1.0], [2.0]]])
+    >>> attend(x, x, x, attention="linearised").flatten().tolist()
+    [5.0, 10.0]
+    >>> attend(x, x, x, attention="hard").flatten().tolist()
+    [2.0, 2.0]
+
+    Cost O(tokens^2 d_a) for each head and sequence.
+
+    References: Levine et al. 2020, arXiv:2006.12467v3, eq. (3), for linearised; Ye et al. 2025, arXiv:2510.19753 (as reported), for relu.
+    """
+    # On a CPU dropout inside the fused kernel is slower than outside.
+    if attention == "softmax" and not (dropout and query.device.type == "cpu"):
+        allowed = _allowed(mask, causal, key) if mask is not None else None
+        return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed, is_causal=causal and mask is None,
+                                                       dropout_p=dropout, scale=scale)
+    if scale is None and attention in ("softmax", "relu"):
+        scale = query.shape[-1] ** -0.5 if attention == "softmax" else 1 / key.shape[-2]
+    scores = (query if scale is None else query * scale) @ key.transpose(-1, -2)
+    return dropped(_weights(scores, attention, _allowed(mask, causal, key)), dropout) @ value
+
+
+def _allowed(mask: Tensor | None, causal: bool, key: Tensor) -> Tensor | None:
+    if not causal:
+        return mask
+    past = torch.ones(key.shape[-2], key.shape[-2], dtype=torch.bool, device=key.device).tril()
+    return past if mask is None else mask & past
+
+
+def _weights(scores: Tensor, attention: Attention, allowed: Tensor | None) -> Tensor:
+    if attention in ("softmax", "hard"):
+        # Finite, so that a row that allows nothing stays a number until its weights are set to 0.
+        scores = scores if allowed is None else scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
+    if attention == "softmax":
+        weights = torch.softmax(scores, dim=-1)
+    elif attention == "hard":
+        best = scores == scores.amax(dim=-1, keepdim=True)
+        weights = best / best.sum(dim=-1, keepdim=True).to(scores.dtype)
+    else:
+        weights = functional.relu(scores) if attention == "relu" else scores
+    return weights if allowed is None else weights * allowed
+
+
+def dropped(x: Tensor, probability: float) -> Tensor:
+    """Dropout: each entry is 0 with that probability, and divided by the probability of staying otherwise.
+
+    The draw is float32 from torch's global generator of the device; on a CPU one product with it is about twice as fast as torch's own.
+    """
+    if not probability:
+        return x
+    if x.device.type != "cpu":
+        return functional.dropout(x, probability)
+    return x * torch.rand(x.shape).ge_(probability).to(x.dtype).div_(1 - probability)
 
 
 class Net(nn.Module):
-    """A stack of attention layers with normal weights, for `replicas` independent initialisations at once.
+    """Independent nets of one shape, run together.
+
+    Parameters are lists over the layers, with the replicas in front; heads lie side by side in the columns that are called width' here:
+    `qkv` (replicas, width, 3 width'), `output` (replicas, width', width), `mlp_in`, `mlp_out`; with biases the same names with `_bias`,
+    shape (replicas, 1, ...), and gains and shifts of the normalisations; further `embedding`, `position`, `read_in`, `read_out`.
 
     Args:
-        depth, width, heads: shape of the net; `heads` divides `width`.
-        replicas: how many independent nets.
-        attention: softmax or linearised.
-        residual: whether each layer adds its input (a skip connection).
-        norm: no layer normalisation, before the attention (pre), or after the skip connection (post).
-        causal: whether a token sees only itself and earlier tokens.
-        std: standard deviation of every weight.
-        rng: the source of the initial weights; NumPy's, so that they do not depend on the PyTorch version or device.
-        dtype: float64 for measurements, float32 for training.
+        shape: of each net.
+        replicas: how many nets.
+        rng: source of the weights, NumPy's, so that they depend neither on the device nor on the version of torch: one generator for all
+            replicas, or one for each, so that a replica does not depend on the others. None: all weights are 0, to be set by hand.
+        std: standard deviation of every weight. Biases start at 0, gains at 1.
+        output_std: of the matrices that write attention and MLP to the hidden states, if another one.
+        dtype, device: of the parameters.
 
     Raises:
-        ValueError: where heads do not divide the width, or an option is unknown.
+        ValueError: for no replicas, or another number of generators.
 
-    >>> net = Net(depth=2, width=4, heads=2, replicas=3, rng=np.random.default_rng(0))
-    >>> [tuple(h.shape) for h in net.hidden_states(torch.zeros(3, 5, 7, 4, dtype=torch.float64))]
+    Dropout draws from torch's global generator.
+
+    >>> net = Net(Shape(width=4, depth=2, heads=2), replicas=3, rng=np.random.default_rng(0))
+    >>> [tuple(h.shape) for h in net.hidden_states(torch.zeros(1, 5, 7, 4))]
     [(3, 5, 7, 4), (3, 5, 7, 4), (3, 5, 7, 4)]
     """
 
-    def __init__(self, *, depth: int, width: int, heads: int, rng: np.random.Generator, replicas: int = 1,
-                 attention: Attention = "softmax", residual: bool = False, norm: Norm = "none", causal: bool = False,
-                 std: float = 0.02, dtype: torch.dtype = torch.float64) -> None:
+    embedding: nn.Parameter
+    position: nn.Parameter
+    read_in: nn.Parameter
+    read_out: nn.Parameter
+    _sinusoids: Tensor
+
+    def __init__(self, shape: Shape, *, replicas: int = 1, rng: np.random.Generator | Sequence[np.random.Generator] | None = None,
+                 std: float = 0.02, output_std: float | None = None, dtype: torch.dtype = torch.float32,
+                 device: torch.device | str | None = None) -> None:
         super().__init__()
-        if min(depth, width, heads, replicas) < 1 or width % heads:
-            raise ValueError("depth, width, heads and replicas must be at least 1 and heads divide width; "
-                             f"got {depth}, {width}, {heads}, {replicas}")
-        if norm not in ("none", "pre", "post") or attention not in ("softmax", "linearised"):
-            raise ValueError(f"norm is none, pre or post and attention softmax or linearised; got {norm!r} and {attention!r}")
-        self.attention, self.residual, self.norm, self.causal = attention, residual, norm, causal
-        head_width = width // heads
-        inward, outward = (replicas, heads, width, head_width), (replicas, heads, head_width, width)
+        if replicas < 1 or (isinstance(rng, Sequence) and len(rng) != replicas):
+            raise ValueError(f"replicas={replicas}: at least 1 is accepted, with one generator for all or exactly one for each")
+        self.shape, self.replicas = shape, replicas
+        output_std = std if output_std is None else output_std
 
-        def weights(shape: tuple[int, ...]) -> nn.ParameterList:
-            return nn.ParameterList(torch.from_numpy(rng.normal(0, std, shape)).to(dtype) for _ in range(depth))
+        def normal(deviation: float, *size: int) -> Tensor:
+            if rng is None:
+                return torch.zeros(replicas, *size, dtype=dtype, device=device)
+            drawn = (np.stack([each.normal(0, deviation, size) for each in rng]) if isinstance(rng, Sequence)
+                     else rng.normal(0, deviation, (replicas, *size)))
+            return torch.from_numpy(drawn).to(device, dtype)
 
-        self.query, self.key, self.value, self.output = weights(inward), weights(inward), weights(inward), weights(outward)
+        def constant(value: float, *size: int) -> nn.Parameter:
+            return nn.Parameter(torch.full((replicas, *size), value, dtype=dtype, device=device))
 
-    def layer(self, index: int, hidden: Tensor) -> Tensor:
-        """One layer: normalisation and skip connection around `attention_layer`."""
-        entering = layer_norm(hidden) if self.norm == "pre" else hidden
-        leaving = attention_layer(entering, self.query[index], self.key[index], self.value[index], self.output[index],
-                                  attention=self.attention, causal=self.causal)
-        if self.residual:
-            leaving = leaving + hidden
-        return layer_norm(leaving) if self.norm == "post" else leaving
+        self._draw_layers(normal, std, output_std)
+        self._draw_ends(normal, std)
+        if shape.biases:
+            self._add_biases(constant)
+        table = sinusoids(shape.length, shape.width).to(device, dtype) if shape.positions == "sinusoidal" else None
+        self.register_buffer("_sinusoids", table, persistent=False)
 
-    def hidden_states(self, hidden: Tensor) -> list[Tensor]:
-        """The hidden states before the first layer and after each layer."""
-        states = [hidden]
-        for index in range(len(self.query)):
-            states.append(self.layer(index, states[-1]))
+    def _draw_layers(self, normal: Callable[..., Tensor], std: float, output_std: float) -> None:
+        width, heads, depth, mlp = self.shape.width, self.shape.heads, self.shape.depth, self.shape.mlp
+        inward, outward = (heads, width, width // heads), (heads, width // heads, width)
+        query, key, value = ([normal(std, *inward) for _ in range(depth)] for _ in range(3))
+        output = [normal(output_std, *outward) for _ in range(depth)]
+        self.qkv = nn.ParameterList(torch.cat([_side_by_side(w) for w in parts], dim=-1) for parts in zip(query, key, value, strict=True))
+        self.output = nn.ParameterList(weight.flatten(1, 2) for weight in output)
+        self.mlp_in = nn.ParameterList(normal(std, width, mlp) for _ in range(depth if mlp else 0))
+        self.mlp_out = nn.ParameterList(normal(output_std, mlp, width) for _ in range(depth if mlp else 0))
+
+    def _draw_ends(self, normal: Callable[..., Tensor], std: float) -> None:
+        shape = self.shape
+        sizes = {"embedding": (shape.vocabulary, shape.width), "read_in": (shape.features, shape.width),
+                 "position": (shape.length if shape.positions == "learned" else 0, shape.width), "read_out": (shape.width, shape.outputs)}
+        for name, size in sizes.items():
+            self.register_parameter(name, nn.Parameter(normal(std, *size)) if min(size) else None)
+
+    def _add_biases(self, constant: Callable[..., nn.Parameter]) -> None:
+        shape, width = self.shape, self.shape.width
+
+        def every_layer(value: float, *size: int, present: bool = True) -> nn.ParameterList:
+            return nn.ParameterList(constant(value, *size) for _ in range(shape.depth if present else 0))
+
+        normed, mlp = shape.norm != "none", shape.mlp > 0
+        self.qkv_bias, self.output_bias = every_layer(0, 1, 3 * width), every_layer(0, 1, width)
+        self.mlp_in_bias, self.mlp_out_bias = every_layer(0, 1, shape.mlp, present=mlp), every_layer(0, 1, width, present=mlp)
+        self.attention_gain, self.attention_shift = (every_layer(value, 1, width, present=normed) for value in (1, 0))
+        self.mlp_gain, self.mlp_shift = (every_layer(value, 1, width, present=normed and mlp) for value in (1, 0))
+        if shape.norm == "pre":
+            self.final_gain, self.final_shift = constant(1, 1, width), constant(0, 1, width)
+        if shape.features:
+            self.read_in_bias = constant(0, 1, width)
+        if shape.outputs:
+            self.read_out_bias = constant(0, 1, shape.outputs)
+
+    def attention_weights(self, layer: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Query, key and value weights (replicas, heads, width, head_width) and output weights (replicas, heads, head_width, width)."""
+        heads = self.shape.heads
+        query, key, value = self.qkv[layer].unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
+        return query, key, value, self.output[layer].unflatten(1, (heads, -1))
+
+    @torch.no_grad()
+    def set_attention_weights(self, layer: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> None:
+        """Set what `attention_weights` returns; shapes broadcast to those there, so (width, head_width) serves all heads and replicas."""
+        for place, given in zip(self.attention_weights(layer), (query, key, value, output), strict=True):
+            place.copy_(given)
+
+    def embed(self, inputs: Tensor) -> Tensor:
+        """The hidden states before the first layer, (replicas, batch, tokens, width).
+
+        Raises:
+            ValueError: where the inputs do not fit the shape of the net.
+        """
+        shape, tokens = self.shape, inputs.shape[2] if inputs.ndim > 2 else 0
+        read, axes = (None, 3) if shape.vocabulary else (shape.features or shape.width, 4)
+        if inputs.ndim != axes or inputs.shape[0] not in (1, self.replicas) or (read and inputs.shape[-1] != read):
+            raise ValueError(f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or 1, batch, tokens"
+                             f"{f', {read}' if read else ''}) with {self.replicas} replicas")
+        if shape.positions == "learned" and tokens > shape.length:
+            raise ValueError(f"{tokens} tokens, but the learned positions end at length={shape.length}")
+        if shape.vocabulary:
+            table = self.embedding
+            first = torch.arange(self.replicas, device=inputs.device)[:, None, None] * shape.vocabulary
+            hidden = functional.embedding(inputs + first, table.flatten(0, 1))
+        else:
+            hidden = inputs.expand(self.replicas, *inputs.shape[1:])
+            if shape.features:
+                hidden = self._linear("read_in", None, hidden.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+        if shape.positions != "none":
+            hidden = hidden + self._positions(tokens)
+        return self._dropped(hidden)
+
+    def hidden_states(self, inputs: Tensor, mask: Tensor | None = None, row_map: RowMap | None = None) -> list[Tensor]:
+        """The hidden states before the first layer and after each, without the final normalisation.
+
+        Args:
+            inputs: ids (replicas, batch, tokens), features (replicas, batch, tokens, features), or hidden states; 1 replica serves all.
+            mask: bool (tokens, tokens) or (replicas, batch, tokens, tokens), axes of 1 allowed; True where the row may attend to the
+                column.
+            row_map: a function of each token's state by itself, applied before the first layer (as 0) and after layer 1, 2, ... Theorems
+                that let queries, keys and values be arbitrary functions of a token's state need it; a trained net has its MLP there.
+        """
+        hidden = self.embed(inputs)
+        if mask is not None and mask.ndim == 4:
+            mask = mask.expand(self.replicas, hidden.shape[1], -1, -1).flatten(0, 1).unsqueeze(1)
+        states = [row_map(0, hidden) if row_map else hidden]
+        for layer in range(self.shape.layers):
+            hidden = self._layer(layer % self.shape.depth, states[-1], mask)
+            states.append(row_map(layer + 1, hidden) if row_map else hidden)
         return states
 
-    def forward(self, hidden: Tensor) -> Tensor:
-        """The hidden states after the last layer, shape (replicas, batch, tokens, width) like the input."""
-        return self.hidden_states(hidden)[-1]
+    def forward(self, inputs: Tensor, mask: Tensor | None = None, row_map: RowMap | None = None) -> Tensor:
+        """The logits (replicas, batch, tokens, outputs), or the last hidden states, normalised for norm "pre". Arguments as above."""
+        hidden = self.hidden_states(inputs, mask, row_map)[-1]
+        size, normalised = hidden.shape[1:3], None
+        if self.shape.norm == "pre":
+            hidden = layer_norm(hidden, self.shape.epsilon)
+            if self.shape.biases:
+                normalised = self.final_gain, self.final_shift
+        if self.shape.outputs:
+            return self._linear("read_out", None, hidden.flatten(1, 2), normalised).unflatten(1, size)
+        return hidden if normalised is None else torch.addcmul(normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
+
+    def _layer(self, layer: int, hidden: Tensor, mask: Tensor | None) -> Tensor:
+        size = (hidden.shape[1], hidden.shape[2])
+        hidden = self._block(layer, "attention", hidden.flatten(1, 2), lambda x, n: self._attention(layer, x, n, size, mask))
+        if self.shape.mlp:
+            hidden = self._block(layer, "mlp", hidden, lambda x, n: self._mlp(layer, x, n))
+        return hidden.unflatten(1, size)
+
+    def _block(self, layer: int, name: str, hidden: Tensor, inside: Callable[[Tensor, tuple[Tensor, Tensor] | None], Tensor]) -> Tensor:
+        """Normalisation and skip connection around attention or MLP; hidden states here are (replicas, batch * tokens, width)."""
+        norm = self.shape.norm
+        normalised = None
+        if norm != "none" and self.shape.biases:
+            normalised = getattr(self, name + "_gain")[layer], getattr(self, name + "_shift")[layer]
+        entering = layer_norm(hidden, self.shape.epsilon) if norm == "pre" else hidden
+        leaving = self._dropped(inside(entering, normalised if norm == "pre" else None))
+        if self.shape.residual:
+            leaving = leaving + hidden
+        if norm == "post":
+            leaving = layer_norm(leaving, self.shape.epsilon)
+            leaving = leaving if normalised is None else torch.addcmul(normalised[1], leaving, normalised[0])
+        return leaving
+
+    def _attention(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None, size: tuple[int, int],
+                   mask: Tensor | None) -> Tensor:
+        shape = self.shape
+        rows = (self.replicas * size[0], size[1])
+        fused = self._linear("qkv", layer, hidden, normalised).view(*rows, 3, shape.heads, -1)
+        query, key, value = (part.transpose(1, 2) for part in fused.unbind(2))
+        mixed = attend(query, key, value, attention=shape.attention, scale=shape.scale, mask=mask, causal=shape.causal,
+                       dropout=shape.dropout if self.training else 0.0)
+        return self._linear("output", layer, mixed.transpose(1, 2).reshape(hidden.shape))
+
+    def _mlp(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None) -> Tensor:
+        inner = functional.gelu(self._linear("mlp_in", layer, hidden, normalised), approximate="tanh")
+        return self._linear("mlp_out", layer, inner)
+
+    def _linear(self, name: str, layer: int | None, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None = None) -> Tensor:
+        """(gain * hidden + shift) @ weight + bias. Gain and shift go into the weights, which are smaller than the hidden states."""
+        weight: Tensor = getattr(self, name) if layer is None else getattr(self, name)[layer]
+        if not self.shape.biases:
+            return torch.bmm(hidden, weight)
+        bias: Tensor = getattr(self, name + "_bias") if layer is None else getattr(self, name + "_bias")[layer]
+        if normalised is not None:
+            gain, shift = normalised
+            bias, weight = torch.baddbmm(bias, shift, weight), gain.transpose(1, 2) * weight
+        return torch.baddbmm(bias, hidden, weight)
+
+    def _positions(self, tokens: int) -> Tensor:
+        if self.shape.positions == "learned":
+            return self.position[:, None, :tokens]
+        if tokens > len(self._sinusoids):
+            self._sinusoids = sinusoids(tokens, self.shape.width).to(self._sinusoids)
+        return self._sinusoids[:tokens]
+
+    def _dropped(self, hidden: Tensor) -> Tensor:
+        return dropped(hidden, self.shape.dropout) if self.training else hidden
+
+
+def _side_by_side(weight: Tensor) -> Tensor:
+    """(replicas, heads, width, head_width) -> (replicas, width, heads * head_width)."""
+    return weight.transpose(1, 2).flatten(2)

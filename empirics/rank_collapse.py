@@ -9,7 +9,7 @@ import torch
 from depthlaw.theory.claim import Case, Measured, Sample
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
-from .nets import Net, layer_norm
+from .nets import Net, Shape, layer_norm
 
 __all__ = ["MEASURED", "bert_embeddings", "bert_residuals", "relative_residual"]
 
@@ -52,7 +52,8 @@ def bert_residuals(case: Case, seed: int) -> Sample:
     for _ in range(case.replicas):
         hidden = torch.from_numpy(bert_embeddings(case.tokens, case.width, case.vocabulary, rng))[None, None]
         if case.layer:
-            net = Net(depth=case.layer, width=case.width, heads=case.heads, norm="post", std=STD, rng=rng)
+            shape = Shape(width=case.width, depth=case.layer, heads=case.heads, residual=False, norm="post", epsilon=1e-12)
+            net = Net(shape, std=STD, rng=rng, dtype=torch.float64)
             with torch.no_grad():
                 hidden = net(hidden)
         # Six digits: the rest depends on the order in which a machine's linear algebra adds.

@@ -17,7 +17,7 @@ from typing import Any
 
 from rich.console import Console
 
-from depthlaw.theory.claim import SUITES, Case, Claim
+from depthlaw.theory.claim import ALONE, SUITES, Case, Claim
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Ball, Exact, Sample
 
@@ -286,7 +286,7 @@ def _stale(folder: Path) -> list[Path]:
 def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
     """The ids of every run that some suite asks for, on any machine: also those that cannot be measured here."""
     runs = [Run(claim, None) for claim in claims.values() if claim.proof is not None]
-    runs += [Run(claim, case, seed) for claim in claims.values() for suite in ("full", "gpu") for case in claim.cases(suite)
+    runs += [Run(claim, case, seed) for claim in claims.values() for suite in ("full", *ALONE) for case in claim.cases(suite)
              for seed in range(claim.seeds)]
     return frozenset(run.id for run in runs)
 

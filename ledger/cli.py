@@ -52,7 +52,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 @app.command()
 def verify(
-    suite: Annotated[str, typer.Argument(help="quick, theory, full or gpu.")] = "quick",
+    suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
     only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key; may be given several times.")] = None,
     results: _Results = None,
     as_json: _Json = False,
@@ -64,11 +64,14 @@ def verify(
     minutes: Annotated[float | None, typer.Option("--minutes", help="Stop after this long; the records are kept.")] = None,
     address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
     gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one process each.")] = "",
+    memory: Annotated[str, typer.Option("--memory", help="Suite frontier: memory budget of all processes together, such as 8GB.")] = "",
+    device: Annotated[str, typer.Option("--device", help="Suite frontier: cpu, or cuda for the eliminations.")] = "cpu",
+    gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
     from . import commands
 
-    effort = commands.Effort(engine, processes, timeout, max_memory, minutes, address, gpus)
+    effort = commands.Effort(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
     return commands.verify(suite, results, only=only or (), effort=effort, json_output=as_json, quiet=quiet)
 
 
@@ -125,6 +128,20 @@ def recheck(path: Annotated[Path, typer.Argument(help="A certificate.")], as_jso
     from . import commands
 
     return commands.recheck(path, as_json)
+
+
+@app.command()
+def certify(
+    width: Annotated[int, typer.Argument(help="d_x.")],
+    depth: Annotated[int, typer.Argument(help="L.")],
+    file: Annotated[Path, typer.Argument(help="File to write.")],
+    heads: Annotated[int, typer.Option("--heads", help="H.")] = 1,
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
+) -> int:
+    """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck` verifies without an elimination."""
+    from . import commands
+
+    return commands.certify(width, depth, file, heads, force)
 
 
 @app.command()

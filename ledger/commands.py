@@ -2,10 +2,12 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
+import time
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
@@ -14,14 +16,16 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from depthlaw.theory.claim import SUITES, Claim
+from depthlaw.theory.claim import ALONE, SUITES, Claim
 from depthlaw.theory.glossary import latex, plain
 from depthlaw.theory.judgement import Verdict
 
 from . import terminal
 from .budget import UsageError, parse_bytes, quoted
-from .driver import Stopped, estimate, execute
+from .driver import Estimate, Stopped, estimate, execute
 from .engines import Engine, Inline, Pool, Ray
+from .frontier import DEFAULT_MEMORY, KEY, SHORT, Rates, Stage, by_cost, cost_check, entries, frontier_claims, stages, table
+from .frontier import LEGEND as FRONTIER_LEGEND
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import ClaimResult, as_json, results
@@ -39,6 +43,9 @@ class Effort:
     minutes: float | None = None
     address: str = "local"
     gpus: str = ""
+    gpus_per_run: float = 0.0
+    memory: str = ""
+    device: str = "cpu"
 
     def made(self) -> Engine:
         """The engine.
@@ -55,7 +62,9 @@ class Effort:
             memory = parse_bytes(self.max_memory) if self.max_memory else None
             return Pool(self.processes, self.timeout, memory, gpus=gpus)
         if self.engine == "ray":
-            return Ray(self.address, self.timeout)
+            if not 0 <= self.gpus_per_run < math.inf:
+                raise UsageError(f"--gpus-per-run {self.gpus_per_run} is no share of a GPU; try 0.25 or 1")
+            return Ray(self.address, self.timeout, gpus_per_run=self.gpus_per_run)
         raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
 
 
@@ -68,36 +77,80 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     """
     effort = effort or Effort()
     engine = effort.made()
-    claims = select(load_claims(), only)
-    runs = plan(claims, _suite(suite))
+    everything = load_claims()
+    claims = select(everything, only)
+    if suite in ALONE and not list(only):
+        claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
+    if effort.device != "cpu":
+        claims = frontier_claims(claims, suite, effort.device)
+    runs = [replace(run, device=effort.device) for run in plan(claims, _suite(suite))]
     if not runs:
         raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
     store = open_store(folder)
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)
     todo = [run for run in runs if run.id not in store]
-    expected = estimate(todo, store)
+    work, expected, basis = _work(todo, store, engine, effort, suite)
     silent = quiet or json_output
     if not silent:
-        known = f"; about {terminal.duration(expected.total)} of work, by earlier records" if expected.known else ""
+        known = f"; about {terminal.duration(expected.total)} of work, {basis}" if expected.known else ""
         _say(notes, f"depthlaw {version('depthlaw')}: suite {suite}, {len(runs)} runs, {len(runs) - len(todo)} already recorded in "
                     f"{store.root}{known if todo else ''}")
-    if isinstance(engine, Pool) and expected.total < 5 and len(todo) < 200 and effort.processes == 0:
-        # Starting processes costs seconds.
-        engine = Inline()
     try:
         with terminal.progress(notes, expected.seconds, silent) as finished:
-            failures = execute(runs, store, engine, finished=finished, minutes=effort.minutes)
+            failures = _execute_all(work, store, finished, effort.minutes)
     except Stopped as stop:
         kept = sum(run.id in store for run in runs)
         _say(notes, f"{stop}: {kept} of {len(runs)} runs are recorded in {store.root}; the same command goes on from there")
+        if suite == "frontier" and not silent:
+            _print_frontier(results(claims, suite, store), everything)
         return 130
     judged = results(claims, suite, store, failures)
     listed = manifest(_recorded(runs, store))
     store.write_manifest(listed)
     agreement = _agreement(_recorded(runs, store), notes)
+    if suite == "frontier" and not json_output:
+        _print_frontier(judged, everything, expected.seconds, runs)
     _print_verdicts(judged, suite, listed, store, failures, json_output, agreement, complete=not list(only))
     return 1 if any(result.unexpected for result in judged) else 0
+
+
+def _work(todo: list[Run], store: Store, engine: Engine, effort: Effort, suite: str) -> tuple[list[Stage], Estimate, str]:
+    """What is done together, in which order, how long it should take, and what that rests on."""
+    if suite == "frontier" or effort.device != "cpu":
+        seconds = by_cost(todo, Rates.measured()) if todo else {}
+        memory = parse_bytes(effort.memory or DEFAULT_MEMORY)
+        work = list(stages(list(seconds), engine if effort.device == "cpu" else Inline(), memory))
+        return work, Estimate({run.id: s for run, s in seconds.items()}, len(todo)), "by the cost model"
+    if effort.memory:
+        raise UsageError("--memory is the budget of suite frontier; --max-memory caps each process of the pool")
+    expected = estimate(todo, store)
+    if isinstance(engine, Pool) and expected.total < 5 and len(todo) < 200 and effort.processes == 0:
+        # Starting processes costs seconds.
+        engine = Inline()
+    return [Stage(todo, engine)], expected, "by earlier records"
+
+
+def _execute_all(work: list[Stage], store: Store, finished: Callable[[Run], None], minutes: float | None) -> list[Failure]:
+    started, failures = time.monotonic(), list[Failure]()
+    for stage in work:
+        left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
+        with stage.budget():
+            failures += execute(stage.runs, store, stage.engine, finished=finished, minutes=left)
+    return failures
+
+
+def _print_frontier(judged: list[ClaimResult], claims: dict[str, Claim], predicted: Mapping[str, float] | None = None,
+                    runs: Iterable[Run] = ()) -> None:
+    """The table of exact values, and how well the cost model did on what was just run."""
+    console = Console(highlight=False)
+    found = sorted((entry for result in judged if result.claim.key in (KEY, SHORT) for entry in entries(result, claims)),
+                   key=lambda entry: (entry.width, entry.depth))
+    console.print(table(found))
+    console.print(Text(f"\n{FRONTIER_LEGEND}", style="dim"))
+    for line in cost_check(judged, predicted or {}, runs):
+        _say(console, line)
+    console.print()
 
 
 def claims(filter_text: str, json_output: bool) -> int:
@@ -177,6 +230,36 @@ def recheck(path: Path, json_output: bool) -> int:
             _say(console, f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
         _say(console, "the certificate stands" if stands else "the certificate does not stand")
     return 0 if stands else 1
+
+
+# Beyond this the square parts of a certificate would not fit into the memory of a small machine.
+_LARGEST_CERTIFIED = 12_000
+
+
+def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
+    """Write the certificate of a lower bound on the separation rank."""
+    if min(width, depth, heads) < 1 or width % heads or depth > 6:
+        raise UsageError(f"width {width}, depth {depth}, heads {heads}: all must be positive, heads divide width, depth at most 6")
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
+    from depthlaw.theory.separation_rank.graded_pieces import piece_shape
+    from depthlaw.theory.separation_rank.rank_certificate import certificate
+
+    largest = max(min(piece_shape(width, depth, order)) for order in range((3**depth + 1) // 2))
+    if largest > _LARGEST_CERTIFIED:
+        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, accepted are {_LARGEST_CERTIFIED}; "
+                         "try a smaller shape")
+    data = certificate(width, depth, heads=heads)
+    text = json.dumps(data, separators=(",", ":"))
+    partial = file.with_name(file.name + ".partial")
+    try:
+        partial.write_text(text + "\n", encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be written ({error.strerror}); choose another place") from None
+    _say(Console(highlight=False), f"sep >= {data['rank']} for almost all weights; certificate {file} ({len(text) / 2**20:.1f} MB): check it by "
+                                   f"`depthlaw recheck {file}`")
+    return 0
 
 
 def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bool) -> int:

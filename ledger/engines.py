@@ -119,14 +119,14 @@ class Pool:
 
     def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
         """See `Engine`."""
-        todo, again, deaths = deque(runs), _Retries(), Counter[str]()
+        todo, again, deaths = _bundles(runs), _Retries(), Counter[str]()
         workers = [_Worker(self, gpu) for gpu in self._slots()[: len(runs)]]
         try:
             while todo or again or any(worker.run for worker in workers):
-                todo.extendleft(again.due())
+                todo.extendleft([run] for run in again.due())
                 for worker in workers:
-                    if worker.run is None and todo:
-                        worker.start(todo.popleft())
+                    if worker.run is None:
+                        worker.start_next(todo)
                 for worker in _speaking(workers, again.pause()):
                     run, answer = worker.finish()
                     if isinstance(answer, _Died) and not answer.hung:
@@ -135,8 +135,7 @@ class Pool:
                             again.add(run, 0.1 * 4 ** deaths[run.id])
                             continue
                     # The process gets its next run before this one is recorded: it computes while the disk is waited for.
-                    if todo:
-                        worker.start(todo.popleft())
+                    worker.start_next(todo)
                     yield run, self._outcome(run, answer, deaths[run.id])
         finally:
             for worker in workers:
@@ -161,6 +160,15 @@ class _Died:
 
     code: int | None
     hung: bool = False
+
+
+def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
+    """The runs in lists, last one first, of those that one process should do: claims of a stem that ask about the same case share what
+    they compute there through caches of the process. Every list stands where its first run does; proofs stand alone."""
+    found: dict[object, list[Run]] = {}
+    for run in runs:
+        found.setdefault((run.claim.stem, run.case, run.seed) if run.case is not None else run.id, []).append(run)
+    return deque(bundle[::-1] for bundle in found.values())
 
 
 class _Retries:
@@ -193,13 +201,20 @@ class _Worker:
     def __init__(self, pool: Pool, gpu: str | None) -> None:
         self.pool, self.gpu = pool, gpu
         self.run: Run | None = None
+        self._bundle: list[Run] = []
         self._answer: Answer | _Died = ""
         self._since = 0.0
         self._process: SpawnProcess | None = None
         self.pipe: Connection | None = None
 
-    def start(self, run: Run) -> None:
-        """Give the process a run; it has none."""
+    def start_next(self, todo: deque[list[Run]]) -> None:
+        """Give the process the next run of its bundle, or of the first bundle that waits; it has none."""
+        if not self._bundle and todo:
+            self._bundle = todo.popleft()
+        if self._bundle:
+            self._start(self._bundle.pop())
+
+    def _start(self, run: Run) -> None:
         self.run, self._since = run, time.monotonic()
         try:
             self._connected().send(_task(run, self.pool.loader))

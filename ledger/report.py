@@ -48,13 +48,19 @@ class ClaimResult:
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
 
     @property
+    def settled(self) -> bool:
+        """Whether a two-sided claim, which is about its cases and no others, is settled on every one of them."""
+        return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain for c in self.in_scope)
+
+    @property
     def measured(self) -> bool:
         """Whether anything was measured or argued at all."""
         return bool(self.records)
 
     @property
     def verdict(self) -> Verdict:
-        """PROVED needs a confirmed argument for the whole domain; HOLDS needs every measured case; one case is enough for FAILS."""
+        """PROVED needs a confirmed argument for the whole domain, or all cases of a two-sided claim settled; HOLDS needs every measured
+        case; one case is enough for FAILS."""
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
@@ -62,6 +68,8 @@ class ClaimResult:
             return Verdict.UNDECIDED
         if self.claim.kind == "conditional":
             return Verdict.CONDITIONAL
+        if self.settled:
+            return Verdict.PROVED
         if self.proof:
             return Verdict.PROVED if all(step.holds for step in self.proof) else Verdict.UNDECIDED
         return Verdict.HOLDS
@@ -148,12 +156,17 @@ def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
     if claim.measured is None or not all(holds(case) for holds in claim.assumes.values()):
         return [], ()
-    records = tuple(r for seed in range(claim.seeds) if (r := store.get(Run(claim, case, seed).id)))
+    records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
     found: list[Measured] = [value for r in records if isinstance(value := decode(r.result), Exact | Ball | Sample)]
     samples = [v for v in found if isinstance(v, Sample)]
     if samples and len(samples) == len(found):
         found = [Sample(tuple(x for v in samples for x in v.values), samples[0].statistic)]
     return found, records
+
+
+def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
+    """The record of a run on whatever device did it."""
+    return store.get(Run(claim, case, seed).id) or store.get(Run(claim, case, seed, "cuda").id)
 
 
 @dataclass(frozen=True)

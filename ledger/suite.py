@@ -18,7 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.theory.claim import ALONE, Case, Claim, registry
 from depthlaw.theory.measurement import Measured
 
 from .records import Record, digest, encode
@@ -31,12 +31,13 @@ class Run:
     claim: Claim
     case: Case | None
     seed: int = 0
+    device: str = "cpu"
 
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
         return {"claim": self.claim.key, "case": self.case.fields() if self.case else None, "seed": self.seed,
-                "code": code_digest(self.claim), "device": "cpu"}
+                "code": code_digest(self.claim), "device": self.device}
 
     @property
     def id(self) -> str:
@@ -81,7 +82,7 @@ def plan(claims: Mapping[str, Claim], suite: str) -> list[Run]:
 def _plan(claims: Mapping[str, Claim], suite: str) -> Iterator[Run]:
     for claim in claims.values():
         cases = [c for c in claim.cases(suite) if all(holds(c) for holds in claim.assumes.values())]
-        if claim.proof is not None and suite != "gpu":
+        if claim.proof is not None and suite not in ALONE:
             yield Run(claim, None)
         if claim.measured is not None:
             yield from (Run(claim, case, seed) for case in cases for seed in range(claim.seeds))

@@ -22,7 +22,7 @@ ALL = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "theory": MATHEMATICS,
-    "empirics": {"theory", "torch", *MATHEMATICS},
+    "empirics": {"safetensors", "theory", "sklearn", "torch", *MATHEMATICS},
     "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "pyarrow", "ray", "rich", "typer", *MATHEMATICS},
 }
 # Modules that the advisor and the exact integer routes need at start: importing one loads none of these libraries.

@@ -143,5 +143,12 @@ def _exceeds(d: int, depth: int, exponents: list[int]) -> bool:
         return bool(rank > bound)
 
 
+def _recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
+    from .separation_rank.rank_certificate import recheck_ranks
+
+    return recheck_ranks(data)
+
+
 # Another kind of certificate needs one line here: its name, and a function from the data to the steps.
-KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {"separation_rank/product_of_forms": _recheck_product}
+KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
+    "separation_rank/product_of_forms": _recheck_product, "separation_rank/graded_ranks": _recheck_ranks}

@@ -16,13 +16,16 @@ from .measurement import Ball, Case, Exact, Measured, Sample, Step
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin",
+__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin",
            "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
 STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence")
 
-SUITES = ("quick", "theory", "full", "gpu")
+SUITES = ("quick", "theory", "full", "frontier", "gpu")
+
+# Suites of special claims, with long runs: contained in no other, and only for claims that have cases of their own there.
+ALONE = ("frontier", "gpu")
 
 Reading = Literal["printed", "reported", "recalled", "derived"]
 Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
@@ -104,9 +107,12 @@ class Claim:
         return self.key.partition("/")[0]
 
     def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, theory in full; gpu stands alone."""
-        chain = {"quick": ("quick",), "theory": ("quick", "theory"), "full": ("quick", "theory", "full"), "gpu": ("gpu",)}
-        return tuple(case for name in chain[suite] for case in self.grid.get(name, ()))
+        """The cases of a suite: quick is contained in theory, theory in full and, for claims that have a frontier, in it; gpu stands alone."""
+        if suite in ALONE and suite not in self.grid:
+            return ()
+        chain = {"quick": ("quick",), "theory": ("quick", "theory"), "full": ("quick", "theory", "full"),
+                 "frontier": ("quick", "theory", "frontier")}
+        return tuple(case for name in chain.get(suite, (suite,)) for case in self.grid.get(name, ()))
 
     def predict(self, case: Case) -> Any:
         """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""

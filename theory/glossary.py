@@ -60,6 +60,9 @@ GLOSSARY: dict[str, Term] = {
     "parts": Term(r"\#_{deg}", "number of degrees that occur in an output coordinate as a polynomial in the tokens"),
     "path_defect": Term(r"\varepsilon_{path}", "output with residual connections minus the sum over the 2^L paths", "integer"),
     "input_rank": Term("r", "dimension of the space that holds the input tokens"),
+    "cut": Term("s", "largest degree of the rows, in the moments that the first layer does not see, that a bound on a rank counts", "integer"),
+    "index": Term("i", "an index of summation", "nonnegative integer"),
+    "restricted": Term(r"r_k", "rank of the part of the output of degree 2k+1 in the tokens of the side that is read and 2(C-k) in the others"),
     # depth for a parameter budget
     "parameters": Term(r"N_{par}", "parameters without embeddings, 12 L d_x^2"),
     "threshold_depth": Term(r"L_{th}", "least real depth of a net of N_par parameters with L >= log_3(d_x)", "positive real"),

@@ -89,10 +89,14 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
 
 def _settles(claim: Claim, holds: bool) -> bool:
     """Whether one safe observation settles its case: a violation refutes a statement about all or almost all, and an example proves a
-    statement about some; an almost-everywhere lower bound is proved by one witness. Agreement with "all" proves nothing."""
+    statement about some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind two-sided, whose other half is built
+    into what is measured, such as a rank that is the size of its matrix. Agreement with "all" proves nothing."""
     if not holds:
         return claim.quantifier in ("all", "almost every")
-    return claim.quantifier == "exists" or (claim.quantifier == "almost every" and claim.statement.rel_op in (">=", ">"))
+    if claim.quantifier == "almost every":
+        # A two-sided claim's measurement is bounded from above by construction, so a witness settles the equality.
+        return claim.statement.rel_op in (">=", ">") or (claim.kind == "two-sided" and claim.statement.rel_op == "==")
+    return claim.quantifier == "exists"
 
 
 def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction | float]:

@@ -123,6 +123,17 @@ class Ball:
 
         return cls(*endpoints(ball))
 
+    def widened(self, bits: int = 64) -> Ball:
+        """The smallest interval around this one whose end points are multiples of 2^-bits.
+
+        Flint's integrals keep nodes from earlier, more precise calls, so their last bits depend on what a process did before; a
+        record must not.
+
+        >>> Ball(Fraction(1, 3), Fraction(1, 3)).widened(2)
+        Ball(low=Fraction(1, 4), high=Fraction(1, 2))
+        """
+        return Ball(Fraction(math.floor(self.low * 2**bits), 2**bits), Fraction(math.ceil(self.high * 2**bits), 2**bits))
+
 
 @dataclass(frozen=True)
 class Sample:

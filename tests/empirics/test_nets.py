@@ -1,113 +1,367 @@
-"""Nets against a plain loop over replicas and heads, and against exact integers."""
+"""Nets against one plain net at a time, against exact integers, and against each option's wrong twin."""
+import json
 import math
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
-from depthlaw.empirics.nets import Net, attention_layer, layer_norm
+from depthlaw.empirics.nets import Net, Shape, attend, gpt2, layer_norm, sinusoids
+from depthlaw.theory.hops.experiment_measured import PRINTED_PARAMETERS
+from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
 U = 2.0**-53
+# Both sides of a comparison make the same few hundred roundings in another order; normalisation of short rows may magnify them.
+ROUNDING = 2**16 * U
 
 
-def one_replica(X, query, key, value, output, *, softmax, causal):
-    """Multi-head attention of one sequence, one head at a time, in NumPy."""
-    total = np.zeros_like(X)
-    for q, k, v, o in zip(query, key, value, output, strict=True):
-        logits = (X @ q) @ (X @ k).T
-        seen = np.tril(np.ones(logits.shape, dtype=bool)) if causal else np.ones(logits.shape, dtype=bool)
-        if softmax:
-            logits = np.where(seen, logits / math.sqrt(q.shape[1]), -np.inf)
-            weights = np.exp(logits - logits.max(axis=1, keepdims=True))
-            weights = weights / weights.sum(axis=1, keepdims=True)
-        else:
-            weights = np.where(seen, logits, 0.0)
-        total = total + weights @ X @ v @ o
-    return total
-
-
-def normalised(X):
-    return (X - X.mean(axis=1, keepdims=True)) / np.sqrt(X.var(axis=1, keepdims=True) + 1e-12)
-
-
-def loop(net, replica, X):
-    for query, key, value, output in zip(net.query, net.key, net.value, net.output, strict=True):
-        weights = [w[replica].detach().numpy() for w in (query, key, value, output)]
-        Y = one_replica(normalised(X) if net.norm == "pre" else X, *weights, softmax=net.attention == "softmax", causal=net.causal)
-        Y = Y + X if net.residual else Y
-        X = normalised(Y) if net.norm == "post" else Y
-    return X
-
-
-@pytest.mark.parametrize("norm", ["none", "pre", "post"])
-@pytest.mark.parametrize("attention", ["softmax", "linearised"])
-@pytest.mark.parametrize(("residual", "causal"), [(False, False), (True, False), (True, True)])
-def test_replicas_equal_a_plain_loop(norm, attention, residual, causal):
-    rng = np.random.default_rng(5)
-    net = Net(depth=2, width=6, heads=3, replicas=4, attention=attention, residual=residual, norm=norm, causal=causal, std=0.3, rng=rng)
-    X = rng.normal(size=(4, 2, 5, 6))
+def randomised(shape, *, replicas=3, seed=0, dtype=torch.float64):
+    """A net whose biases, gains and shifts are random as well."""
+    rng = np.random.default_rng(seed)
+    net = Net(shape, replicas=replicas, rng=rng, std=0.4, dtype=dtype)
     with torch.no_grad():
-        found = net(torch.from_numpy(X)).numpy()
-    expected = np.stack([[loop(net, r, X[r, b]) for b in range(2)] for r in range(4)])
-    # Both sides make the same few hundred roundings in another order; layer normalisation of short rows may magnify them.
-    assert np.abs(found - expected).max() <= 2**16 * U * np.abs(expected).max()
+        for name, parameter in net.named_parameters():
+            if "bias" in name or "gain" in name or "shift" in name:
+                parameter += torch.from_numpy(rng.normal(0, 0.4, parameter.shape))
+    return net
 
 
-def exact_linearised(X, query, key, value, output):
-    """Linearised attention of one sequence over Python's integers: sum over heads of (X Q)(X K)^T X V O."""
-    def times(A, B):
-        return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*B, strict=True)] for row in A]
-
-    total = [[0] * len(X[0]) for _ in X]
-    for q, k, v, o in zip(query, key, value, output, strict=True):
-        logits = times(times(X, q), [list(c) for c in zip(*times(X, k), strict=True)])
-        head = times(logits, times(times(X, v), o))
-        total = [[a + b for a, b in zip(r, s, strict=True)] for r, s in zip(total, head, strict=True)]
-    return total
+def inputs_for(shape, *, replicas=3, batch=2, tokens=5, seed=1):
+    rng = np.random.default_rng(seed)
+    if shape.vocabulary:
+        return torch.from_numpy(rng.integers(0, shape.vocabulary, (replicas, batch, tokens)))
+    return torch.from_numpy(rng.normal(size=(replicas, batch, tokens, shape.features or shape.width)))
 
 
-def test_linearised_attention_of_integers_is_exact_in_float64():
+# --- one net, one sequence, one head and one token at a time ------------------------------------------------------------------
+
+
+class Plain:
+    """The replica `r` of a net, run on one sequence; `shape` may be a wrong one."""
+
+    def __init__(self, net, r, shape):
+        self.shape = shape
+        self.weights = {name: parameter[r].detach() for name, parameter in net.named_parameters()}
+
+    def linear(self, name, x):
+        y = x @ self.weights[name]
+        bias = self.weights.get(f"{name}_bias" if "." not in name else name.replace(".", "_bias."))
+        return y if bias is None else y + bias
+
+    def norm(self, name, x):
+        y = (x - x.mean(1, keepdim=True)) / torch.sqrt(((x - x.mean(1, keepdim=True)) ** 2).mean(1, keepdim=True) + self.shape.epsilon)
+        gain, shift = name.replace("norm", "gain"), name.replace("norm", "shift")
+        return y * self.weights[gain] + self.weights[shift] if gain in self.weights else y
+
+    def row(self, scores, values):
+        """What one token receives from the tokens it may attend to, given the scores without scale."""
+        kind, n = self.shape.attention, self.tokens
+        if len(scores) == 0:
+            return torch.zeros_like(values[0])
+        usual = {"softmax": 1 / math.sqrt(self.shape.width // self.shape.heads), "linearised": 1, "relu": 1 / n, "hard": 1}[kind]
+        s = scores * (usual if self.shape.scale is None else self.shape.scale)
+        if kind == "softmax":
+            e = torch.exp(s - max(s))
+            s = e / sum(e)
+        elif kind == "relu":
+            s = torch.clamp(s, min=0)
+        elif kind == "hard":
+            s = (s == max(s)).double() / sum(s == max(s))
+        return sum((w * v for w, v in zip(s, values[: len(s)], strict=False)), torch.zeros_like(values[0]))
+
+    def attention(self, layer, x, mask):
+        width = self.shape.width
+        head = width // self.shape.heads
+        fused = self.linear(f"qkv.{layer}", x)
+        mixed = torch.zeros_like(x)
+        for h in range(self.shape.heads):
+            q, k, v = (fused[:, part * width + h * head: part * width + (h + 1) * head] for part in range(3))
+            for i in range(len(x)):
+                seen = [j for j in range(len(x)) if (mask is None or mask[i, j]) and (j <= i or not self.shape.causal)]
+                scores = torch.stack([q[i] @ k[j] for j in seen]) if seen else torch.zeros(0)
+                mixed[i, h * head:(h + 1) * head] = self.row(scores, v[seen] if seen else v)
+        return self.linear(f"output.{layer}", mixed)
+
+    def mlp(self, layer, x):
+        return self.linear(f"mlp_out.{layer}", functional.gelu(self.linear(f"mlp_in.{layer}", x), approximate="tanh"))
+
+    def block(self, norm, x, inside):
+        y = inside(self.norm(norm, x) if self.shape.norm == "pre" else x)
+        y = x + y if self.shape.residual else y
+        return self.norm(norm, y) if self.shape.norm == "post" else y
+
+    def __call__(self, x, mask=None):
+        shape, self.tokens = self.shape, len(x)
+        if shape.vocabulary:
+            x = self.weights["embedding"][x]
+        elif shape.features:
+            x = self.linear("read_in", x)
+        if shape.positions == "learned":
+            x = x + self.weights["position"][:len(x)]
+        elif shape.positions == "sinusoidal":
+            x = x + torch.tensor([[(math.cos if c % 2 else math.sin)(p / 10000 ** (c // 2 * 2 / shape.width)) for c in range(shape.width)]
+                                  for p in range(len(x))], dtype=torch.float64)
+        for layer in list(range(shape.depth)) * shape.loops:
+            x = self.block(f"attention_norm.{layer}", x, lambda y, layer=layer: self.attention(layer, y, mask))
+            x = self.block(f"mlp_norm.{layer}", x, lambda y, layer=layer: self.mlp(layer, y)) if shape.mlp else x
+        x = self.norm("final_norm", x) if shape.norm == "pre" else x
+        return self.linear("read_out", x) if shape.outputs else x
+
+
+def gap(net, shape, inputs, mask=None):
+    """Largest difference from plain nets of that shape, in units of the largest output."""
+    with torch.no_grad():
+        found = net(inputs, mask)
+    masks = None if mask is None else mask.expand(net.replicas, inputs.shape[1], -1, -1)
+    expected = torch.stack([torch.stack([Plain(net, r, shape)(x, None if masks is None else masks[r, b])
+                                         for b, x in enumerate(inputs[r])]) for r in range(net.replicas)])
+    return float((found - expected).abs().max() / expected.abs().max())
+
+
+BASE = Shape(width=6, depth=2, heads=3)
+OPTIONS = [
+    *({"attention": a, "causal": c} for a in ("softmax", "linearised", "relu", "hard") for c in (False, True)),
+    *({"attention": a, "scale": 0.7} for a in ("softmax", "linearised", "relu", "hard")),
+    *({"norm": n, "biases": b, "residual": r, "mlp": m} for n in ("none", "pre", "post") for b in (False, True) for r in (False, True)
+      for m in (0, 7)),
+    {"vocabulary": 4, "outputs": 3}, {"features": 2, "outputs": 3, "biases": True}, {"loops": 3, "norm": "pre", "mlp": 5},
+    {"positions": "learned", "length": 6, "vocabulary": 4}, {"positions": "sinusoidal", "length": 6}, {"positions": "sinusoidal"},
+    {"heads": 1}, {"heads": 6}, {"epsilon": 0.3, "norm": "pre", "outputs": 2, "biases": True},
+]
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_replicas_equal_plain_nets(options):
+    shape = replace(BASE, **options)
+    assert gap(randomised(shape), shape, inputs_for(shape)) <= ROUNDING
+
+
+GPT = replace(gpt2(width=6, depth=2, heads=3, vocabulary=5, length=7), dropout=0.0)
+
+
+def test_the_gpt2_shape_equals_plain_nets():
+    assert gap(randomised(GPT), GPT, inputs_for(GPT)) <= ROUNDING
+
+
+@pytest.mark.parametrize("wrong", [
+    {"scale": 0.5}, {"attention": "hard"}, {"attention": "linearised"}, {"causal": False}, {"residual": False}, {"norm": "post"},
+    {"norm": "none"}, {"loops": 2}, {"depth": 1}, {"heads": 2}, {"mlp": 0}, {"positions": "none"}, {"epsilon": 1e-4}], ids=str)
+def test_a_plain_net_with_one_other_option_differs(wrong):
+    assert gap(randomised(GPT), replace(GPT, **wrong), inputs_for(GPT)) > 2 * ROUNDING
+
+
+@pytest.mark.parametrize("attention", ["softmax", "linearised", "relu", "hard"])
+@pytest.mark.parametrize("causal", [False, True])
+@pytest.mark.parametrize("size", [(5, 5), (3, 2, 5, 5), (1, 2, 5, 5), (3, 1, 5, 5)])
+def test_masks_equal_plain_nets(attention, causal, size):
+    # Some rows allow nothing: such a token receives nothing.
+    mask = torch.from_numpy(np.random.default_rng(3).random(size) < 0.5)
+    mask[..., 2, :] = False
+    shape = replace(BASE, attention=attention, causal=causal)
+    inputs, net = inputs_for(shape), randomised(shape)
+    assert gap(net, shape, inputs, mask) <= ROUNDING
+    with torch.no_grad():
+        assert not torch.equal(net(inputs, mask), net(inputs, ~mask))
+
+
+# --- exact integers -----------------------------------------------------------------------------------------------------------
+
+
+def load(nets, shape):
+    """One `Net` whose replicas have the weights of exact nets."""
+    net = Net(shape, replicas=len(nets), dtype=torch.float64)
+    for layer in range(shape.depth):
+        stacks = [torch.from_numpy(np.stack([getattr(n, name)[layer] for n in nets]).astype(float)).transpose(-1, -2)
+                  for name in ("query", "key", "value", "output")]
+        net.set_attention_weights(layer, *stacks)
+    return net
+
+
+@pytest.mark.parametrize("residual", [False, True])
+def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers(residual):
     rng = np.random.default_rng(11)
-    replicas, heads, width, head_width, tokens = 3, 2, 4, 2, 5
-    X = rng.integers(-3, 4, (replicas, 1, tokens, width))
-    query, key, value = (rng.integers(-3, 4, (replicas, heads, width, head_width)) for _ in range(3))
-    output = rng.integers(-3, 4, (replicas, heads, head_width, width))
-    found = attention_layer(*(torch.from_numpy(a).double() for a in (X, query, key, value, output)), attention="linearised")
-    assert found.abs().max() < 2**53
-    for r in range(replicas):
-        assert found[r, 0].tolist() == exact_linearised(*(a.tolist() for a in (X[r, 0], query[r], key[r], value[r], output[r])))
-
-
-def test_softmax_of_equal_tokens_returns_the_value():
-    X = torch.ones(1, 1, 4, 1, dtype=torch.float64)
-    one = torch.ones(1, 1, 1, 1, dtype=torch.float64)
-    assert attention_layer(X, one, one, 3 * one, one).flatten().tolist() == [3.0] * 4
-
-
-def test_a_causal_net_does_not_look_ahead():
-    rng = np.random.default_rng(2)
-    net = Net(depth=2, width=4, heads=2, causal=True, std=1.0, rng=rng)
-    X = torch.from_numpy(rng.normal(size=(1, 1, 5, 4)))
-    changed = X.clone()
-    changed[..., 3:, :] += 1
+    nets = [random_net(rng, width=2, depth=2, heads=2, prime=None, residual=residual) for _ in range(3)]
+    tokens = np.stack([random_tokens(rng, nets[0], 3) for _ in range(3)])
+    net = load(nets, Shape(width=2, depth=2, heads=2, attention="linearised", residual=residual))
     with torch.no_grad():
-        before, after = net(X), net(changed)
-    assert torch.equal(before[..., :3, :], after[..., :3, :])
-    assert not torch.equal(before[..., 3:, :], after[..., 3:, :])
+        found = net(torch.from_numpy(tokens.astype(float))[:, None])
+    # Every partial sum is an integer below the same expression in absolute values, and that is below 2^53.
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.abs_()
+        assert float(net(torch.from_numpy(tokens.astype(float)).abs()[:, None]).max()) < 2**53
+    for r, exact in enumerate(nets):
+        for position in range(3):
+            for coordinate in range(2):
+                assert int(found[r, 0, position, coordinate]) == forward(exact, tokens[r], position=position, coordinate=coordinate)
 
 
-def test_hidden_states_dtype_and_gradients():
-    net = Net(depth=3, width=4, heads=2, dtype=torch.float32, norm="pre", residual=True, rng=np.random.default_rng(0))
-    states = net.hidden_states(torch.randn(1, 2, 3, 4, generator=torch.Generator().manual_seed(0)))
-    assert [s.dtype for s in states] == [torch.float32] * 4
-    assert torch.equal(states[-1], net(states[0]))
-    states[-1].square().sum().backward()
-    assert all(p.grad is not None and p.grad.isfinite().all() for p in net.parameters())
+def test_linearised_attention_equals_the_net_over_a_finite_field_modulo_the_prime():
+    rng = np.random.default_rng(4)
+    exact = random_net(rng, width=2, depth=1, prime=31)
+    tokens = random_tokens(rng, exact, 2)
+    net = load([exact], Shape(width=2, depth=1, attention="linearised", residual=False))
+    with torch.no_grad():
+        found = net(torch.from_numpy(tokens).double()[None, None])
+    assert 0 < found.max() < 2**53  # all terms are positive
+    expected = [[forward(exact, tokens, position=i, coordinate=c) for c in range(2)] for i in range(2)]
+    assert (found[0, 0].long() % 31).tolist() == expected
+    assert ((found[0, 0].long() + 1) % 31).tolist() != expected
 
 
-def test_the_same_generator_gives_the_same_net():
-    first, second = (Net(depth=1, width=4, heads=1, rng=np.random.default_rng(9)) for _ in range(2))
-    assert all(torch.equal(a, b) for a, b in zip(first.parameters(), second.parameters(), strict=True))
+def test_attention_weights_are_what_was_set_and_nothing_else_changes():
+    net = randomised(replace(BASE, biases=True))
+    before = [p.clone() for p in net.parameters()]
+    rng = np.random.default_rng(0)
+    q, k, v, o = (torch.from_numpy(rng.normal(size=(3, 3, *size))) for size in 3 * [(6, 2)] + [(2, 6)])
+    net.set_attention_weights(1, q, k, v, o)
+    assert all(torch.equal(a, b) for a, b in zip(net.attention_weights(1), (q, k, v, o), strict=True))
+    changed = [name for (name, p), b in zip(net.named_parameters(), before, strict=True) if not torch.equal(p, b)]
+    assert changed == ["qkv.1", "output.1"]
+
+
+# --- single properties --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("attention", ["softmax", "linearised", "relu", "hard"])
+@pytest.mark.parametrize("mask", [None, torch.ones(5, 5, dtype=torch.bool)])
+def test_a_causal_net_does_not_look_ahead(attention, mask):
+    for causal in (True, False):
+        shape = replace(BASE, attention=attention, causal=causal)
+        X = inputs_for(shape)
+        changed = X.clone()
+        changed[..., 3:, :] *= -2
+        with torch.no_grad():
+            before, after = randomised(shape)(X, mask), randomised(shape)(changed, mask)
+        # 1/n of relu counts all tokens; n is the same on both sides.
+        assert torch.equal(before[..., :3, :], after[..., :3, :]) == causal
+        assert not torch.equal(before[..., 3:, :], after[..., 3:, :])
+
+
+def test_softmax_of_equal_tokens_and_ties_of_hard_attention_average_the_values():
+    ones, values = torch.ones(1, 4, 1), torch.tensor([[[1.0], [2.0], [3.0], [6.0]]])
+    assert attend(ones, ones, values).flatten().tolist() == [3.0] * 4
+    keys = torch.tensor([[[2.0], [-1.0], [2.0], [0.0]]])
+    assert attend(ones, keys, values, attention="hard").flatten().tolist() == [2.0] * 4
+    assert attend(ones, keys, values, attention="hard", causal=True).flatten().tolist() == [1.0, 1.0, 2.0, 2.0]
+    assert attend(ones, keys, values, attention="relu").flatten().tolist() == [(2 * 1 + 2 * 3) / 4] * 4
+
+
+def test_loops_repeat_the_stack():
+    looped = randomised(replace(BASE, loops=2, mlp=5))
+    unrolled = Net(replace(BASE, depth=4, mlp=5), replicas=3, dtype=torch.float64)
+    for name, parameter in unrolled.named_parameters():
+        stem, layer = name.split(".")
+        parameter.data.copy_(looped.get_parameter(f"{stem}.{int(layer) % 2}"))
+    X = inputs_for(BASE)
+    with torch.no_grad():
+        assert torch.equal(looped(X), unrolled(X))
+        unrolled.get_parameter("qkv.3").mul_(2)
+        assert not torch.equal(looped(X), unrolled(X))
+
+
+@pytest.mark.parametrize(("width", "heads"), [(128, 4), (256, 8)])
+@pytest.mark.parametrize("depth", [2, 3, 4, 5, 6])
+def test_the_gpt2_shape_has_the_published_parameters(width, heads, depth):
+    shape = gpt2(width, depth, heads, vocabulary=30, length=100)
+    counted, without_biases = (sum(p.numel() for p in Net(s).parameters()) for s in (shape, replace(shape, biases=False)))
+    assert counted == PRINTED_PARAMETERS[width, depth] == 130 * width + 2 * width + depth * (12 * width**2 + 13 * width)
+    assert without_biases != counted
+
+
+def test_one_row_of_inputs_serves_all_replicas():
+    for shape in (BASE, replace(BASE, vocabulary=4, positions="learned", length=5), replace(BASE, features=2, biases=True)):
+        X, net = inputs_for(shape, replicas=1), randomised(shape)
+        with torch.no_grad():
+            assert torch.equal(net(X), net(X.repeat(3, *[1] * (X.ndim - 1))))
+            assert not torch.equal(net(X)[0], net(X)[1])
+
+
+def test_hidden_states_row_maps_dtype_and_gradients():
+    shape = replace(GPT, outputs=3)
+    net, ids = randomised(shape, dtype=torch.float32), inputs_for(shape)
+    states = net.hidden_states(ids)
+    assert [s.dtype for s in states] == [torch.float32] * 3
+    called = []
+    assert torch.equal(net(ids, row_map=lambda layer, h: called.append(layer) or h), net(ids))
+    assert called == [0, 1, 2]
+    assert not torch.equal(net(ids, row_map=lambda layer, h: h + layer), net(ids))
+    net(ids).square().sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in net.parameters())
+    assert all(p.shape[0] == net.replicas for p in net.parameters())
+
+
+def test_replicas_do_not_mix():
+    net, X = randomised(GPT), inputs_for(GPT)
+    net(X)[1].square().sum().backward()
+    for parameter in net.parameters():
+        assert not parameter.grad[0].any()
+        assert parameter.grad[1].any()
+        assert not parameter.grad[2].any()
+
+
+def test_the_same_generator_gives_the_same_net_and_one_generator_each_makes_replicas_independent():
+    def weights(rng, replicas):
+        return list(Net(GPT, rng=rng, replicas=replicas).parameters())
+
+    first, again = (weights(np.random.default_rng(9), 2) for _ in range(2))
+    assert all(torch.equal(a, b) for a, b in zip(first, again, strict=True))
+    both, second = weights([np.random.default_rng(s) for s in (8, 9)], 2), weights([np.random.default_rng(9)], 1)
+    alone = weights(np.random.default_rng(9), 1)
+    assert all(torch.equal(a[1:], b) and torch.equal(b, c) for a, b, c in zip(both, second, alone, strict=True))
+    assert not torch.equal(both[0][0], both[0][1])
+
+
+def test_the_standard_deviations_are_those_asked_for():
+    net = Net(gpt2(64, 2, 1, vocabulary=50, length=50), rng=np.random.default_rng(0), std=0.5, output_std=0.1)
+    for name, parameter in net.named_parameters():
+        if parameter.ndim == 3 and parameter.shape[1] > 1:
+            wanted, n = 0.1 if name.startswith(("output", "mlp_out")) else 0.5, parameter.numel()
+            # The sample deviation has a relative standard error of 1/sqrt(2 n); five of them are passed once in 1.7 million draws.
+            assert abs(float(parameter.detach().std()) / wanted - 1) <= 5 / math.sqrt(2 * n), name
+
+
+def test_dropout_acts_in_training_only_and_follows_the_seed():
+    shape = replace(GPT, dropout=0.1)
+    net, plain, ids = randomised(shape), randomised(GPT), inputs_for(GPT)
+
+    def trained(seed):
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return net.train()(ids)
+
+    with torch.no_grad():
+        assert torch.equal(net.eval()(ids), plain(ids))
+        assert torch.equal(trained(0), trained(0))
+        assert not torch.equal(trained(0), trained(1))
+        assert not torch.equal(trained(0), plain(ids))
+
+
+def test_softmax_with_dropout_is_softmax_with_some_weights_dropped():
+    x = inputs_for(BASE)
+    values = torch.eye(5, dtype=torch.float64).expand(3, 2, 5, 5)
+    mask = torch.ones(5, 5, dtype=torch.bool)
+    mask[2] = False
+    for options in ({"causal": True}, {"mask": mask}, {"mask": mask, "causal": True}, {"scale": 2.0}):
+        plain = attend(x, x, values, **options)
+        with torch.random.fork_rng():
+            torch.manual_seed(0)
+            found = attend(x, x, values, dropout=0.25, **options)
+        kept = found != 0
+        assert kept.any()
+        assert not kept[plain > 0].all()
+        assert ((found - plain / 0.75)[kept].abs() <= ROUNDING).all()
+
+
+def test_dropout_of_linearised_weights_keeps_their_mean():
+    one, values = torch.ones(1, 1, 1, dtype=torch.float64), torch.ones(1, 10_000, 1, dtype=torch.float64)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        total = float(attend(one, values, values, attention="linearised", dropout=0.1))
+    # Each weight is 0 or 1/0.9: mean 1 and variance 1/9, so ten standard deviations of the sum are 10 sqrt(10000/9).
+    assert 0 < abs(total - 10_000) <= 10 * math.sqrt(10_000 / 9)
 
 
 def test_layer_norm_has_mean_zero_and_unit_variance():
@@ -116,19 +370,40 @@ def test_layer_norm_has_mean_zero_and_unit_variance():
     assert (out.var(-1, correction=0) - 1).abs().max() <= 1e-12  # epsilon over the variance 1.25
 
 
+def test_sinusoidal_positions_go_on_after_length():
+    short, long = (randomised(replace(BASE, positions="sinusoidal", length=n)) for n in (2, 9))
+    X = inputs_for(BASE)
+    with torch.no_grad():
+        assert torch.equal(short(X), long(X))
+        assert not torch.equal(long(X), randomised(BASE)(X))
+    assert not torch.equal(sinusoids(3, 6)[1], sinusoids(3, 6)[2])
+
+
+def test_a_shape_survives_json():
+    assert Shape(**json.loads(json.dumps(asdict(GPT)))) == GPT
+
+
 @pytest.mark.parametrize(("options", "message"), [
-    ({"width": 5, "heads": 2}, "heads divide width"), ({"depth": 0}, "at least 1"), ({"norm": "middle"}, "none, pre or post"),
-    ({"attention": "hard"}, "softmax or linearised")])
+    ({"width": 5, "heads": 2}, "heads divide width"), ({"depth": 0}, "at least 1"), ({"norm": "middle"}, "none, pre, post"),
+    ({"attention": "cosine"}, "softmax, linearised, relu, hard"), ({"positions": "rotary"}, "none, learned, sinusoidal"),
+    ({"dropout": 1.0}, "dropout in"), ({"mlp": -1}, "at least 0"), ({"vocabulary": 3, "features": 2}, "set one to 0"),
+    ({"positions": "learned"}, "need length"), ({"loops": 0}, "at least 1")])
 def test_bad_options_are_refused(options, message):
     with pytest.raises(ValueError, match=message):
-        Net(**{"depth": 1, "width": 4, "heads": 2, "rng": np.random.default_rng(0)} | options)
+        Shape(**{"depth": 1, "width": 4} | options)
 
 
-def test_bad_shapes_and_kinds_are_refused():
-    X, w = torch.zeros(1, 1, 2, 3), torch.zeros(1, 1, 3, 3)
-    with pytest.raises(ValueError, match="need shape"):
-        attention_layer(X[0], w, w, w, w)
-    with pytest.raises(ValueError, match="need shape"):
-        attention_layer(X, w[..., :2, :], w, w, w)
-    with pytest.raises(ValueError, match="unknown attention"):
-        attention_layer(X, w, w, w, w, attention="hard")
+@pytest.mark.parametrize(("shape", "size", "message"), [
+    (BASE, (3, 2, 6), "replicas or 1, batch, tokens, 6"), (BASE, (3, 2, 5, 7), "batch, tokens, 6"), (BASE, (2, 2, 5, 6), "3 replicas"),
+    (replace(BASE, features=2), (3, 2, 5, 6), "batch, tokens, 2"), (replace(BASE, vocabulary=4), (3, 2, 5, 6), "batch, tokens\\)"),
+    (replace(BASE, positions="learned", length=4), (3, 2, 5, 6), "length=4")])
+def test_bad_inputs_are_refused(shape, size, message):
+    with pytest.raises(ValueError, match=message):
+        randomised(shape)(torch.zeros(size, dtype=torch.int64 if shape.vocabulary else torch.float64))
+
+
+def test_a_wrong_number_of_generators_or_replicas_is_refused():
+    with pytest.raises(ValueError, match="exactly one for each"):
+        Net(BASE, replicas=2, rng=[np.random.default_rng(0)])
+    with pytest.raises(ValueError, match="replicas=0"):
+        Net(BASE, replicas=0)

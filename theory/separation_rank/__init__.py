@@ -19,6 +19,8 @@ from numpy.typing import ArrayLike, NDArray
 from ..claim import Case, Claim, Source, Twin
 from . import bounds as separation_bounds
 from . import dimension_count as count
+from . import exact as exact_values
+from . import heads as separation_heads
 from . import measured as measured_by
 from . import variants as separation_variants
 from . import witness as separation_witness
@@ -163,7 +165,7 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (count, separation_bounds, separation_witness, separation_variants):
+    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, exact_values):
         yield from part.claims()
 
 

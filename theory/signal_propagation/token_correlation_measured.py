@@ -111,7 +111,7 @@ def kernel_value(case: Case, seed: int) -> Ball:
     from ..enclosure import from_fraction
 
     with flint.ctx.workprec(128):
-        return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine"))))
+        return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
 
 
 def kernel_digits(case: Case, seed: int) -> Exact:
@@ -138,7 +138,7 @@ def relu_branch_growth(case: Case, seed: int) -> Ball:
             size = flint.arb(xx * yy).sqrt()
             total += size if xy * xy == xx * yy and xy > 0 else size * kernel_by_integral(flint.arb(xy) / size)
         common = sum(sum(column) ** 2 for column in zip(*X, strict=True))
-        return Ball.of(1 + from_fraction(case.rational("mlp_square")) * total / common)
+        return Ball.of(1 + from_fraction(case.rational("mlp_square")) * total / common).widened()
 
 
 # --- gradients of one attention layer ----------------------------------------------------------------------------------------------

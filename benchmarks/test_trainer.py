@@ -1,0 +1,131 @@
+"""Training many small nets together, next to a plain PyTorch loop that trains them one after the other, in the same run.
+
+Run with `pytest benchmarks --benchmark-only`. The task is all-pairs connectivity of 12 vertices, 64 graphs per step; the net has width 48
+and two layers. The peer is an ordinary module with torch.optim.AdamW and clip_grad_norm_, written as one writes it. Its examples are drawn
+beforehand, so that it pays nothing for them; the replicas' time includes drawing theirs. Medians, ratios and how much is due to the
+examples are printed. Aim: 3 times on two CPU cores, 20 times on a GPU with 64 replicas.
+"""
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import replace
+from statistics import median
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from depthlaw.empirics.evaluation import draw
+from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.trainer import Settings
+from depthlaw.empirics.training_run import Run
+from depthlaw.empirics.utilisation import matmul_rate, step_operations
+
+VERTICES, WIDTH, DEPTH, BATCH = 12, 48, 2, 64
+DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+REPLICAS = 64 if DEVICE == "cuda" else 16
+THREADS, ROUNDS, STEPS = 2, 15, 16
+TASK = Connectivity(vertices=VERTICES)
+SHAPE = Shape(width=WIDTH, depth=DEPTH, features=TASK.features, outputs=TASK.outputs)
+SETTINGS = Settings(steps=100_000, batch=BATCH, learning_rates=(1e-3,) * REPLICAS, seeds=tuple(range(REPLICAS)), std=0.1, drawn=STEPS,
+                    graphed=DEVICE == "cuda")
+
+
+class PlainLayer(nn.Module):
+    """Single-head attention with a skip connection."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.qkv, self.output = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width, bias=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Tokens of shape (batch, tokens, width)."""
+        query, key, value = self.qkv(x).chunk(3, dim=-1)
+        return x + self.output(functional.scaled_dot_product_attention(query, key, value))
+
+
+class PlainNet(nn.Module):
+    """The same net as `SHAPE`, for one seed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read_in, self.read_out = nn.Linear(TASK.features, WIDTH, bias=False), nn.Linear(WIDTH, TASK.outputs, bias=False)
+        self.layers = nn.ModuleList(PlainLayer(WIDTH) for _ in range(DEPTH))
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Logits of all pairs."""
+        x = self.read_in(x)
+        for layer in self.layers:
+            x = layer(x)
+        return self.read_out(x)
+
+
+class Plain:
+    """One net, its optimiser and its examples."""
+
+    def __init__(self, seed: int) -> None:
+        self.net = PlainNet().to(DEVICE)
+        self.optimiser = torch.optim.AdamW(self.net.parameters(), lr=1e-3)
+        batch = draw(TASK, [seed], BATCH * STEPS, DEVICE, "plain")
+        self.examples = list(zip(batch.inputs[0].split(BATCH), batch.targets[0].float().split(BATCH), batch.scored[0].split(BATCH), strict=True))
+
+    def step(self, index: int) -> None:
+        """One update."""
+        inputs, targets, scored = self.examples[index]
+        self.optimiser.zero_grad()
+        loss = functional.binary_cross_entropy_with_logits(self.net(inputs)[scored], targets[scored])
+        loss.backward()
+        nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimiser.step()
+
+
+def finished() -> float:
+    """The time when the device has done what it was given."""
+    if DEVICE == "cuda":
+        torch.cuda.synchronize()
+    return time.perf_counter()
+
+
+def plain_loop(nets: list[Plain], steps: int) -> float:
+    """Seconds per replica-step of the plain loop."""
+    before = finished()
+    for net in nets:
+        for index in range(steps):
+            net.step(index)
+    return (finished() - before) / (len(nets) * steps)
+
+
+def together(run: Run) -> float:
+    """Seconds per replica-step of the batched program, over one draw of examples and the steps on it."""
+    before = finished()
+    for _ in range(STEPS):
+        run.advance()
+    return (finished() - before) / (REPLICAS * STEPS)
+
+
+@pytest.mark.benchmark(group="trainer")
+@pytest.mark.filterwarnings("ignore")
+def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[str]) -> None:
+    torch.set_num_threads(THREADS)
+    run, nets = Run(SHAPE, TASK, SETTINGS, torch.device(DEVICE)), [Plain(seed) for seed in range(REPLICAS)]
+    peer, mine = [], []
+    # The peer runs before every round, so that both see the same machine.
+    benchmark.pedantic(lambda: mine.append(together(run)), setup=lambda: peer.append(plain_loop(nets, 4)), rounds=ROUNDS, warmup_rounds=2)
+    drawing = []
+    for _ in range(ROUNDS):
+        before = finished()
+        run.examples.draw(7)
+        drawing.append((finished() - before) / (REPLICAS * STEPS))
+    plain, batched, drawn = median(peer[-ROUNDS:]), median(mine[-ROUNDS:]), median(drawing)
+    operations = step_operations(SHAPE, TASK, replace(SETTINGS, graphed=False)) / REPLICAS
+    share = operations / batched / matmul_rate(DEVICE, SETTINGS.precision)
+    benchmark.extra_info.update({"plain loop, replica-steps/s": 1 / plain, "together, replica-steps/s": 1 / batched, "ratio": plain / batched,
+                                 "share of examples": drawn / batched, "share of peak": share})
+    with capsys.disabled():
+        sys.stdout.write(f"\n{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop {1 / plain:.0f}, together {1 / batched:.0f} "
+                         f"replica-steps/s, ratio {plain / batched:.2f} ({plain / (batched - drawn):.2f} without drawing examples, which is "
+                         f"{drawn / batched:.0%} of a step); {share:.0%} of the measured matrix-product rate\n")
+    assert min(mine) > 0

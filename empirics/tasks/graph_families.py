@@ -1,0 +1,239 @@
+"""Random graphs by the batch, drawn as their matrices of distances: paths, forests and Erdos-Renyi graphs with vertices in random order.
+
+The distances of paths and forests follow from how they are built, at O(1) per pair; those of Erdos-Renyi graphs are searched for. No loop
+runs over graphs.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, comb, sqrt
+from typing import Literal, get_args
+
+import torch
+from torch import Tensor
+
+__all__ = ["Family", "RandomGraphs", "distances", "edge_tokens", "permutations"]
+
+Family = Literal["two paths", "paths", "forest", "Erdos-Renyi"]
+
+# Rounds of drawing a whole batch until enough graphs satisfy the limits; below one graph in a thousand the family is the wrong one.
+ROUNDS = 1000
+
+
+def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:
+    """`count` independent uniform permutations of 0..n-1, int64 (count, n)."""
+    return torch.rand(count, n, generator=generator, device=generator.device).argsort(-1)
+
+
+def distances(adjacency: Tensor) -> Tensor:
+    """Length of a shortest path between every two vertices, -1 where there is none (Floyd and Warshall).
+
+    Args:
+        adjacency: bool (graphs, n, n), symmetric or not; the diagonal is ignored.
+
+    Returns:
+        int16 (graphs, n, n): row u, column v the distance from u to v.
+
+    >>> distances(torch.tensor([[[False, True, False], [True, False, False], [False, False, False]]])).tolist()
+    [[[0, 1, -1], [1, 0, -1], [-1, -1, 0]]]
+
+    Cost: n steps over all pairs of all graphs: O(n^3) per graph.
+    """
+    n = adjacency.shape[-1]
+    far = torch.full((n, n, len(adjacency)), n, dtype=torch.int16, device=adjacency.device)
+    return _graphs_first(_shortest(far.masked_fill_(adjacency.permute(1, 2, 0), 1)))
+
+
+def _shortest(far: Tensor) -> Tensor:
+    """Distances in place of edges, int16 (n, n, graphs): 1 for an edge, n or more for no path, before and after.
+
+    The graphs come last, so that each step runs over contiguous numbers of two bytes.
+    """
+    far.diagonal().zero_()
+    through = torch.empty_like(far)
+    for k in range(len(far)):
+        torch.add(far[:, k : k + 1], far[k : k + 1], out=through)
+        torch.minimum(far, through, out=far)
+    return far
+
+
+def _graphs_first(far: Tensor) -> Tensor:
+    """From (n, n, graphs), n or more for no path, to (graphs, n, n), -1 for no path."""
+    return far.masked_fill_(far >= len(far), -1).permute(2, 0, 1).contiguous()
+
+
+def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) -> Tensor:
+    """The edges as tokens u v u v ..., in random order and each in a random direction, then the padding n, int64 (graphs, 2 capacity).
+
+    Args:
+        adjacency: bool (graphs, n, n), symmetric.
+        capacity: edges there is room for.
+        generator: source of order and directions.
+
+    Raises:
+        ValueError: for a graph with more edges.
+
+    >>> edge_tokens(torch.ones(1, 2, 2, dtype=torch.bool), 1, torch.Generator().manual_seed(0)).sort().values.tolist()
+    [[0, 1]]
+    """
+    n, device = adjacency.shape[-1], adjacency.device
+    u, v = torch.triu_indices(n, n, 1, device=device)
+    edge = adjacency[:, u, v]
+    if bool((edge.sum(-1) > capacity).any()):
+        raise ValueError(f"a graph has {int(edge.sum(-1).max())} edges and there is room for {capacity}: raise the capacity")
+    # Random keys below 1 for edges, 2 for other pairs: the smallest keys are the edges in random order.
+    key, which = torch.rand(edge.shape, generator=generator, device=device).masked_fill_(~edge, 2).topk(
+        min(capacity, len(u)), largest=False)
+    turned = torch.rand(key.shape, generator=generator, device=device) < 0.5
+    ends = torch.stack([torch.where(turned, v[which], u[which]), torch.where(turned, u[which], v[which])], dim=-1)
+    tokens = ends.masked_fill_((key == 2)[..., None], n).flatten(1)
+    return torch.nn.functional.pad(tokens, (0, 2 * capacity - tokens.shape[1]), value=n)
+
+
+@dataclass(frozen=True)
+class RandomGraphs:
+    """A distribution of graphs on n vertices, the vertices always in uniformly random order.
+
+    Args:
+        vertices: n, at least 2.
+        family: "two paths" (one path cut at a uniformly random edge), "paths" (one path, every edge cut with probability `cut`),
+            "forest" (vertex i hangs below one of the `window` vertices before it, every edge cut with probability `cut`), or
+            "Erdos-Renyi" (every pair an edge with probability `edge_probability`).
+        cut: for paths and forests, see above; other families ignore it.
+        window: for forests: 1 gives paths, 0 (all vertices before) trees of depth about log n.
+        edge_probability: for Erdos-Renyi graphs.
+        max_distance: largest finite distance allowed, 0 for no limit. Two paths are cut so that both fit, evenly among such cuts; paths
+            are cut further after each `max_distance` + 1 vertices; forests and Erdos-Renyi graphs are drawn until they fit, which is
+            the family conditioned on it.
+
+    Raises:
+        ValueError: for options outside these ranges, or a limit that two paths cannot meet.
+
+    >>> RandomGraphs(vertices=4, family="paths", cut=0.0, max_distance=1).distances(torch.Generator().manual_seed(0), 1).sort().values
+    tensor([[[-1, -1,  0,  1],
+             [-1, -1,  0,  1],
+             [-1, -1,  0,  1],
+             [-1, -1,  0,  1]]], dtype=torch.int16)
+    """
+
+    vertices: int = 12
+    family: Family = "two paths"
+    cut: float = 0.12
+    window: int = 0
+    edge_probability: float = 0.1
+    max_distance: int = 0
+
+    def __post_init__(self) -> None:
+        """Refuse what describes no graph."""
+        if self.vertices < 2 or self.window < 0 or self.max_distance < 0:
+            raise ValueError(f"vertices={self.vertices}, window={self.window}, max_distance={self.max_distance}: accepted are at least 2, "
+                             "0 and 0")
+        if self.family not in get_args(Family):
+            raise ValueError(f"family={self.family!r}: accepted are {', '.join(get_args(Family))}")
+        if not (0 <= self.cut <= 1 and 0 <= self.edge_probability <= 1):
+            raise ValueError(f"cut={self.cut}, edge_probability={self.edge_probability}: accepted are probabilities from 0 to 1")
+        least = (self.vertices + 1) // 2 - 1
+        if self.family == "two paths" and self.max_distance and self.max_distance < least:
+            raise ValueError(f"max_distance={self.max_distance}: two paths on {self.vertices} vertices have one of length {least} or more; "
+                             f"take at least {least}, or the family paths")
+
+    @property
+    def described(self) -> str:
+        """The family with the options that it uses, for names."""
+        used = {"two paths": (), "paths": (f"cut {self.cut:g}",), "forest": (f"window {self.window}", f"cut {self.cut:g}"),
+                "Erdos-Renyi": (f"p {self.edge_probability:g}",)}[self.family]
+        limit = (f"distances to {self.max_distance}",) if self.max_distance else ()
+        return ", ".join((f"{self.family} n {self.vertices}", *used, *limit))
+
+    @property
+    def edge_capacity(self) -> int:
+        """Edges there is room for in a list: all of a forest's; of an Erdos-Renyi graph four standard deviations above the mean."""
+        pairs, p = comb(self.vertices, 2), self.edge_probability
+        if self.family == "Erdos-Renyi":
+            return max(1, min(pairs, ceil(pairs * p + 4 * sqrt(pairs * p * (1 - p)))))
+        return self.vertices - (2 if self.family == "two paths" else 1)
+
+    def distances(self, generator: torch.Generator, count: int, most_edges: int | None = None) -> Tensor:
+        """The distances of `count` random graphs, int16 (count, n, n), -1 where there is no path; 1 where there is an edge.
+
+        Args:
+            generator: source of the graphs; they lie on its device.
+            count: how many.
+            most_edges: draw graphs with more edges again; None: no limit.
+
+        Raises:
+            ValueError: where hardly any graph of the family fits the limits.
+
+        Cost: O(n^2) per graph, for Erdos-Renyi graphs O(n^3), each times the draws that a limit needs.
+        """
+        rejected = self.family in ("forest", "Erdos-Renyi") and self.max_distance > 0
+        if not rejected and most_edges is None:
+            return self._drawn(generator, count)
+        kept: list[Tensor] = []
+        for _ in range(ROUNDS):
+            far = self._drawn(generator, count)
+            fits = far.amax((1, 2)) <= (self.max_distance or self.vertices)
+            if most_edges is not None:
+                fits &= (far == 1).sum((1, 2)) <= 2 * most_edges
+            kept.append(far[fits])
+            if sum(map(len, kept)) >= count:
+                return torch.cat(kept)[:count]
+        raise ValueError(f"{self.described}: fewer than one graph in {ROUNDS} fits the limits; allow larger distances or change the family")
+
+    def _drawn(self, generator: torch.Generator, count: int) -> Tensor:
+        if self.family == "forest":
+            return self._forest(generator, count)
+        if self.family == "Erdos-Renyi":
+            return self._independent(generator, count)
+        return self._paths(generator, count)
+
+    def _paths(self, generator: torch.Generator, count: int) -> Tensor:
+        """Vertex at place x of its line, far apart between paths: the distance is the difference of places."""
+        n, device = self.vertices, generator.device
+        place = torch.arange(n, device=device)
+        if self.family == "two paths":
+            longest = self.max_distance or n
+            first, last = max(1, n - 1 - longest), min(n - 1, longest + 1)
+            split = torch.randint(first, last + 1, (count, 1), generator=generator, device=device)
+            path = (place >= split).long()
+        else:
+            cut = torch.rand(count, n, generator=generator, device=device) < self.cut
+            cut[:, 0] = False
+            if self.max_distance:
+                along = place - (cut * place).cummax(-1).values
+                cut |= (along % (self.max_distance + 1) == 0) & (along > 0)
+            path = cut.cumsum(-1)
+        # Places up to (2n + 1)(n - 1): int16 while that fits, since the work is bound by memory.
+        x = (place + 2 * n * path).to(torch.int16 if n <= 128 else torch.int32).gather(-1, permutations(count, n, generator))
+        far = (x[:, :, None] - x[:, None, :]).abs_()
+        return far.masked_fill_(far >= n, -1).to(torch.int16)
+
+    def _independent(self, generator: torch.Generator, count: int) -> Tensor:
+        """Every pair on its own; that leaves no order of the vertices to hide."""
+        n, device = self.vertices, generator.device
+        u, v = torch.triu_indices(n, n, 1, device=device)
+        edge = torch.rand(len(u), count, generator=generator, device=device) < self.edge_probability
+        step = torch.full(edge.shape, n, dtype=torch.int16, device=device).masked_fill_(edge, 1)
+        far = torch.empty(n * n, count, dtype=torch.int16, device=device)
+        for pair in (u * n + v, v * n + u):
+            far.index_copy_(0, pair, step)
+        return _graphs_first(_shortest(far.view(n, n, count)))
+
+    def _forest(self, generator: torch.Generator, count: int) -> Tensor:
+        """Vertex after vertex, for all graphs at once: one more than its parent's distances, or no path at all."""
+        n, device = self.vertices, generator.device
+        place = torch.arange(n, device=device)[:, None]
+        choices = place.clamp(max=self.window) if self.window else place
+        parent = place - 1 - (torch.rand(n, count, generator=generator, device=device) * choices).long()
+        cut = torch.rand(n, count, generator=generator, device=device) < self.cut
+        # n or more stands for no path.
+        far = torch.full((n, n, count), n, dtype=torch.int16, device=device)
+        far.diagonal().zero_()
+        for i in range(1, n):
+            row = (far[:i, :i].gather(0, parent[None, i : i + 1].expand(1, i, count))[0] + 1).masked_fill_(cut[i], n)
+            far[i, :i] = row
+            far[:i, i] = row
+        order = permutations(count, n, generator)
+        row_of = (order + n * torch.arange(count, device=device)[:, None]).flatten()
+        ordered = _graphs_first(far).view(count * n, n).index_select(0, row_of).view(count, n, n)
+        return ordered.gather(2, order[:, None, :].expand(-1, n, -1))

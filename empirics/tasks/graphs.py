@@ -1,0 +1,351 @@
+"""Graph tasks: connectivity of all pairs, of one pair, components, and one cycle against two.
+
+A vertex is a token with its row of A + I, or the graph is the list of its edges. Vertices are always in random order: the order in which
+a generator builds a graph would give its components away.
+"""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import torch
+from torch import Tensor
+
+from . import Batch
+from .graph_families import RandomGraphs, edge_tokens, permutations
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+__all__ = ["Components", "Connectivity", "Cycles", "SourceTarget"]
+
+Tokens = Literal["rows", "edges"]
+
+
+@dataclass(frozen=True)
+class _VertexRows(RandomGraphs):
+    """What tasks share whose tokens are the rows of A + I, one per vertex, and which answer with vertices."""
+
+    index: bool = False
+
+    @property
+    def length(self) -> int:
+        """One token per vertex."""
+        return self.vertices
+
+    @property
+    def vocabulary(self) -> int:
+        """Features, no ids."""
+        return 0
+
+    @property
+    def features(self) -> int:
+        """A row of A + I, and the one-hot index where asked for."""
+        return self.vertices * (2 if self.index else 1)
+
+    @property
+    def outputs(self) -> int:
+        """One logit per vertex."""
+        return self.vertices
+
+    @property
+    def described(self) -> str:
+        """The family with its options, and whether rows carry the index."""
+        return super().described + ", with index" * self.index
+
+    def adjacency(self, inputs: Tensor) -> Tensor:
+        """The edges in the inputs, bool (..., n, n)."""
+        return _edges_of_rows(inputs)
+
+
+@dataclass(frozen=True)
+class Connectivity(_VertexRows):
+    """All-pairs connectivity: is there a path from u to v? Tokens are the rows of A + I; row u, column v of the answer are the pair.
+
+    Scored are all pairs u != v; the group is the distance of the pair, -1 where it is not connected.
+
+    Args:
+        index: append the one-hot index of the vertex to its row, so that two vertices with equal rows differ.
+
+    >>> task = Connectivity(vertices=6)
+    >>> batch = task.batch(torch.Generator().manual_seed(1), replicas=2, size=3)
+    >>> batch.inputs.shape, batch.targets.shape, bool(batch.targets.equal(batch.targets.mT)), int(batch.group.max()) < 5
+    (torch.Size([2, 3, 6, 6]), torch.Size([2, 3, 6, 6]), True, True)
+
+    Cost: as `RandomGraphs.distances`. References: `theory.connectivity` has what L layers reach.
+    """
+
+    @property
+    def name(self) -> str:
+        """Task, family and options."""
+        return f"connectivity: {self.described}"
+
+    @property
+    def kind(self) -> Literal["pairs"]:
+        """A relation between vertices."""
+        return "pairs"
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw graphs; inputs (R, B, n, n) or (R, B, n, 2n), targets (R, B, n, n)."""
+        n = self.vertices
+        far = self.distances(generator, replicas * size).view(replicas, size, n, n)
+        unequal = ~torch.eye(n, dtype=torch.bool, device=far.device)
+        return Batch(_rows(far, self.index), far >= 0, unequal.expand(far.shape), far.long())
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and distances of one graph by networkx."""
+        import networkx as nx
+
+        g = _networkx(self.adjacency(example))
+        targets, far = torch.zeros(len(g), len(g), dtype=torch.bool), torch.full((len(g), len(g)), -1)
+        for component in nx.connected_components(g):
+            for u in component:
+                targets[u, list(component)] = True
+        for u, found in nx.all_pairs_shortest_path_length(g):
+            far[u, list(found)] = torch.tensor(list(found.values()))
+        return targets, far
+
+
+@dataclass(frozen=True)
+class SourceTarget(RandomGraphs):
+    """s-t connectivity on a list of edges: tokens u v u v ..., padding n, then s and t; the answer 0 or 1 is asked for at t alone.
+
+    The pair is drawn so that both answers are equally frequent, then evenly among the graph's pairs with that answer; where a graph has
+    none, among all its pairs. Edges come in random order and direction. The group is the distance from s to t, -1 where there is no path.
+
+    >>> task = SourceTarget(vertices=4)
+    >>> batch = task.batch(torch.Generator().manual_seed(1), replicas=1, size=2)
+    >>> task.length, batch.inputs.shape, batch.scored.sum(-1).tolist()
+    (6, torch.Size([1, 2, 6]), [[1, 1]])
+
+    Cost: as `RandomGraphs.distances`, and O(n^2 log n) for the order of the edges.
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix A.1 (two tokens per edge).
+    """
+
+    @property
+    def name(self) -> str:
+        """Task, family and options."""
+        return f"s-t connectivity: {self.described}"
+
+    @property
+    def kind(self) -> Literal["classes"]:
+        """One class per token."""
+        return "classes"
+
+    @property
+    def length(self) -> int:
+        """Two tokens per edge that there is room for, s and t."""
+        return 2 * self.edge_capacity + 2
+
+    @property
+    def vocabulary(self) -> int:
+        """The vertices and the padding."""
+        return self.vertices + 1
+
+    @property
+    def features(self) -> int:
+        """Ids, no features."""
+        return 0
+
+    @property
+    def outputs(self) -> int:
+        """Not connected, connected."""
+        return 2
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw graphs and pairs; inputs and targets (R, B, 2 edges + 2)."""
+        count, n, device = replicas * size, self.vertices, generator.device
+        limit = self.edge_capacity if self.family == "Erdos-Renyi" else None
+        far = self.distances(generator, count, most_edges=limit)
+        wanted = torch.rand(count, 1, 1, generator=generator, device=device) < 0.5
+        # The largest of random keys: above 1 for pairs with the answer wanted, below for others, never on the diagonal.
+        key = torch.rand(count, n, n, generator=generator, device=device).add_((far >= 0) == wanted)
+        key.diagonal(dim1=1, dim2=2).fill_(-1)
+        pair = key.flatten(1).argmax(-1, keepdim=True)
+        tokens = torch.cat([edge_tokens(far == 1, self.edge_capacity, generator), pair // n, pair % n], dim=-1)
+        distance = far.flatten(1).gather(-1, pair).long()
+        return _at_last(tokens, distance >= 0, distance, replicas, size)
+
+    def adjacency(self, inputs: Tensor) -> Tensor:
+        """The edges in the inputs, bool (..., n, n)."""
+        return _edges_of_tokens(inputs[..., :-2], self.vertices)
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and distances of one graph by networkx."""
+        import networkx as nx
+
+        g, (s, t) = _networkx(self.adjacency(example)), example[-2:].tolist()
+        connected = nx.has_path(g, s, t)
+        targets, far = torch.zeros(len(example), dtype=torch.long), torch.full((len(example),), -1)
+        targets[-1], far[-1] = int(connected), nx.shortest_path_length(g, s, t) if connected else -1
+        return targets, far
+
+
+@dataclass(frozen=True)
+class Components(_VertexRows):
+    """Connected components: each vertex answers with the smallest vertex that it is connected to.
+
+    Scored are all vertices; the group is the distance to that smallest vertex, the hops that the answer needs.
+
+    >>> batch = Components(vertices=6).batch(torch.Generator().manual_seed(1), replicas=1, size=2)
+    >>> batch.targets.unique_consecutive().unique().numel() <= 4, int(batch.group.min())
+    (True, 0)
+
+    Cost: as `RandomGraphs.distances`.
+    """
+
+    @property
+    def name(self) -> str:
+        """Task, family and options."""
+        return f"components: {self.described}"
+
+    @property
+    def kind(self) -> Literal["classes"]:
+        """One class per token."""
+        return "classes"
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw graphs; inputs (R, B, n, n) or (R, B, n, 2n), targets (R, B, n)."""
+        n = self.vertices
+        far = self.distances(generator, replicas * size).view(replicas, size, n, n)
+        smallest = (far >= 0).byte().argmax(-1)
+        group = far.gather(-1, smallest[..., None])[..., 0].long()
+        return Batch(_rows(far, self.index), smallest, torch.ones_like(smallest, dtype=torch.bool), group)
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and distances of one graph by networkx."""
+        import networkx as nx
+
+        g = _networkx(self.adjacency(example))
+        smallest = [min(nx.node_connected_component(g, u)) for u in range(len(g))]
+        return torch.tensor(smallest), torch.tensor([nx.shortest_path_length(g, u, v) for u, v in enumerate(smallest)])
+
+
+@dataclass(frozen=True)
+class Cycles:
+    """One cycle of 2m vertices against two cycles of m vertices, each with probability 1/2: class 1 is two cycles.
+
+    Every vertex has degree 2 and every graph 2m edges, so that nothing local tells them apart. With rows every token has the answer as
+    its target and the first one is scored; with edges the last token has it. The group is the least number of hops after which the number
+    of vertices reached differs, ceil(m / 2).
+
+    Args:
+        cycle: m, at least 3.
+        tokens: "rows" (of A + I, one per vertex) or "edges" (two tokens per edge).
+
+    Raises:
+        ValueError: for other m or tokens.
+
+    >>> batch = Cycles(cycle=4).batch(torch.Generator().manual_seed(0), replicas=1, size=3)
+    >>> batch.inputs.sum(-1).unique().tolist(), batch.scored.sum().item(), batch.group.unique().tolist()
+    ([3.0], 3, [2])
+
+    Cost: O(m^2) per graph. References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Conjecture 2.4.
+    """
+
+    cycle: int = 6
+    tokens: Tokens = "rows"
+
+    def __post_init__(self) -> None:
+        """Refuse what is no cycle."""
+        if self.cycle < 3 or self.tokens not in ("rows", "edges"):
+            raise ValueError(f"cycle={self.cycle}, tokens={self.tokens!r}: accepted are at least 3, and rows or edges")
+
+    @property
+    def name(self) -> str:
+        """Task and options."""
+        return f"cycles: one of {2 * self.cycle} or two of {self.cycle}, {self.tokens}"
+
+    @property
+    def kind(self) -> Literal["classes"]:
+        """One class per token."""
+        return "classes"
+
+    @property
+    def length(self) -> int:
+        """One token per vertex, or two per edge."""
+        return self.cycle * (2 if self.tokens == "rows" else 4)
+
+    @property
+    def vocabulary(self) -> int:
+        """The vertices, and the padding that no graph here needs; 0 for rows."""
+        return 0 if self.tokens == "rows" else 2 * self.cycle + 1
+
+    @property
+    def features(self) -> int:
+        """A row of A + I, or none."""
+        return 2 * self.cycle if self.tokens == "rows" else 0
+
+    @property
+    def outputs(self) -> int:
+        """One cycle, two cycles."""
+        return 2
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw graphs; inputs (R, B, 2m, 2m) or (R, B, 4m)."""
+        m, count, device = self.cycle, replicas * size, generator.device
+        two = torch.rand(count, 1, generator=generator, device=device) < 0.5
+        place = permutations(count, 2 * m, generator).int()
+        following = torch.where(two, place - place % m + (place + 1) % m, (place + 1) % (2 * m))
+        forward = following[:, :, None] == place[:, None, :]
+        edge = forward | forward.mT
+        group = torch.full((count, 1), (m + 1) // 2, device=device)
+        if self.tokens == "edges":
+            return _at_last(edge_tokens(edge, 2 * m, generator), two, group, replicas, size)
+        shape = (replicas, size, 2 * m)
+        rows = (edge | torch.eye(2 * m, dtype=torch.bool, device=device)).float().view(*shape, 2 * m)
+        scored = (torch.arange(2 * m, device=device) == 0).expand(shape)
+        return Batch(rows, two.long().view(replicas, size, 1).expand(shape), scored, group.view(replicas, size, 1).expand(shape),
+                     torch.ones_like(scored))
+
+    def adjacency(self, inputs: Tensor) -> Tensor:
+        """The edges in the inputs, bool (..., 2m, 2m)."""
+        return _edges_of_rows(inputs) if self.tokens == "rows" else _edges_of_tokens(inputs, 2 * self.cycle)
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and hops of one graph by networkx."""
+        import networkx as nx
+
+        g = _networkx(self.adjacency(example))
+        sizes = sorted(len(component) for component in nx.connected_components(g))
+        if sizes not in ([2 * self.cycle], [self.cycle] * 2) or any(degree != 2 for _, degree in g.degree):
+            raise ValueError(f"neither one nor two cycles: degrees {sorted({d for _, d in g.degree})}, components of {sizes} vertices")
+        near = [next(hops for hops in range(len(g)) if len(nx.ego_graph(nx.cycle_graph(2 * self.cycle), 0, hops))
+                     != len(nx.ego_graph(nx.cycle_graph(self.cycle), 0, hops)))]
+        return torch.full((self.length,), len(sizes) - 1), torch.tensor(near).expand(self.length)
+
+
+def _rows(far: Tensor, index: bool) -> Tensor:
+    """Rows of A + I from distances, with the one-hot index where asked for."""
+    # 0 and 1 are the numbers without a bit besides the last; -1 has them all.
+    rows = (far & -2 == 0).float()
+    return torch.cat([rows, torch.eye(far.shape[-1], device=far.device).expand_as(rows)], dim=-1) if index else rows
+
+
+def _at_last(tokens: Tensor, answer: Tensor, group: Tensor, replicas: int, size: int) -> Batch:
+    """A batch that asks for the answer (graphs, 1) at the last of the tokens (graphs, N)."""
+    shape = (replicas, size, tokens.shape[-1])
+    last = torch.arange(shape[-1], device=tokens.device) == shape[-1] - 1
+    return Batch(tokens.view(shape), (answer & last).long().view(shape), last.expand(shape), torch.where(last, group, -1).view(shape))
+
+
+def _edges_of_rows(rows: Tensor) -> Tensor:
+    n = rows.shape[-2]
+    return (rows[..., :n] > 0) & ~torch.eye(n, dtype=torch.bool, device=rows.device)
+
+
+def _edges_of_tokens(tokens: Tensor, n: int) -> Tensor:
+    u, v = tokens.unflatten(-1, (-1, 2)).unbind(-1)
+    both = torch.zeros(*tokens.shape[:-1], (n + 1) ** 2, dtype=torch.bool, device=tokens.device)
+    both.scatter_(-1, torch.cat([u * (n + 1) + v, v * (n + 1) + u], dim=-1), True)
+    return both.unflatten(-1, (n + 1, n + 1))[..., :n, :n]
+
+
+def _networkx(adjacency: Tensor) -> nx.Graph:
+    import networkx as nx
+
+    if not torch.equal(adjacency, adjacency.mT):
+        raise ValueError("the rows are not those of an undirected graph: A differs from its transpose")
+    g = nx.empty_graph(len(adjacency))
+    g.add_edges_from(adjacency.nonzero().tolist())
+    return g

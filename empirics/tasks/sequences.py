@@ -1,0 +1,246 @@
+"""Sequence tasks: k-hop retrieval as published, and induction, its case of one hop."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from . import Batch
+
+__all__ = ["HopK", "Induction", "draw_symbols", "find", "last_copies"]
+
+
+def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool) -> Tensor:
+    """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one uniform over the other symbols.
+
+    >>> drawn = draw_symbols(torch.Generator().manual_seed(0), (10, 20), 4, repeats=False)
+    >>> bool((drawn[:, 1:] != drawn[:, :-1]).all()), drawn.unique().tolist()
+    (True, [0, 1, 2, 3])
+    """
+    drawn = torch.randint(0, alphabet, shape, generator=generator, device=generator.device)
+    if repeats:
+        return drawn
+    # A step of 1..alphabet-1 around the circle leads to each other symbol with the same probability.
+    steps = torch.randint(1, alphabet, shape, generator=generator, device=generator.device)
+    steps[..., 0] = drawn[..., 0]
+    return steps.cumsum(-1) % alphabet
+
+
+def last_copies(symbols: Tensor) -> Tensor:
+    """For each position, counted from 1, the last earlier position with the same symbol, or 0; int64 of the shape (..., N) of symbols.
+
+    >>> last_copies(torch.tensor([0, 1, 0, 1, 1])).tolist()
+    [0, 0, 1, 2, 4]
+
+    Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the neighbour before.
+    """
+    n = symbols.shape[-1]
+    ordered = (symbols * n + torch.arange(n, device=symbols.device)).sort(-1).values
+    symbol, position = ordered // n, ordered % n
+    before = torch.zeros_like(position)
+    before[..., 1:] = torch.where(symbol[..., 1:] == symbol[..., :-1], position[..., :-1] + 1, 0)
+    return torch.empty_like(before).scatter_(-1, position, before)
+
+
+def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
+    """find^k: k times the pointer to the position after the last earlier copy, positions counted from 1, 0 where there is none.
+
+    Args:
+        symbols: int64 (sequences, N).
+        hops: k of each sequence, int64 (sequences,).
+        hops_max: no k is larger.
+
+    Returns:
+        int64 (sequences, N).
+
+    >>> find(torch.tensor([[0, 1, 0, 1, 0, 1]]), torch.tensor([2]), 2).tolist()
+    [[0, 0, 0, 2, 3, 4]]
+
+    Cost: O(N (log N + log k)): powers of the pointer by squaring, one composition for each binary digit of k.
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1; `theory.hops.find` goes hop by hop.
+    """
+    last = last_copies(symbols)
+    power = torch.nn.functional.pad(torch.where(last > 0, last + 1, 0), (1, 0))
+    pointer = torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).expand_as(symbols)
+    for digit in range(hops_max.bit_length()):
+        pointer = torch.where((hops >> digit & 1 == 1)[:, None], power.gather(-1, pointer), pointer)
+        power = power.gather(-1, power)
+    return pointer
+
+
+@dataclass(frozen=True)
+class _Ids:
+    """What tasks share whose tokens are ids and whose answers are classes."""
+
+    @property
+    def kind(self) -> Literal["classes"]:
+        """One class per token."""
+        return "classes"
+
+    @property
+    def features(self) -> int:
+        """Ids, no features."""
+        return 0
+
+
+@dataclass(frozen=True)
+class HopK(_Ids):
+    """hop_k as published: the token of k, then symbols; each symbol answers with the symbol that k hops lead to.
+
+    Ids are k for 0 <= k <= k_max, then the symbols, then "missing" and "blank". The first answer is blank, an answer that does not exist
+    is missing; both are learned and neither is scored. k is uniform over k_min..k_max, the group is k, -1 where there is no answer.
+    The published sequences have 100 symbols of which the last two are cut off; 98 are drawn here, which is the same distribution.
+
+    Args:
+        symbols: how many, at least 2.
+        alphabet: different symbols, at least 2.
+        k_max, k_min: largest and smallest k.
+        repeats: whether neighbours may be equal.
+        vocabulary: number of token ids and of classes; 0 for as many as there are. Published: 30, of which 23 occur.
+
+    Raises:
+        ValueError: for options outside these ranges.
+
+    >>> task = HopK()
+    >>> task.length, task.vocabulary, task.missing, task.blank
+    (99, 30, 21, 22)
+    >>> batch = HopK(symbols=6, alphabet=2, k_max=2).batch(torch.Generator().manual_seed(0), replicas=1, size=3)
+    >>> batch.inputs.shape, batch.targets[..., 0].tolist(), HopK(symbols=6, alphabet=2, k_max=2).expected(torch.tensor([2, 3, 4, 3, 4]))
+    (torch.Size([1, 3, 7]), [[6, 6, 6]], (tensor([6, 5, 5, 5, 4]), tensor([-1, -1, -1, -1,  2])))
+
+    Cost: O(N (log N + log k)). References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Section 4.2 and Appendix G.
+    """
+
+    symbols: int = 98
+    alphabet: int = 4
+    k_max: int = 16
+    k_min: int = 0
+    repeats: bool = False
+    vocabulary: int = 30
+
+    def __post_init__(self) -> None:
+        """Refuse options that describe no sequences, and fill in the vocabulary."""
+        if self.symbols < 2 or self.alphabet < 2 or not 0 <= self.k_min <= self.k_max:
+            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}, k from {self.k_min} to {self.k_max}: accepted are at least "
+                             f"2 symbols of at least 2 kinds, and 0 <= k_min <= k_max")
+        if self.vocabulary == 0:
+            object.__setattr__(self, "vocabulary", self.blank + 1)
+        if self.vocabulary <= self.blank:
+            raise ValueError(f"vocabulary={self.vocabulary}: the ids go up to {self.blank}; take at least {self.blank + 1}, or 0")
+
+    @property
+    def name(self) -> str:
+        """Task and options."""
+        return (f"hop_k: k {self.k_min} to {self.k_max}, {self.symbols} symbols of {self.alphabet}"
+                f"{', repeats' if self.repeats else ''}")
+
+    @property
+    def length(self) -> int:
+        """The token of k and the symbols."""
+        return self.symbols + 1
+
+    @property
+    def outputs(self) -> int:
+        """One class per id."""
+        return self.vocabulary
+
+    @property
+    def missing(self) -> int:
+        """The id that stands for an answer that does not exist, published as "~"."""
+        return self.k_max + 1 + self.alphabet
+
+    @property
+    def blank(self) -> int:
+        """The id of the first answer, published as "_"."""
+        return self.missing + 1
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw sequences; inputs and targets (R, B, symbols + 1)."""
+        count, device = replicas * size, generator.device
+        k = torch.randint(self.k_min, self.k_max + 1, (count,), generator=generator, device=device)
+        ids = draw_symbols(generator, (count, self.symbols), self.alphabet, self.repeats) + self.k_max + 1
+        pointer = find(ids, k, self.k_max)
+        answers = torch.nn.functional.pad(ids, (1, 0), value=self.missing).gather(-1, pointer)
+        exists = torch.nn.functional.pad(pointer > 0, (1, 0))
+        parts = (torch.cat([k[:, None], ids], dim=-1), torch.nn.functional.pad(answers, (1, 0), value=self.blank), exists,
+                 torch.where(exists, k[:, None], -1), torch.ones_like(exists))
+        return Batch(*(part.view(replicas, size, self.length) for part in parts))
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and k of one sequence by `theory.hops`."""
+        from depthlaw.theory.hops import hop_k
+
+        k, *ids = example.tolist()
+        answers = hop_k(ids, k, missing=self.missing)
+        return torch.tensor([self.blank, *answers]), torch.tensor([-1, *(-1 if a == self.missing else k for a in answers)])
+
+
+@dataclass(frozen=True)
+class Induction(_Ids):
+    """Induction: at each symbol, predict the symbol that followed its last earlier copy, which is hop_1.
+
+    Where there is no earlier copy the answer is the class `alphabet`, learned and not scored. The group is how far back the copy lies.
+
+    Args:
+        symbols: N, at least 2.
+        alphabet: different symbols, at least 2; the token ids.
+        repeats: whether neighbours may be equal.
+
+    Raises:
+        ValueError: for options outside these ranges.
+
+    >>> batch = Induction(symbols=5, alphabet=2).batch(torch.Generator().manual_seed(0), replicas=1, size=1)
+    >>> batch.scored.tolist(), batch.group.tolist(), bool((batch.targets[..., 2:] == batch.inputs[..., 1:-1]).all())
+    ([[[False, False, True, True, True]]], [[[-1, -1, 2, 2, 2]]], True)
+
+    Cost: O(N log N). References: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits; as hop_1, arXiv:2402.09268v1.
+    """
+
+    symbols: int = 32
+    alphabet: int = 16
+    repeats: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that describe no sequences."""
+        if self.symbols < 2 or self.alphabet < 2:
+            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}: accepted are at least 2 and 2")
+
+    @property
+    def name(self) -> str:
+        """Task and options."""
+        return f"induction: {self.symbols} symbols of {self.alphabet}{', repeats' if self.repeats else ''}"
+
+    @property
+    def length(self) -> int:
+        """One token per symbol."""
+        return self.symbols
+
+    @property
+    def vocabulary(self) -> int:
+        """The symbols."""
+        return self.alphabet
+
+    @property
+    def outputs(self) -> int:
+        """The symbols, and "there is none"."""
+        return self.alphabet + 1
+
+    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
+        """Draw sequences; inputs and targets (R, B, symbols)."""
+        ids = draw_symbols(generator, (replicas, size, self.symbols), self.alphabet, self.repeats)
+        last = last_copies(ids)
+        exists = last > 0
+        # Position `last`, counted from 1, is followed by index `last` counted from 0.
+        answers = torch.where(exists, ids.gather(-1, last), self.alphabet)
+        back = torch.arange(1, self.symbols + 1, device=ids.device) - last
+        return Batch(ids, answers, exists, torch.where(exists, back, -1), torch.ones_like(exists))
+
+    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
+        """Targets and look-back of one sequence by `theory.hops`."""
+        from depthlaw.theory.hops import find1, hop_k
+
+        ids = example.tolist()
+        back = [i + 1 - after if after else -1 for i, after in enumerate(find1(ids), start=1)]
+        return torch.tensor(hop_k(ids, 1, missing=self.alphabet)), torch.tensor(back)

@@ -1,0 +1,89 @@
+"""How much of a device a training run uses: operations of a step, the device's measured matrix-product rate, and their ratio."""
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from statistics import median
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from .nets import Shape
+from .settings import Precision, Settings
+from .tasks import Task
+from .training_run import Run, Throughput
+
+__all__ = ["Utilisation", "matmul_rate", "step_operations", "utilisation"]
+
+
+@dataclass(frozen=True)
+class Utilisation:
+    """Operations of the matrix products of one step of all replicas, the rate reached and the device's rate, both in operations per
+    second, and their ratio."""
+
+    operations: int
+    reached: float
+    peak: float
+
+    @property
+    def share(self) -> float:
+        """Of the measured peak."""
+        return self.reached / self.peak
+
+
+def step_operations(shape: Shape, task: Task, settings: Settings, device: torch.device | str = "cpu") -> int:
+    """Multiplications and additions in the matrix products of one step of all replicas, forward and backward, as torch counts them.
+
+    Softmax, activations, loss and optimiser are left out: they are bound by memory, not by arithmetic. A product of (m, k) and (k, n)
+    is 2 m k n.
+
+    Cost: one step.
+    """
+    run = Run(shape, task, replace(settings, steps=1, warmup=0, drawn=1, compiled=False, graphed=False), torch.device(device))
+    counter = FlopCounterMode(display=False)
+    with counter:
+        run.advance()
+    return int(counter.get_total_flops())
+
+
+def matmul_rate(device: torch.device | str = "cpu", precision: Precision = "float32", *, size: int = 0, rounds: int = 7) -> float:
+    """Operations per second of a large square matrix product on a device, the median of some rounds: the peak that counts here.
+
+    Args:
+        device: where; on a CPU with as many threads as torch has.
+        precision: of the product.
+        size: of the matrices; 0 for 1024 on a CPU and 8192 on a GPU.
+        rounds: timed products, after one that is not timed.
+    """
+    device = torch.device(device)
+    dtype = {"float32": torch.float32, "float64": torch.float64, "bf16": torch.bfloat16}[precision]
+    size = size or (8192 if device.type == "cuda" else 1024)
+    left, right = torch.ones(2, size, size, dtype=dtype, device=device).unbind()
+    seconds = []
+    for _ in range(rounds + 1):
+        before = _now(device)
+        torch.mm(left, right)
+        seconds.append(_now(device) - before)
+    return 2 * size**3 / median(seconds[1:])
+
+
+def utilisation(shape: Shape, task: Task, settings: Settings, throughput: Throughput, *, device: torch.device | str = "cpu") -> Utilisation:
+    """The share of the device's measured matrix-product rate that a training run reached.
+
+    Args:
+        shape, task, settings, device: as given to `train`.
+        throughput: what `train` reported.
+
+    Raises:
+        ValueError: where no step was timed.
+    """
+    if not throughput.seconds:
+        raise ValueError("no step was timed: train at least one step, in this process")
+    operations = step_operations(shape, task, settings, device)
+    return Utilisation(operations, operations * throughput.steps / throughput.seconds, matmul_rate(device, settings.precision))
+
+
+def _now(device: torch.device) -> float:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
+    return time.perf_counter()

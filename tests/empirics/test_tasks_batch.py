@@ -1,0 +1,115 @@
+"""What all tasks promise: shapes, ids in range, one seed one batch, fields that a record can hold, and labels that another route confirms."""
+import dataclasses
+import json
+
+import pytest
+import torch
+
+from depthlaw.empirics.tasks import Agreement, Batch, cross_check
+from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.languages import Blocks, Prefixes
+from depthlaw.empirics.tasks.sequences import HopK, Induction
+
+TASKS = [
+    Connectivity(vertices=7), Connectivity(vertices=9, family="paths", max_distance=3, index=True),
+    Connectivity(vertices=9, family="forest", window=2), Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
+    Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.15, max_distance=3),
+    SourceTarget(vertices=7), SourceTarget(vertices=7, family="Erdos-Renyi", edge_probability=0.2),
+    SourceTarget(vertices=7, family="forest", cut=0.3), SourceTarget(vertices=9, family="paths"),
+    Components(vertices=8), Components(vertices=8, family="forest", index=True),
+    Cycles(cycle=3), Cycles(cycle=6), Cycles(cycle=7, tokens="edges"),
+    HopK(symbols=20, k_max=5), HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0), HopK(),
+    Induction(symbols=16, alphabet=5), Induction(symbols=9, alphabet=2, repeats=True),
+    Prefixes(letters=10), Prefixes("(a|b)*aa(a|b)*", letters=9, whole=True), Prefixes("a*b*c?", letters=6, alphabet="abc"),
+    Prefixes("a*b*", letters=7, negatives="uniform"),
+    Blocks(blocks=3, letters=12), Blocks(blocks=1, letters=5), Blocks(blocks=4, letters=15, words="published"),
+]
+
+
+def drawn(task, seed=0, replicas=2, size=16):
+    return task.batch(torch.Generator().manual_seed(seed), replicas, size)
+
+
+def equal(one, two):
+    return all(torch.equal(getattr(one, f.name), getattr(two, f.name)) for f in dataclasses.fields(Batch) if getattr(one, f.name) is not None)
+
+
+def by_name(task):
+    return task.name
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_shapes_and_ranges_are_those_the_task_states(task):
+    batch = drawn(task)
+    assert batch.kind == task.kind
+    assert batch.targets.shape == (2, 16, task.length, task.length)[:batch.targets.ndim]
+    if task.vocabulary:
+        assert task.features == 0
+        assert batch.inputs.dtype == torch.int64
+        assert batch.inputs.shape == (2, 16, task.length)
+        assert 0 <= batch.inputs.min() <= batch.inputs.max() < task.vocabulary
+    else:
+        assert batch.inputs.dtype == torch.float32
+        assert batch.inputs.shape == (2, 16, task.length, task.features)
+    if task.kind == "classes":
+        assert 0 <= batch.targets.min() <= batch.targets.max() < task.outputs
+    assert batch.scored.any()
+    assert (batch.loss_mask | ~batch.scored).all(), "what is scored is learned"
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_labels_agree_with_another_route(task):
+    compared, wrong = cross_check(task, drawn(task))
+    assert compared > 0
+    assert wrong == 0
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_labels_of_other_examples_do_not(task):
+    batch = drawn(task)
+    assert cross_check(task, dataclasses.replace(batch, inputs=batch.inputs.roll(1, dims=1))).wrong > 0
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_one_seed_one_batch_and_replicas_of_their_own(task):
+    batch = drawn(task)
+    assert equal(batch, drawn(task))
+    assert not equal(batch, drawn(task, seed=1))
+    assert not torch.equal(batch.inputs[0], batch.inputs[1])
+
+
+@pytest.mark.parametrize("task", TASKS, ids=by_name)
+def test_a_record_holds_the_task(task):
+    assert type(task)(**json.loads(json.dumps(dataclasses.asdict(task)))) == task
+
+
+def test_names_tell_the_tasks_apart():
+    assert len({task.name for task in TASKS}) == len(TASKS)
+
+
+def test_what_is_learned_is_what_is_scored_unless_stated():
+    ids = torch.zeros(1, 1, 3, dtype=torch.int64)
+    scored = torch.tensor([[[True, False, True]]])
+    assert Batch(ids, ids, scored, ids).loss_mask is scored
+    assert Batch(ids, ids, scored, ids, ~scored).loss_mask.equal(~scored)
+
+
+@pytest.mark.parametrize(("change", "message"), [
+    ({"targets": torch.zeros(1, 1, 3)}, "targets is torch.float32"),
+    ({"scored": torch.ones(1, 1, 3, dtype=torch.int64)}, "scored is torch.int64"),
+    ({"group": torch.zeros(1, 3, dtype=torch.int64)}, "group is torch.int64 of shape"),
+    ({"learned": torch.zeros(1, 1, 4, dtype=torch.bool)}, "learned is torch.bool of shape"),
+    ({"inputs": torch.zeros(1, 2, 3, dtype=torch.int64)}, "first three")])
+def test_a_batch_of_parts_that_do_not_fit_is_refused(change, message):
+    ids = torch.zeros(1, 1, 3, dtype=torch.int64)
+    with pytest.raises(ValueError, match=message):
+        Batch(**{"inputs": ids, "targets": ids, "scored": ids == 0, "group": ids} | change)
+
+
+def test_only_scored_labels_are_compared():
+    task = HopK(symbols=8, k_min=3, k_max=3)
+    batch = drawn(task)
+    compared, _ = cross_check(task, batch)
+    wrong_elsewhere = dataclasses.replace(batch, targets=torch.where(batch.scored, batch.targets, 0))
+    assert cross_check(task, wrong_elsewhere) == Agreement(compared, 0)
+    assert compared == int(batch.scored.sum())

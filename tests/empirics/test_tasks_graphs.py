@@ -1,0 +1,232 @@
+"""Graph tasks against networkx, the distributions they state, and generators that are broken on purpose."""
+import math
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from depthlaw.empirics.tasks import cross_check, graph_families
+from depthlaw.empirics.tasks.graph_families import RandomGraphs, distances, edge_tokens, permutations
+from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+
+# Probability that a statistical test here fails although the distribution is right, at a seed not yet fixed.
+FALSE_ALARM = 1e-6
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+def fits(counts, expected):
+    return stats.chisquare(counts, expected).pvalue > FALSE_ALARM
+
+
+def binomial(count, n, p):
+    return stats.binomtest(count, n, p).pvalue > FALSE_ALARM
+
+
+# --- distances ------------------------------------------------------------------------------------------------------------------
+
+
+@given(st.integers(1, 9).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n)))
+def test_distances_are_those_of_networkx(rows):
+    adjacency = torch.tensor(rows)
+    g = nx.from_numpy_array(adjacency.numpy(), create_using=nx.DiGraph)
+    far = np.full(adjacency.shape, -1)
+    for u, found in nx.all_pairs_shortest_path_length(g):
+        far[u, list(found)] = list(found.values())
+    assert distances(adjacency[None])[0].tolist() == far.tolist()
+
+
+def test_distances_of_a_batch_with_unequal_diameters():
+    path, empty, full = torch.diag(torch.ones(8), 1).bool(), torch.zeros(9, 9).bool(), torch.ones(9, 9).bool()
+    assert distances(torch.stack([path | path.mT, empty, full])).amax((1, 2)).tolist() == [8, 0, 1]
+
+
+@pytest.mark.parametrize("family", ["two paths", "paths", "forest"])
+def test_distances_by_construction_are_those_of_the_edges(family):
+    far = RandomGraphs(vertices=40, family=family, window=3).distances(seeded(), 200)
+    assert torch.equal(far, distances(far == 1))
+
+
+@pytest.mark.parametrize("vertices", [128, 129, 200])
+def test_places_of_long_paths_do_not_overflow(vertices):
+    far = RandomGraphs(vertices=vertices, family="paths", cut=0.9).distances(seeded(), 20)
+    assert torch.equal(far, distances(far == 1))
+
+
+# --- broken generators ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_search_that_stops_too_early_is_caught(monkeypatch):
+    task = Connectivity(vertices=12, family="Erdos-Renyi", edge_probability=0.15)
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong == 0
+
+    right = graph_families._shortest
+
+    def early(far):
+        far = right(far)
+        return far.masked_fill_(far > 3, len(far))
+
+    monkeypatch.setattr(graph_families, "_shortest", early)
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
+
+
+def test_a_forest_whose_distances_are_those_to_the_root_is_caught(monkeypatch):
+    task = Components(vertices=12, family="forest")
+    right = RandomGraphs._forest
+
+    def broken(self, generator, count):
+        far = right(self, generator, count)
+        return torch.where(far > 2, far - 1, far)
+
+    monkeypatch.setattr(RandomGraphs, "_forest", broken)
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
+
+
+def test_an_edge_lost_from_the_inputs_is_caught():
+    task = SourceTarget(vertices=9, family="paths", cut=0.0)
+    batch = task.batch(seeded(), 1, 50)
+    assert cross_check(task, batch).wrong == 0
+    batch.inputs[..., :2] = task.vertices
+    assert cross_check(task, batch).wrong > 0
+
+
+def test_rows_of_a_directed_graph_are_refused():
+    task = Connectivity(vertices=5)
+    batch = task.batch(seeded(), 1, 1)
+    batch.inputs[0, 0, 0, 1] = 1 - batch.inputs[0, 0, 0, 1]
+    with pytest.raises(ValueError, match="undirected"):
+        cross_check(task, batch)
+
+
+def test_what_is_no_cycle_is_refused():
+    task = Cycles(cycle=5)
+    path = torch.eye(10) + torch.diag(torch.ones(9), 1) + torch.diag(torch.ones(9), -1)
+    with pytest.raises(ValueError, match="neither one nor two cycles"):
+        task.expected(path)
+
+
+# --- distributions --------------------------------------------------------------------------------------------------------------
+
+
+def test_permutations_are_uniform():
+    drawn = permutations(6000, 3, seeded())
+    assert drawn.sort().values.equal(torch.arange(3).expand(6000, 3))
+    assert fits(drawn.mv(torch.tensor([9, 3, 1])).unique(return_counts=True)[1].tolist(), [1000] * 6)
+
+
+@pytest.mark.parametrize("task", [Connectivity(vertices=9), Connectivity(vertices=9, family="forest"), Cycles(cycle=4)], ids=lambda t: t.name)
+def test_every_pair_of_vertices_is_an_edge_equally_often(task):
+    batch = task.batch(seeded(), 1, 4000)
+    count = task.adjacency(batch.inputs)[0].sum(0)[*torch.triu_indices(task.length, task.length, 1)]
+    # Pairs of one graph exclude each other, which only makes the counts more even than independent ones.
+    assert fits(count.tolist(), [count.double().mean().item()] * len(count))
+
+
+def test_without_permutation_they_are_not(monkeypatch):
+    monkeypatch.setattr(graph_families, "permutations", lambda count, n, generator: torch.arange(n).expand(count, n))
+    task = Connectivity(vertices=9)
+    count = task.adjacency(task.batch(seeded(), 1, 4000).inputs)[0].sum(0)[*torch.triu_indices(9, 9, 1)]
+    assert not fits(count.tolist(), [count.double().mean().item()] * len(count))
+
+
+@pytest.mark.parametrize(("limit", "lengths"), [(0, [1, 2, 3, 4, 5, 6, 7]), (5, [2, 3, 4, 5, 6]), (3, [4])])
+def test_two_paths_are_cut_evenly(limit, lengths):
+    far = RandomGraphs(vertices=8, max_distance=limit).distances(seeded(), 7000)
+    found, counts = (far[:, 0] >= 0).sum(-1).unique(return_counts=True)
+    assert found.tolist() == lengths
+    # Vertex 0 lies on the path of s vertices with probability s / 8, and s and 8 - s are equally likely.
+    assert len(lengths) == 1 or fits(counts.tolist(), [7000 * s / sum(lengths) for s in lengths])
+
+
+@pytest.mark.parametrize("family", ["paths", "forest", "Erdos-Renyi"])
+def test_the_limit_on_distances_is_kept_and_reached(family):
+    task = RandomGraphs(vertices=14, family=family, window=2, edge_probability=0.12, max_distance=4)
+    far = task.distances(seeded(), 300)
+    assert far.shape == (300, 14, 14)
+    assert far.max() == 4
+
+
+def test_cuts_and_edges_are_as_frequent_as_stated():
+    for family, p in (("paths", 0.88), ("forest", 0.88), ("Erdos-Renyi", 0.1)):
+        far = RandomGraphs(vertices=10, family=family).distances(seeded(), 1000)
+        places = 1000 * (math.comb(10, 2) if family == "Erdos-Renyi" else 9)
+        assert binomial(int((far == 1).sum()) // 2, places, p)
+
+
+def test_a_window_of_one_gives_paths_and_an_open_one_shallow_trees():
+    narrow, wide = (RandomGraphs(vertices=30, family="forest", cut=0.0, window=w).distances(seeded(), 50) for w in (1, 0))
+    assert (narrow.amax((1, 2)) == 29).all()
+    assert wide.amax((1, 2)).max() < 20
+
+
+def test_limits_that_no_graph_fits_are_reported():
+    task = Connectivity(vertices=30, family="forest", cut=0.0, window=1, max_distance=5)
+    with pytest.raises(ValueError, match="fewer than one graph"):
+        task.batch(seeded(), 1, 2)
+
+
+# --- tasks ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_s_t_answers_are_balanced_and_pairs_different():
+    batch = SourceTarget(vertices=8).batch(seeded(), 1, 4000)
+    assert (batch.inputs[..., -2] != batch.inputs[..., -1]).all()
+    assert binomial(int(batch.targets.sum()), 4000, 0.5)
+
+
+def test_s_t_pairs_of_a_connected_graph_are_connected():
+    batch = SourceTarget(vertices=5, family="forest", cut=0.0).batch(seeded(), 1, 100)
+    assert batch.targets[batch.scored].all()
+    assert (batch.inputs[..., -2] != batch.inputs[..., -1]).all()
+
+
+def test_edge_tokens_hold_each_edge_once_in_random_order_and_direction():
+    g = nx.petersen_graph()
+    adjacency = torch.from_numpy(nx.to_numpy_array(g)).bool().expand(3000, 10, 10)
+    tokens = edge_tokens(adjacency, 17, seeded()).view(3000, 17, 2)
+    assert (tokens[:, 15:] == 10).all()
+    listed = tokens[:, :15].sort().values @ torch.tensor([10, 1])
+    assert (listed.sort().values == torch.tensor(sorted(10 * u + v for u, v in g.edges))).all()
+    assert fits(listed[:, 0].unique(return_counts=True)[1].tolist(), [200] * 15)
+    assert binomial(int((tokens[:, 0, 0] < tokens[:, 0, 1]).sum()), 3000, 0.5)
+
+
+def test_edge_tokens_need_room():
+    with pytest.raises(ValueError, match="there is room for 2"):
+        edge_tokens(torch.ones(1, 3, 3, dtype=torch.bool), 2, seeded())
+
+
+def test_components_answer_with_their_smallest_vertex_and_its_distance():
+    batch = Components(vertices=6, family="paths", cut=1.0).batch(seeded(), 1, 2)
+    assert batch.targets[0].tolist() == [list(range(6))] * 2
+    assert batch.group.max() == 0
+
+
+def test_one_cycle_and_two_are_balanced_and_regular():
+    batch = Cycles(cycle=5).batch(seeded(), 1, 4000)
+    assert (batch.inputs.sum(-1) == 3).all()
+    assert binomial(int(batch.targets[..., 0].sum()), 4000, 0.5)
+    assert batch.scored.sum() == 4000
+
+
+@pytest.mark.parametrize("cycle", [3, 4, 5, 8, 9])
+def test_the_group_of_cycles_is_where_the_vertices_reached_first_differ(cycle):
+    reached = [[len(nx.ego_graph(nx.cycle_graph(n), 0, hops)) for hops in range(cycle + 1)] for n in (cycle, 2 * cycle)]
+    first = next(hops for hops, (a, b) in enumerate(zip(*reached, strict=True)) if a != b)
+    assert Cycles(cycle=cycle).batch(seeded(), 1, 1).group.unique().tolist() == [first]
+
+
+@pytest.mark.parametrize(("build", "message"), [
+    (lambda: Connectivity(vertices=1), "at least 2"), (lambda: Connectivity(family="stars"), "two paths, paths, forest, Erdos-Renyi"),
+    (lambda: Connectivity(cut=1.5), "probabilities"), (lambda: Connectivity(edge_probability=-0.1), "probabilities"),
+    (lambda: Connectivity(vertices=12, max_distance=4), "at least 5"), (lambda: Connectivity(window=-1), "accepted"),
+    (lambda: Cycles(cycle=2), "at least 3"), (lambda: Cycles(tokens="matrix"), "rows or edges")])
+def test_options_out_of_range_are_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()

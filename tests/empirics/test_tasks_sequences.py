@@ -1,0 +1,96 @@
+"""hop_k and induction against theory's pointers, and the published data."""
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from depthlaw.empirics.tasks import cross_check, sequences
+from depthlaw.empirics.tasks.sequences import HopK, Induction, draw_symbols, find, last_copies
+from depthlaw.theory import hops as theory
+
+FALSE_ALARM = 1e-6
+
+
+def seeded(seed=0):
+    return torch.Generator().manual_seed(seed)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 20))
+def test_find_is_theory_s(symbols, k):
+    assert find(torch.tensor([symbols]), torch.tensor([k]), 20)[0].tolist() == theory.find(symbols, k)
+    assert [p + 1 if p else 0 for p in last_copies(torch.tensor(symbols)).tolist()] == theory.find1(symbols)
+
+
+def test_each_sequence_has_a_k_of_its_own():
+    symbols = torch.tensor([0, 1, 0, 1, 0, 1, 0]).expand(4, 7)
+    assert find(symbols, torch.arange(4), 3).tolist() == [theory.find(symbols[0].tolist(), k) for k in range(4)]
+
+
+def test_symbols_are_uniform_and_so_is_the_next_one():
+    drawn = draw_symbols(seeded(), (3000, 2), 4, repeats=False)
+    pairs, counts = (drawn @ torch.tensor([4, 1])).unique(return_counts=True)
+    assert pairs.tolist() == [4 * a + b for a in range(4) for b in range(4) if a != b]
+    assert stats.chisquare(counts.tolist()).pvalue > FALSE_ALARM
+    free = draw_symbols(seeded(), (3000, 2), 4, repeats=True) @ torch.tensor([4, 1])
+    assert stats.chisquare(free.unique(return_counts=True)[1].tolist()).pvalue > FALSE_ALARM
+    assert len(free.unique()) == 16
+
+
+def test_ids_are_the_published_ones():
+    task = HopK()
+    batch = task.batch(seeded(), 1, 500)
+    assert (task.length, task.vocabulary, task.outputs) == (99, 30, 30)
+    assert batch.inputs[..., 0].unique().tolist() == list(range(17))
+    assert batch.inputs[..., 1:].unique().tolist() == [17, 18, 19, 20]
+    assert (batch.targets[..., 0] == 22).all()
+    assert batch.targets[..., 1:].unique().tolist() == [17, 18, 19, 20, 21]
+    assert batch.scored.equal(batch.targets < 21)
+    assert batch.learned.all()
+    assert stats.chisquare(batch.inputs[..., 0].flatten().bincount().tolist()).pvalue > FALSE_ALARM
+
+
+def test_no_hop_is_the_identity_and_scored_everywhere():
+    batch = HopK(k_max=0, symbols=10, vocabulary=0).batch(seeded(), 1, 5)
+    assert batch.targets[..., 1:].equal(batch.inputs[..., 1:])
+    assert batch.scored.sum(-1).tolist() == [[10] * 5]
+
+
+@pytest.mark.parametrize("k", [1, 4, 16])
+def test_97_minus_3k_positions_are_scored_on_average(k):
+    scored = HopK(k_min=k, k_max=k, vocabulary=0).batch(seeded(), 1, 4000).scored.sum(-1).double()
+    # For small k it is that number in every sequence; later five standard errors, which are exceeded with probability below 1e-6.
+    error = scored.std().item() / 4000**0.5
+    assert (error == 0) == (k < 16)
+    assert abs(scored.mean().item() - (97 - 3 * k)) <= 5 * error
+    assert abs(scored.mean().item() - (98 - 3 * k)) > 5 * error
+
+
+def test_a_pointer_one_short_is_caught(monkeypatch):
+    task = HopK(symbols=15, k_max=4)
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong == 0
+    monkeypatch.setattr(sequences, "find", lambda symbols, hops, hops_max: find(symbols, (hops - 1).clamp(min=0), hops_max))
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
+
+
+def test_induction_that_answers_with_the_copy_itself_is_caught(monkeypatch):
+    task = Induction(symbols=15, alphabet=4)
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong == 0
+    monkeypatch.setattr(sequences, "last_copies", lambda symbols: (last_copies(symbols) - 1).clamp(min=0))
+    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
+
+
+def test_the_answer_of_induction_follows_the_copy():
+    ids = torch.tensor([3, 1, 2, 3, 1, 1, 0])
+    answers, back = Induction(symbols=7, alphabet=4, repeats=True).expected(ids)
+    assert answers.tolist() == [4, 4, 4, 1, 2, 1, 4]
+    assert back.tolist() == [-1, -1, -1, 3, 3, 1, -1]
+
+
+@pytest.mark.parametrize(("build", "message"), [
+    (lambda: HopK(symbols=1), "at least 2 symbols"), (lambda: HopK(alphabet=1), "at least 2 kinds"),
+    (lambda: HopK(k_min=5, k_max=4), "k_min <= k_max"), (lambda: HopK(vocabulary=22), "at least 23"),
+    (lambda: Induction(symbols=1), "at least 2 and 2")])
+def test_options_out_of_range_are_refused(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()

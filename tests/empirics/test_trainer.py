@@ -1,0 +1,343 @@
+"""Replicas trained together against single nets trained alone, and what becomes of those that diverge, succeed, or are killed."""
+import math
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional
+
+from depthlaw.empirics import trainer
+from depthlaw.empirics.adamw import schedule_factor
+from depthlaw.empirics.checkpoints import CheckpointError
+from depthlaw.empirics.evaluation import draw, evaluate, source
+from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.tasks import Batch
+from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.trainer import Settings, train, tuned
+from depthlaw.empirics.training_run import Run, losses
+
+pytestmark = pytest.mark.train
+U = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Recall:
+    """One token; the answer is its letter, or, with shuffled labels, another draw."""
+
+    shuffled: bool = False
+    name: str = "recall"
+    kind: str = "classes"
+    length: int = 1
+    vocabulary: int = 8
+    features: int = 0
+    outputs: int = 8
+
+    def batch(self, generator, replicas, size):
+        inputs, coins = torch.randint(0, self.outputs, (2, replicas, size, 1), generator=generator)
+        everywhere = torch.ones_like(inputs, dtype=torch.bool)
+        return Batch(inputs, coins if self.shuffled else inputs, everywhere, torch.zeros_like(inputs))
+
+
+RECALL = Shape(width=8, depth=1, vocabulary=8, outputs=8)
+GRAPHS = Connectivity(vertices=4)
+PAIRS = Shape(width=6, depth=2, features=GRAPHS.features, outputs=GRAPHS.outputs)
+SMALL = Settings(steps=12, batch=4, learning_rates=(1e-2, 3e-2, 1e-2), seeds=(3, 3, 8), std=0.3, drawn=5, evaluate_every=4, validation=8, warmup=3,
+                 schedule="cosine", clip=0.5)
+
+
+def weights(trained):
+    return torch.cat([p.detach().flatten(1) for p in trained.net.parameters()], dim=1)
+
+
+class Killed(Exception):
+    pass
+
+
+# --- together as alone -------------------------------------------------------------------------------------------------------
+
+
+def alone(shape, task, settings, r):
+    """One replica as one trains a single net: torch's optimiser, clipping and losses, step by step."""
+    net = Net(shape, rng=[np.random.default_rng(source("weights", settings.seeds[r]))], std=settings.std, dtype=settings.dtype)
+    optimiser = torch.optim.AdamW(net.parameters(), lr=settings.learning_rates[r], eps=settings.epsilon, weight_decay=settings.weight_decay)
+    for step in range(settings.steps):
+        block, index = divmod(step, settings.drawn)
+        batch = draw(task, [settings.seeds[r]], settings.batch * settings.drawn, "cpu", "training", block)
+        rows = slice(index * settings.batch, (index + 1) * settings.batch)
+        inputs, targets, learned = (t[0, rows] for t in (batch.inputs, batch.targets, batch.learned))
+        factor = schedule_factor(step, steps=settings.steps, warmup=settings.warmup, schedule=settings.schedule)
+        optimiser.param_groups[0]["lr"] = settings.learning_rates[r] * factor
+        optimiser.zero_grad()
+        logits = net((inputs if shape.vocabulary else inputs.to(settings.dtype))[None])[0][learned]
+        targets = targets[learned]
+        loss = (functional.cross_entropy(logits, targets) if task.kind == "classes"
+                else functional.binary_cross_entropy_with_logits(logits, targets.to(settings.dtype)))
+        loss.backward()
+        nn.utils.clip_grad_norm_(net.parameters(), settings.clip)
+        optimiser.step()
+    return torch.cat([p.detach().flatten(1) for p in net.parameters()], dim=1)[0]
+
+
+# A gradient of at most 1 is wrong by fewer than 2^10 roundings; Adam divides it by at least epsilon; the factor 2^6 is for the weights'
+# errors, which come back through the gradients of the 12 steps.
+ALONE = replace(SMALL, precision="float64", epsilon=1e-3, clip=0.05)
+BOUND = 2**6 * ALONE.steps * max(ALONE.learning_rates) * 2**10 * U / ALONE.epsilon
+
+
+@pytest.mark.parametrize(("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"])
+def test_a_replica_trains_as_it_would_alone_with_torchs_optimiser(shape, task):
+    together = weights(train(shape, task, ALONE))
+    for r in range(3):
+        assert (together[r] - alone(shape, task, ALONE, r)).abs().max() <= BOUND
+
+
+@pytest.mark.parametrize("wrong", [{"epsilon": 1.01e-3}, {"weight_decay": 0.011}, {"clip": 0.051}, {"warmup": 4}, {"betas": (0.9, 0.99)},
+                                   {"learning_rates": (1.0001e-2,) * 3}])
+def test_another_constant_is_noticed(wrong):
+    together = weights(train(PAIRS, GRAPHS, replace(ALONE, **wrong)))
+    assert (together[0] - alone(PAIRS, GRAPHS, ALONE, 0)).abs().max() > BOUND
+
+
+def test_the_company_does_not_matter():
+    together, single = (weights(train(PAIRS, GRAPHS, settings)) for settings in (ALONE, replace(ALONE, learning_rates=(1e-2,), seeds=(8,))))
+    assert (together[2] - single[0]).abs().max() <= BOUND
+    assert (together[0] - single[0]).abs().max() > BOUND
+
+
+def test_the_same_arguments_give_the_same_bits():
+    first, second = (train(PAIRS, GRAPHS, SMALL) for _ in range(2))
+    assert torch.equal(weights(first), weights(second))
+    assert first.history == second.history
+    other = train(PAIRS, GRAPHS, replace(SMALL, seeds=(4, 3, 8)))
+    assert not torch.equal(weights(first)[0], weights(other)[0])
+
+
+def test_each_loss_is_the_mean_over_what_is_learned():
+    logits = torch.tensor([[[[0.0, 0.0], [9.0, 0.0]]], [[[0.0, 1.0], [0.0, 1.0]]]], dtype=torch.float64)
+    targets = torch.tensor([[[0, 1]], [[1, 1]]])
+    found = losses(logits, targets, torch.tensor([[[1.0, 0.0]], [[0.5, 0.5]]], dtype=torch.float64))
+    assert abs(found[0] - math.log(2)) <= 4 * U
+    assert abs(found[1] - math.log(1 + math.exp(-1))) <= 8 * U
+
+
+# --- divergence, success, chance ---------------------------------------------------------------------------------------------
+
+
+def test_a_replica_that_diverges_leaves_the_others_bit_for_bit():
+    wild = replace(PAIRS, attention="linearised")
+    settings = replace(SMALL, learning_rates=(1e-2, 1e6, 1e-2), weight_decay=0.0, warmup=0, seeds=(3, 4, 8))
+    calm = replace(settings, learning_rates=(1e-2, 1e-3, 1e-2))
+    disturbed, undisturbed = train(wild, GRAPHS, settings), train(wild, GRAPHS, calm)
+    assert disturbed.status == ("not converged", "diverged", "not converged")
+    assert disturbed.steps[1] < disturbed.steps[0] == settings.steps
+    assert torch.equal(weights(disturbed)[[0, 2]], weights(undisturbed)[[0, 2]])
+    assert weights(disturbed).isfinite().all()
+    assert disturbed.history[-1].loss[1] is None
+    # Its weights are those before the step that was not finite.
+    shorter = train(wild, GRAPHS, replace(settings, steps=disturbed.steps[1], schedule="constant"))
+    longer = train(wild, GRAPHS, replace(settings, schedule="constant"))
+    assert longer.steps[1] == shorter.steps[1]
+    assert torch.equal(weights(longer)[1], weights(shorter)[1])
+
+
+def test_a_run_in_which_all_diverge_ends():
+    settings = replace(SMALL, learning_rates=(1e6,) * 3, weight_decay=0.0, warmup=0, steps=10_000)
+    trained = train(replace(PAIRS, attention="linearised"), GRAPHS, settings)
+    assert trained.status == ("diverged",) * 3
+    assert trained.throughput.steps < settings.steps
+
+
+LEARN = Settings(steps=200, batch=16, learning_rates=(0.05, 0.05, 1e-6), seeds=(0, 1, 2), std=0.3, evaluate_every=10, validation=64, success=0.99)
+
+
+def test_replicas_stop_when_they_succeed_twice_in_a_row():
+    trained = train(RECALL, Recall(), LEARN)
+    assert trained.status == ("success", "success", "not converged")
+    assert trained.steps[2] == LEARN.steps
+    for r in range(2):
+        good = [entry.step for entry in trained.history if entry.accuracy[r] >= 0.99]
+        first = next(step for step in good if step + 10 in good)
+        assert trained.steps[r] == first + 10 < LEARN.steps
+        assert trained.history[-1].loss[r] is None
+    ended = train(RECALL, Recall(), replace(LEARN, learning_rates=(0.05, 0.05), seeds=(0, 1)))
+    assert ended.throughput.steps == max(trained.steps[:2])
+
+
+def test_without_a_criterion_nothing_succeeds():
+    assert train(RECALL, Recall(), replace(LEARN, success=None, steps=40)).status == ("not converged",) * 3
+
+
+def test_shuffled_labels_give_chance_and_true_ones_do_not():
+    settings = replace(LEARN, learning_rates=(0.05,) * 3, success=None, steps=60)
+    shape = replace(RECALL, vocabulary=2, outputs=2)
+    shuffled, true = (Recall(shuffled=each, vocabulary=2, outputs=2) for each in (True, False))
+    chance, learned = (evaluate(train(shape, task, settings).net, task, seed=7, graphs=1000) for task in (shuffled, true))
+    for r in range(3):
+        # Level 1 - 1e-6 each: a false alarm in 300,000 changes of the seeds.
+        low, high = chance.interval(r, 0, alpha=1e-6)
+        assert low <= 0.5 <= high
+        assert high - low < 0.2
+        assert learned.interval(r, 0, alpha=1e-6)[0] > 0.9
+
+
+def test_the_rate_is_chosen_by_the_median_over_seeds():
+    settings = replace(LEARN, steps=60, success=None)
+    choice = tuned(RECALL, Recall(), settings, rates=(1e-6, 0.05, 1e-5), seeds=(0, 1, 2))
+    assert choice.rate == 0.05
+    assert choice.accuracy.shape == (3, 3)
+    assert (choice.accuracy[1] == 1).all()
+    assert np.median(choice.accuracy[0]) < 1
+    assert choice.trained.net.replicas == 9
+    wild = tuned(replace(PAIRS, attention="linearised"), GRAPHS, replace(SMALL, weight_decay=0.0, warmup=0), rates=(1e6, 1e-2), seeds=(0, 1, 2))
+    assert wild.rate == 1e-2
+    assert (wild.accuracy[0] == 0).all()
+
+
+# --- killed and resumed ------------------------------------------------------------------------------------------------------
+
+
+def killing(step, kill):
+    def progress(at):
+        if at.step >= step:
+            kill()
+    return progress
+
+
+def raise_killed():
+    raise Killed
+
+
+@pytest.mark.parametrize("dropout", [0.0, 0.2])
+def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, monkeypatch, dropout):
+    shape = replace(PAIRS, dropout=dropout)
+    undisturbed, advance = train(shape, GRAPHS, SMALL), Run.advance
+    for step in range(1, SMALL.steps + 1):
+        folder = tmp_path / str(step)
+
+        def killed(self, step=step):
+            advance(self)
+            if self.step == step:
+                raise Killed
+
+        monkeypatch.setattr(Run, "advance", killed)
+        with pytest.raises(Killed):
+            train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3)
+        monkeypatch.setattr(Run, "advance", advance)
+        resumed = train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3)
+        assert torch.equal(weights(resumed), weights(undisturbed))
+        assert (resumed.history, resumed.steps, resumed.status) == (undisturbed.history, undisturbed.steps, undisturbed.status)
+        # Nothing is trained again before the last checkpoint.
+        assert resumed.throughput.steps == SMALL.steps - max(0, 3 * ((step - 1) // 3))
+
+
+def test_killed_during_success_and_divergence(tmp_path):
+    undisturbed = train(RECALL, Recall(), LEARN)
+    for step in (30, 60):
+        with pytest.raises(Killed):
+            train(RECALL, Recall(), LEARN, folder=tmp_path / str(step), progress=killing(step, raise_killed))
+        resumed = train(RECALL, Recall(), LEARN, folder=tmp_path / str(step))
+        assert torch.equal(weights(resumed), weights(undisturbed))
+        assert (resumed.history, resumed.steps, resumed.status) == (undisturbed.history, undisturbed.steps, undisturbed.status)
+
+
+SCRIPT = """
+import os, signal, sys
+from pathlib import Path
+import torch
+torch.set_num_threads(1)
+from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.trainer import Settings, train
+task = Connectivity(vertices=4)
+kill = lambda at: os.kill(os.getpid(), signal.SIGKILL) if at.step >= 8 else None
+train(Shape(width=6, depth=2, features=task.features, outputs=task.outputs), task, {settings}, folder=Path({folder!r}), checkpoint_every=3,
+      progress=kill)
+"""
+
+
+def test_sigkill_and_resumed(tmp_path):
+    done = subprocess.run([sys.executable, "-c", SCRIPT.format(settings=SMALL, folder=str(tmp_path))], capture_output=True, text=True,
+                          env=os.environ, check=False)
+    assert done.returncode == -signal.SIGKILL, done.stderr
+    resumed = train(PAIRS, GRAPHS, SMALL, folder=tmp_path, checkpoint_every=3)
+    assert resumed.throughput.steps == SMALL.steps - 6
+    assert torch.equal(weights(resumed), weights(train(PAIRS, GRAPHS, SMALL)))
+
+
+def test_a_finished_run_is_not_trained_again(tmp_path):
+    first, second = (train(PAIRS, GRAPHS, SMALL, folder=tmp_path) for _ in range(2))
+    assert (first.throughput.steps, second.throughput.steps) == (SMALL.steps, 0)
+    assert torch.equal(weights(first), weights(second))
+    assert first.history == second.history
+
+
+@pytest.mark.parametrize("change", ["settings", "task", "shape"])
+def test_a_checkpoint_of_another_run_is_refused(tmp_path, change):
+    train(PAIRS, GRAPHS, replace(SMALL, steps=1), folder=tmp_path)
+    arguments = {"settings": replace(SMALL, steps=1), "task": GRAPHS, "shape": PAIRS}
+    arguments[change] = {"settings": SMALL, "task": replace(GRAPHS, cut=0.5), "shape": replace(PAIRS, depth=1)}[change]
+    with pytest.raises(CheckpointError, match="belongs to a run with another"):
+        train(arguments["shape"], arguments["task"], arguments["settings"], folder=tmp_path)
+
+
+# --- around it ---------------------------------------------------------------------------------------------------------------
+
+
+def test_progress_says_how_far_how_fast_and_how_long():
+    said = []
+    train(PAIRS, GRAPHS, SMALL, progress=said.append)
+    assert [at.step for at in said] == [0, 4, 5, 8, 10, 12]
+    assert said[0].eta == math.inf
+    assert said[-1].eta == 0
+    for at in said[1:]:
+        assert at.steps_per_second > 0
+        assert at.examples_per_second == pytest.approx(at.steps_per_second * 3 * SMALL.batch, rel=8 * U)
+        assert at.eta == pytest.approx((SMALL.steps - at.step) / at.steps_per_second, rel=8 * U)
+    assert said[-1].last.step == 12
+
+
+def test_torchs_global_generator_is_left_alone():
+    torch.manual_seed(5)
+    expected = torch.rand(3)
+    torch.manual_seed(5)
+    dropped = train(replace(PAIRS, dropout=0.5), GRAPHS, SMALL)
+    assert torch.equal(torch.rand(3), expected)
+    assert torch.equal(weights(dropped), weights(train(replace(PAIRS, dropout=0.5), GRAPHS, SMALL)))
+    assert not torch.equal(weights(dropped), weights(train(PAIRS, GRAPHS, SMALL)))
+
+
+def test_hidden_states_serve_as_logits_where_they_suffice():
+    shape = Shape(width=9, depth=1, vocabulary=8)
+    assert train(shape, Recall(), replace(LEARN, steps=2)).steps == (2, 2, 2)
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"steps": 0}, "steps=0: at least 1"), ({"drawn": 0}, "drawn=0"), ({"warmup": -1}, "warmup=-1: at least 0"),
+    ({"seeds": (1,)}, "one of each per replica"), ({"seeds": (), "learning_rates": ()}, "one of each per replica"),
+    ({"learning_rates": (1e-2, float("nan"), 1.0)}, "between 0 and 1e6"), ({"learning_rates": (1e-2, 1e3, 1.0)}, "at most 1/rate"),
+    ({"weight_decay": -1.0}, "weight decay"), ({"betas": (0.9, 1.0)}, "betas lie in"), ({"clip": -1.0}, "clip at least 0"),
+    ({"schedule": "step"}, "accepted are constant, linear, cosine"), ({"precision": "half"}, "accepted are float32"),
+    ({"decayed": "none"}, "accepted are all, matrices")])
+def test_bad_settings_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        replace(SMALL, **options)
+
+
+@pytest.mark.parametrize(("shape", "settings", "message"), [
+    (RECALL, SMALL, "make the shape's equal to the task's"), (replace(PAIRS, outputs=3), SMALL, "set outputs=4"),
+    (replace(PAIRS, outputs=0), SMALL, "set outputs=4"), (PAIRS, replace(SMALL, precision="bf16"), "need a CUDA device"),
+    (PAIRS, replace(SMALL, graphed=True), "need a CUDA device")])
+def test_what_does_not_fit_is_refused(shape, settings, message):
+    with pytest.raises(ValueError, match=message) as error:
+        train(shape, GRAPHS, settings)
+    assert "\n" not in str(error.value)
+
+
+def test_the_trainer_offers_what_it_says():
+    assert all(hasattr(trainer, name) for name in trainer.__all__)

@@ -1,0 +1,83 @@
+"""Certificates of separation ranks: they stand as made, and fall with every change."""
+import copy
+import json
+
+import pytest
+
+from depthlaw.theory.certificates import recheck
+from depthlaw.theory.separation_rank.rank_certificate import certificate
+
+
+@pytest.fixture(scope="module")
+def made():
+    return json.loads(json.dumps(certificate(2, 2)))
+
+
+def broken(data) -> str:
+    """The first step that does not hold, or nothing."""
+    return next((step.says for step in recheck(data) if not step.holds), "")
+
+
+@pytest.mark.parametrize(("width", "depth", "heads", "rank"), [(2, 1, 1, 3), (2, 2, 1, 18), (2, 2, 2, 17), (3, 2, 1, 49)])
+def test_certificates_stand(width, depth, heads, rank):
+    data = json.loads(json.dumps(certificate(width, depth, heads=heads)))
+    assert data["rank"] == rank
+    assert broken(data) == ""
+
+
+def test_a_wrong_weight_is_noticed(made):
+    data = copy.deepcopy(made)
+    data["weights"]["query"][0][0][0][0] += 1
+    assert "invertible" in broken(data)
+
+
+def test_a_tampered_solution_is_noticed(made):
+    data = copy.deepcopy(made)
+    data["pieces"][2]["solutions"][1][3] += 1
+    assert broken(data).startswith("order 2")
+
+
+def test_a_larger_rank_is_not_believed(made):
+    data = copy.deepcopy(made)
+    data["rank"] += 1
+    assert broken(data) == "the sizes add up to 19"
+
+
+def test_a_piece_counts_once(made):
+    data = copy.deepcopy(made)
+    data["pieces"].append(data["pieces"][1])
+    data["rank"] += 6
+    assert "own order" in broken(data)
+
+
+def test_a_row_counts_once(made):
+    data = copy.deepcopy(made)
+    data["pieces"][1]["rows"][0] = data["pieces"][1]["rows"][1]
+    assert "repeat" in broken(data)
+
+
+def test_other_rows_need_other_solutions(made):
+    data = copy.deepcopy(made)
+    piece = data["pieces"][3]
+    piece["rows"][0] = next(n for n in range(20) if n not in piece["rows"])
+    assert broken(data).startswith("order 3")
+
+
+@pytest.mark.parametrize(("prime", "why"), [(4194289 * 3 // 3 - 1, "not prime"), (3, "does not exceed the degree 4"), (2**31 - 1, "exact for")])
+def test_other_moduli_are_refused_with_a_reason(made, prime, why):
+    data = copy.deepcopy(made)
+    data["prime"] = prime
+    assert why in broken(data)
+
+
+def test_solutions_of_another_length_are_refused(made):
+    data = copy.deepcopy(made)
+    data["pieces"][0]["solutions"].pop()
+    assert "3 solutions" in broken(data)
+
+
+def test_shapes_that_are_none_are_refused(made):
+    data = copy.deepcopy(made)
+    data["heads"] = 3
+    with pytest.raises(ValueError, match="heads must divide"):
+        recheck(data)

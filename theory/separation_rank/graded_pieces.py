@@ -1,0 +1,439 @@
+"""The graded pieces of the separation rank at scale: catalecticants of linearised attention over F_p, without one polynomial product.
+
+The row vector e_p^T T_L(M_L) ... T_1(M_1) is a word in constant matrices and the moment matrix M: T_l(M_l) = sum_h A_h M_l B_h and
+M_{l+1} = T_l(M_l) M_l T_l(M_l)^T. So the d_x forms grow from constants by multiplications with M alone, and a product with a variable
+only moves coefficients. Monomials of a degree are numbered by the combinatorial number system; `products_with_variables` is where each
+goes. The same tables find mu + nu for all entries of a catalecticant, one gather for each step down a tree of exponents.
+"""
+from __future__ import annotations
+
+import math
+import mmap
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..finite_field import elimination_cost, matmul, rank
+from ..residues import default_prime
+from .linear_attention import AttentionNet, random_net
+
+__all__ = ["PRIME", "Forms", "Piece", "PieceCost", "catalecticant_part", "dense_forms", "forms_entries", "frontier_forms",
+           "frontier_net", "graded_rank", "partial_sums", "piece_cost", "piece_shape", "products_with_variables", "scaled_forms",
+           "selection"]
+
+Integers = NDArray[np.integer[Any]]
+Floats = NDArray[np.float64]
+
+# The largest prime for which 2048 products add up without a reduction.
+PRIME = default_prime(2048)
+
+# More rows than columns by this much: a random choice of so many has full rank but for a chance of about p^-64, where the whole has.
+SPARE = 64
+
+# Monomials whose exponents are looked at together.
+_CHUNK = 1 << 18
+
+
+# --- monomials --------------------------------------------------------------------------------------------------------------------
+
+
+def partial_sums(variables: int, degree: int, numbers: Integers) -> Integers:
+    """s_i = e_1 + ... + e_i, i = 1..D-1, of the exponents of the monomials with these numbers: array (D - 1, len(numbers)) of int16.
+
+    A monomial's number is sum_i binom(s_i + i - 1, i): the combinatorial number system of the bars s_i + i - 1 between the variables.
+
+    >>> partial_sums(3, 2, np.arange(6)).tolist()
+    [[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
+    """
+    sums = np.empty((variables - 1, len(numbers)), dtype=np.int16)
+    rest = np.asarray(numbers, dtype=np.int64).copy()
+    for i in range(variables - 1, 0, -1):
+        terms = np.array([math.comb(s + i - 1, i) for s in range(degree + 1)], dtype=np.int64)
+        sums[i - 1] = np.searchsorted(terms, rest, side="right") - 1
+        rest -= terms[sums[i - 1]]
+    return sums
+
+
+def _exponents(variables: int, degree: int, numbers: Integers) -> Integers:
+    """Array (D, len(numbers)) of int16."""
+    sums = partial_sums(variables, degree, numbers)
+    edge = np.zeros((1, len(numbers)), dtype=np.int16)
+    return np.diff(np.concatenate([edge, sums, edge + np.int16(degree)]), axis=0)
+
+
+@lru_cache(maxsize=128)
+def products_with_variables(variables: int, degree: int) -> Integers:
+    """Where each monomial of a degree goes when it is multiplied by each variable: table[v, n] is a number in the next degree.
+
+    Args:
+        variables: D, at least 1.
+        degree: j >= 0.
+
+    Returns:
+        Array (D, binom(D + j - 1, j)) of int32, kept for later calls.
+
+    Raises:
+        ValueError: where there are 2^31 monomials or more.
+
+    >>> products_with_variables(2, 1).tolist()  # y and x times x, times y, among y^2, xy, x^2
+    [[1, 2], [0, 1]]
+
+    Cost: O(D binom(D + j - 1, j) log j) operations, and four bytes for each number.
+    """
+    if variables < 1 or degree < 0 or math.comb(variables + degree, degree + 1) >= 2**31:
+        raise ValueError(f"variables={variables}, degree={degree}: accepted are at least one variable and fewer than 2^31 monomials")
+    numbers = np.arange(math.comb(variables + degree - 1, degree))
+    sums = partial_sums(variables, degree, numbers)
+    table = np.empty((variables, len(numbers)), dtype=np.int32)
+    table[-1] = numbers
+    for i in range(variables - 1, 0, -1):
+        # Multiplication by variable v adds one to s_i for every i >= v, which adds binom(s_i + i - 1, i - 1) to the number.
+        growth = np.array([math.comb(s + i - 1, i - 1) for s in range(degree + 1)], dtype=np.int32)
+        table[i - 1] = table[i] + growth[sums[i - 1]]
+    return table
+
+
+def _factorials(variables: int, degree: int, prime: int) -> Floats:
+    """alpha! modulo the prime for every monomial alpha of a degree, in pieces of bounded memory."""
+    factorial = [1]
+    for n in range(1, degree + 1):
+        factorial.append(factorial[-1] * n % prime)
+    table = np.array(factorial, dtype=np.int64)
+    values = np.ones(math.comb(variables + degree - 1, degree), dtype=np.int64)
+    for start in range(0, len(values), _CHUNK):
+        part = values[start:start + _CHUNK]
+        for powers in _exponents(variables, degree, np.arange(start, start + len(part))):
+            part *= table[powers]
+            part %= prime
+    return values.astype(np.float64)
+
+
+# --- the forms --------------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Forms:
+    """d_x forms of one degree in the moments, each coefficient times the factorials of its exponents.
+
+    Attributes:
+        scaled: array (d_x, binom(D + C - 1, C)) of centred residues.
+        degree: C(L).
+        prime: the modulus, above C(L).
+    """
+
+    scaled: Floats
+    degree: int
+    prime: int
+
+    @property
+    def width(self) -> int:
+        """d_x."""
+        return len(self.scaled)
+
+    @property
+    def variables(self) -> int:
+        """D = d_x (d_x + 1) / 2."""
+        return self.width * (self.width + 1) // 2
+
+
+def dense_forms(net: AttentionNet, *, coordinate: int = 0) -> Floats:
+    """The coefficients of P_1, ..., P_d, with y_p = sum_a x_a P_a(M), modulo the prime of the net.
+
+    Args:
+        net: weights modulo a prime below 2^26, without residual connections.
+        coordinate: the entry p of the output.
+
+    Returns:
+        Array (d_x, binom(D + C - 1, C)) of centred residues; the variables are M_ab, a <= b, row by row.
+
+    Raises:
+        ValueError: for a net with residual connections or over Z, and for a modulus that `finite_field` does not take.
+
+    Cost: d_x^2 moves of binom(D + C - 1, C) coefficients for each of the last multiplications by M, of which one head has C(L).
+
+    >>> forms = dense_forms(random_net(np.random.default_rng(0), width=2, depth=2, prime=PRIME))
+    >>> forms.shape
+    (2, 15)
+    """
+    if net.residual or net.prime is None:
+        raise ValueError("the forms need a net modulo a prime and without residual connections")
+    row = np.zeros((net.width, 1))
+    row[coordinate] = 1.0
+    left = [[_constant(net, net.output[layer, h], net.value[layer, h]) for h in range(net.heads)] for layer in range(net.depth)]
+    right = [[_constant(net, net.key[layer, h].T, net.query[layer, h]) for h in range(net.heads)] for layer in range(net.depth)]
+    word = _Word(net.prime, net.width, left, right)
+    for layer in reversed(range(net.depth)):
+        row, degree = word.times_layer(row, (3**net.depth - 3 ** (layer + 1)) // 2, layer)
+    assert degree == (3**net.depth - 1) // 2
+    return row
+
+
+def _constant(net: AttentionNet, a: Integers, b: Integers) -> Floats:
+    assert net.prime is not None
+    return matmul(a, b, net.prime)
+
+
+@dataclass(frozen=True, eq=False)
+class _Word:
+    """Multiplication of row vectors of forms from the right; every step takes and gives (forms, degree)."""
+
+    prime: int
+    width: int
+    left: list[list[Floats]]
+    right: list[list[Floats]]
+
+    def times_layer(self, row: Floats, degree: int, layer: int, transposed: bool = False) -> tuple[Floats, int]:
+        """row T_l(M_l) = sum_h (row A_h) M_l B_h, or with the transpose, sum_h (row B_h^T) M_l A_h^T."""
+        total = None
+        for a, b in zip(self.left[layer], self.right[layer], strict=True):
+            before, after = (b.T, a.T) if transposed else (a, b)
+            part, reached = self.times_moments(self._times(before, row), degree, layer)
+            part = self._times(after, part)
+            total = part if total is None else total + part
+        assert total is not None
+        if len(self.left[layer]) > 1:
+            total = _centred(total, self.prime)
+        return total, reached
+
+    def times_moments(self, row: Floats, degree: int, layer: int) -> tuple[Floats, int]:
+        """row M_l, with M_1 = M and M_{l+1} = T_l(M_l) M_l T_l(M_l)^T."""
+        if layer == 0:
+            return self._times_m(row, degree), degree + 1
+        row, degree = self.times_layer(row, degree, layer - 1)
+        row, degree = self.times_moments(row, degree, layer - 1)
+        return self.times_layer(row, degree, layer - 1, transposed=True)
+
+    def _times(self, constant: Floats, row: Floats) -> Floats:
+        return matmul(constant.T, row, self.prime)
+
+    def _times_m(self, row: Floats, degree: int) -> Floats:
+        """row M: the coefficient of every monomial moves to the product with M_ab, which is one place for each."""
+        table = products_with_variables(self.width * (self.width + 1) // 2, degree)
+        product = np.zeros((self.width, math.comb(len(table) + degree, degree + 1)))
+        pairs = [(a, b) for a in range(self.width) for b in range(a, self.width)]
+        for place, (a, b) in zip(table, pairs, strict=True):
+            product[b, place] += row[a]
+            if a != b:
+                product[a, place] += row[b]
+        return _centred(product, self.prime)
+
+
+def _centred(x: Floats, prime: int) -> Floats:
+    """Centred residues of sums of at most a thousand residues, in place."""
+    quotient = np.rint(x * (1 / prime))
+    quotient *= prime
+    x -= quotient
+    return x
+
+
+def scaled_forms(net: AttentionNet) -> Forms:
+    """`dense_forms`, each coefficient times the factorials of its exponents, as the entries of a catalecticant are.
+
+    Raises:
+        ValueError: where the prime does not exceed the degree C(L), so that factorials vanish and the rank would be too small.
+    """
+    degree = (3**net.depth - 1) // 2
+    if net.prime is not None and net.prime <= degree:
+        raise ValueError(f"p={net.prime} does not exceed the degree {degree} of the forms, so derivatives vanish; try {PRIME}")
+    coefficients = dense_forms(net)
+    assert net.prime is not None
+    factorials = _factorials(net.width * (net.width + 1) // 2, degree, net.prime)
+    for form in coefficients:
+        # Below 2^52: a residue of 2^25 times one of 2^26.
+        form *= factorials
+        _centred(form, net.prime)
+        _centred(form, net.prime)
+    return Forms(coefficients, degree, net.prime)
+
+
+def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> AttentionNet:
+    """The random net that a shape and a seed determine."""
+    return random_net(np.random.default_rng([width, depth, heads, seed]), width=width, depth=depth, heads=heads, prime=prime)
+
+
+@lru_cache(maxsize=1)
+def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> Forms:
+    """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one net share them."""
+    # The tables of another net can take more memory than is left for this one.
+    products_with_variables.cache_clear()
+    return scaled_forms(frontier_net(width, depth, heads, seed, prime))
+
+
+# --- one piece --------------------------------------------------------------------------------------------------------------------
+
+
+class Piece(NamedTuple):
+    """Rows (a, mu), numbered a * binom(D+k-1, k) + mu, and columns nu of a catalecticant that are looked at."""
+
+    rows: Integers
+    columns: Integers
+
+
+def piece_shape(width: int, depth: int, order: int) -> tuple[int, int]:
+    """Rows and columns of Cat_k: d binom(D+k-1, k) and binom(D+C-k-1, C-k).
+
+    Raises:
+        ValueError: for an order outside 0 to C(L).
+
+    >>> piece_shape(4, 3, 6)
+    (20020, 11440)
+    """
+    degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
+    if not 0 <= order <= degree:
+        raise ValueError(f"order={order}: the orders of depth {depth} go from 0 to {degree}")
+    return width * math.comb(variables + order - 1, order), math.comb(variables + degree - order - 1, degree - order)
+
+
+def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPARE) -> Piece:
+    """All of the shorter side, and a random choice of the longer one, larger by `spare`, in increasing order."""
+    short = min(shape)
+    rows, columns = (np.arange(size) if size <= short + spare else np.sort(rng.choice(size, short + spare, replace=False)) for size in shape)
+    return Piece(rows, columns)
+
+
+def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[tuple[int, int]], Floats] = np.empty) -> Floats:
+    """The chosen rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed when k exceeds C - k.
+
+    Args:
+        forms: from `scaled_forms`.
+        order: k, from 0 to the degree.
+        piece: rows and columns, increasing.
+        make: makes an array of a shape, for instance on disk.
+
+    Returns:
+        Array (rows, columns), or (columns, rows) for k > C - k.
+
+    Cost: between one and min(k, C - k) + 1 gathers for each entry, mostly below three.
+    """
+    size = forms.scaled.shape[1]
+    form, mu = np.divmod(piece.rows, math.comb(forms.variables + order - 1, order))
+    # The tree of exponents runs over the side of smaller degree, where it is shallow; the other side is one vector.
+    if order <= forms.degree - order:
+        matrix = make((len(piece.rows), len(piece.columns)))
+        sorting = np.argsort(mu, kind="stable")
+        monomials, starts = np.unique(mu[sorting], return_index=True)
+        groups = np.split(sorting, starts[1:])
+        for place, products in _products_with_all(forms.variables, order, monomials, forms.degree - order, piece.columns):
+            for row in groups[place]:
+                np.take(forms.scaled[form[row]], products, out=matrix[row], mode="clip")
+        return matrix
+    matrix = make((len(piece.columns), len(piece.rows)))
+    offsets = form * size
+    for place, products in _products_with_all(forms.variables, forms.degree - order, piece.columns, order, mu):
+        np.take(forms.scaled.reshape(-1), offsets + products, out=matrix[place], mode="clip")
+    return matrix
+
+
+def _products_with_all(variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers) -> Iterator[tuple[int, Integers]]:
+    """For each monomial: its place in the list, and the numbers of its products with all of the others.
+
+    Monomials are visited in the order of their variables; each takes over the products of the longest beginning it shares with the last.
+    """
+    exponents = _exponents(variables, degree, monomials)
+    words = np.repeat(np.tile(np.arange(variables), len(monomials)), exponents.T.reshape(-1)).reshape(len(monomials), degree)
+    tables = [products_with_variables(variables, other_degree + step) for step in range(degree)]
+    path: list[Integers] = [np.asarray(others)]
+    last: list[int] = []
+    for place in np.lexsort(words.T[::-1]) if degree else range(len(monomials)):
+        word = words[place].tolist()
+        shared = next((n for n, (a, b) in enumerate(zip(word, last, strict=False)) if a != b), len(last))
+        del path[shared + 1:]
+        for step in range(shared, degree):
+            path.append(tables[step][word[step]][path[-1]])
+        last = word
+        yield int(place), path[-1]
+
+
+def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None = None,
+                place: Callable[[Floats], Any] = lambda matrix: matrix) -> int:
+    """The rank of the catalecticant of one order, or of a part of it that is as large as its shorter side: a lower bound.
+
+    Args:
+        forms: from `scaled_forms`.
+        order: k.
+        seed: of the choice of rows or columns, where the longer side is not looked at whole.
+        memory: bytes that the matrix may take; a larger one is kept in a temporary file and eliminated there, which is slow but exact.
+        place: moves the matrix to where the elimination is done, for instance to a GPU.
+
+    Returns:
+        The rank. It is no larger than the rank of the whole, nor than its shorter side; where it reaches that, it is exact.
+
+    Cost: `piece_cost`.
+
+    >>> [graded_rank(frontier_forms(2, 2), k) for k in range(5)]
+    [2, 6, 6, 3, 1]
+    """
+    shape = _shape(forms, order)
+    short = min(shape)
+    if not forms.scaled.any():
+        return 0
+    found, spare = 0, SPARE
+    while True:
+        piece = selection(shape, np.random.default_rng([seed, order, spare]), spare)
+        matrix = catalecticant_part(forms, order, piece, _in_memory_or_file(memory))
+        found = max(found, rank(place(matrix), forms.prime, overwrite=True))
+        # A rank below the shorter side may be that of the choice: the whole decides, by way of ever larger choices.
+        if found == short or max(len(piece.rows), len(piece.columns)) == max(shape):
+            return found
+        spare = 4 * spare + short
+
+
+def _shape(forms: Forms, order: int) -> tuple[int, int]:
+    if not 0 <= order <= forms.degree:
+        raise ValueError(f"order={order}: accepted are orders from 0 to the degree {forms.degree}")
+    D, C = forms.variables, forms.degree
+    return forms.width * math.comb(D + order - 1, order), math.comb(D + C - order - 1, C - order)
+
+
+def _in_memory_or_file(memory: int | None) -> Callable[[tuple[int, int]], Floats]:
+    def make(shape: tuple[int, int]) -> Floats:
+        size = 8 * math.prod(shape)
+        if memory is None or size <= memory:
+            return np.empty(shape)
+        with tempfile.TemporaryFile() as file:
+            file.truncate(size)
+            # The mapping keeps the file, which has no name any more; its pages are the system's to write out.
+            return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.float64).reshape(shape)
+
+    return make
+
+
+class PieceCost(NamedTuple):
+    """What `graded_rank` does for one piece: operations of BLAS, bytes moved, entries filled, and bytes of memory at its peak."""
+
+    operations: int
+    bytes_moved: int
+    entries: int
+    matrix_bytes: int
+    peak_bytes: int
+
+
+def piece_cost(width: int, depth: int, order: int, prime: int = PRIME) -> PieceCost:
+    """The cost of a piece of full rank, forms and tables included.
+
+    >>> round(piece_cost(4, 3, 6).peak_bytes / 2**30, 1)
+    1.2
+
+    Raises:
+        ValueError: as `piece_shape`.
+    """
+    shape, degree, variables = piece_shape(width, depth, order), (3**depth - 1) // 2, width * (width + 1) // 2
+    short = min(shape)
+    m, n = (min(size, short + SPARE) for size in shape)
+    cost = elimination_cost(m, n, prime)
+    monomials = math.comb(variables + degree - 1, degree)
+    # Forms, one more copy while they grow, and the tables of all degrees, which are kept.
+    forms = 8 * 2 * (width + 1) * monomials + 4 * variables * math.comb(variables + degree - 1, degree - 1)
+    return PieceCost(cost.operations, cost.bytes_moved, m * n, 8 * m * n, cost.peak_bytes + forms)
+
+
+def forms_entries(width: int, depth: int) -> int:
+    """How many numbers are moved to make the forms of one head: d_x^2 for each product with M, and the exponents of every monomial."""
+    degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
+    moved = sum(math.comb(variables + j - 1, j) * (width**2 + 6 * variables) for j in range(degree))
+    return moved + 8 * variables * math.comb(variables + degree - 1, degree)
