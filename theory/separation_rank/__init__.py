@@ -327,7 +327,7 @@ def _count_claims() -> Iterator[Claim]:
              "Random weights have the largest rank of all but a chance of at most `misses`, so they test the bound for all weights.")
     yield Claim(
         key="separation_rank/generic_one_head", title="one head attains the dimension count",
-        words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case measured; open in general.",
+        words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case here; not in general.",
         statement=Eq(sep, S), source=source, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_by.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
@@ -336,7 +336,8 @@ def _count_claims() -> Iterator[Claim]:
                          *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4)),
               "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min", statement=Eq(sep, _count(Max, C))),
-        note="Not proved for all d and L. With several heads the rank is mostly smaller and never larger.")
+        note="In these cases, not for all d and L: fails at (4, 3), see count_attained, and at (3, 3) with four tokens, see four_tokens. "
+             "With several heads the rank is mostly smaller and never larger.")
 
 
 def _two_token_claim() -> Claim:

@@ -11,7 +11,6 @@ from typing import Any
 
 from ..claim import Case, Claim, Source, Twin
 from ..measurement import Exact
-from ..residues import default_prime
 from .graded_pieces import PRIME, frontier_forms, graded_rank, piece_cost, piece_shape
 
 __all__ = ["ENTRIES", "MEMORY", "claims", "entry_cases", "measured_piece"]
@@ -35,8 +34,8 @@ def entry_cases(width: int, depth: int) -> tuple[Case, ...]:
 def measured_piece(case: Case, seed: int) -> Exact:
     """The rank of one catalecticant at random weights modulo a prime: certain where it is the shorter side of the matrix.
 
-    Where it is less, other weights modulo a larger prime are tried until the chance that all of them missed is below a millionth: a
-    minor has degree 4 C(L) in the weights for each of its rows, so by Schwartz and Zippel one draw misses with at most that over p.
+    Where it is less, other weights are tried until the chance that all of them missed is below 1e-5: a minor has degree 4 C(L) in
+    the weights for each of its rows, so by Schwartz and Zippel one draw misses with at most that over p.
     """
     return rank_of_piece(case, seed)
 
@@ -44,22 +43,20 @@ def measured_piece(case: Case, seed: int) -> Exact:
 def rank_of_piece(case: Case, seed: int, place: Callable[[Any], Any] = lambda matrix: matrix) -> Exact:
     """`measured_piece`, with the matrix moved by `place` to where the elimination is done."""
     short, degree = min(piece_shape(case.width, case.depth, case.order)), 2 * (3**case.depth - 1)
-    memory, best, misses, prime = _matrix_budget(case), 0, 1.0, PRIME
+    memory, best, misses = _matrix_budget(case), 0, 1.0
     for draw in range(_DRAWS):
-        forms = frontier_forms(case.width, case.depth, case.heads, seed + draw, prime)
+        forms = frontier_forms(case.width, case.depth, case.heads, seed + draw)
         best = max(best, graded_rank(forms, case.order, seed=seed + draw, memory=memory, place=place))
         if best == short:
             return Exact(best)
-        misses *= min(1.0, (best + 1) * degree / prime)
+        misses *= min(1.0, (best + 1) * degree / PRIME)
         if misses < _RARE:
             break
-        prime = LARGER
     return Exact(best, misses=misses)
 
 
-# The largest prime with room for 64 products: slower, and a miss sixteen times rarer.
-LARGER = default_prime(64)
-_RARE, _DRAWS = 1e-6, 8
+# A larger prime would miss more rarely at each draw, but needs many more reductions: more draws are cheaper.
+_RARE, _DRAWS = 1e-5, 12
 
 
 def _matrix_budget(case: Case) -> int | None:

@@ -260,8 +260,8 @@ def _heads_claim() -> Claim:
               "theory": _cases((2, 4, 2), (3, 3, 3), (5, 2, 5), (6, 2, 2), (6, 2, 3), (6, 2, 6), (4, 3, 2), (4, 3, 4), (8, 2, 4), (8, 2, 8)),
               "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
         must_fail=Twin(Case(width=4, depth=2, heads=4, order=2, cut=0), "a cut that is not the best one: the bound is not attained"),
-        note="The upper half is proved on the page named as the source; the lower half is a rank modulo a prime. That almost all weights attain the "
-             "least of the bounds for all d_x, L and H is a conjecture. With enough tokens sep is the sum over k.")
+        note="The upper half is proved on the page named as the source; the lower half is a rank modulo a prime. Not claimed for all "
+             "d_x, L and H: one head falls short at (4, 3), see count_attained. With enough tokens sep is the sum over k.")
 
 
 def _two_layers_claim() -> Claim:
