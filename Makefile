@@ -78,6 +78,7 @@ docs: $(VENV)/.dev
 # What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
 reference: $(VENV)/.base
 	$(BIN)/depthlaw verify quick $(KEPT)
+	$(BIN)/depthlaw verify frontier $(KEPT)
 	$(BIN)/python -m depthlaw.ledger.reference $(KEPT)
 
 clean:

@@ -184,7 +184,9 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
     else:
-        terminal.show(Console(highlight=False), result, suite)
+        terminal.show(Console(highlight=False), result, suite, cases=key not in (KEY, SHORT))
+        if key in (KEY, SHORT) and result.measured:
+            _print_frontier([result], load_claims())
         if not result.records:
             remedy = f"run `depthlaw verify {suite}`" if claim.measured else f"it needs the extra {claim.needs}: pip install '.[{claim.needs}]'"
             _say(Console(stderr=True, highlight=False), f"nothing is recorded for {claim.key} in {store.root} yet; {remedy}")

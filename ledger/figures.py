@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsFloat
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.measurement import Exact
 
+from .frontier import Entry
 from .records import decode
 from .report import CaseResult, ClaimResult
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # The claims whose records hold the separation rank of nets with random weights.
 GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
+# Panels of the frontier.
+FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
 # How many layers the curves go on after the deepest point.
 _BEYOND = 1
 _COLUMNS = 3
@@ -114,6 +117,45 @@ def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point |
     width, depth, heads = shape
     rank = int(max(value.value for value in found))
     return Point(claim, width, depth, heads, rank, len(found), tuple(record.id for record in case.records), devices)
+
+
+def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> Path | None:
+    """Draw the exact separation ranks of one head against depth, with the bounds, S, and both knees, one panel for each width.
+
+    Args:
+        found: entries of the frontier; those that are complete are drawn, as exact values or as lower bounds.
+        folder: receives frontier.png, whose bytes depend on the entries alone.
+        widths: which panels, of those that have an entry.
+
+    Returns:
+        The file, or None when there is nothing to draw.
+    """
+    from matplotlib import style
+    from matplotlib.lines import Line2D
+
+    chosen = [entry for entry in found if entry.complete and entry.width in widths]
+    points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "") for e in chosen]
+    if not points:
+        return None
+    with style.context(["default", _STYLE]):
+        figure = _panels(points)
+        for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
+            for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
+                axes.axvline(place, color=_COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
+        knees = [Line2D([], [], color=_COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
+                 for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))]
+        old = figure.legends.pop()
+        handles = [*old.legend_handles, *knees]
+        labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(k.get_label() for k in knees)]
+        figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
+        file = folder / "frontier.png"
+        figure.savefig(file, metadata={"Software": None})
+    return file
+
+
+def _knee(width: int) -> float:
+    """The real depth at which C(L)/2 reaches the number D of moments: from there on each layer multiplies S by 3^D, no more."""
+    return log(2 * width * (width + 1) + 1) / log(3)
 
 
 def _depths(points: list[Point]) -> range:

@@ -316,11 +316,11 @@ def table(found: Sequence[Entry]) -> Table:
                       number(Exact(entry.count)), f"{entry.done}/{entry.pieces}",
                       Text("exact" if entry.settled else "part" if not entry.complete else "bound", style=STYLES[verdict]),
                       f"{entry.operations:.1e}", duration(entry.seconds), f"{entry.peak_bytes / 2**30:.1f} GB",
-                      ", ".join(_standing(entry, side) for side in ("lower", "upper")))
+                      ", ".join(standing(entry, side) for side in ("lower", "upper")))
     return shown
 
 
-def _standing(entry: Entry, side: str) -> str:
+def standing(entry: Entry, side: str) -> str:
     """How a bound stands at an entry: the ratio of logarithms, and ! where it is violated."""
     bound = next((b for b in entry.bounds if f"/{side}_" in b.claim), None)
     if bound is None:

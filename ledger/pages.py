@@ -14,10 +14,12 @@ from depthlaw.theory.claim import STEMS, Claim
 from depthlaw.theory.glossary import GLOSSARY, latex
 from depthlaw.theory.judgement import Verdict
 
-from . import terminal
+from . import figures, terminal
 from .commands import open_store
+from .frontier import KEY, SHORT, Entry, entries, standing
 from .mutation import Mutant, mutate
 from .records import Store, manifest
+from .reference import shipped
 from .report import CaseResult, ClaimResult, results
 from .suite import load_claims, plan
 from .typesetting import md, md_code, md_math, sentence
@@ -44,6 +46,34 @@ def write(docs: Path, store: Store, suite: str) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return sorted(pages)
+
+
+BEGIN, END = "<!-- begin: frontier table -->", "<!-- end -->"
+
+
+def write_frontier(docs: Path, store: Store) -> Path | None:
+    """Write the table of exact values into separation-rank.md and draw it, from records of suite frontier; None where there are none."""
+    claims = load_claims()
+    judged = results({key: claims[key] for key in (KEY, SHORT)}, "frontier", store)
+    found = sorted((e for result in judged for e in entries(result, claims)), key=lambda e: (e.width, e.depth))
+    file, text = docs / "separation-rank.md", (docs / "separation-rank.md").read_text(encoding="utf-8")
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not found or not begin or not end:
+        return None
+    (docs / "figures").mkdir(exist_ok=True)
+    figures.frontier(found, docs / "figures")
+    file.write_text("".join([before, BEGIN, "\n", *_frontier_table(found), END, after]), encoding="utf-8")
+    return file
+
+
+def _frontier_table(found: list[Entry]) -> Iterator[str]:
+    yield "| $d_x$ | $L$ | sep | $S(d_x,L)$ | | operations | time of all pieces | largest process | lower bound | upper bound |\n"
+    yield "|---|---|--:|--:|---|--:|--:|--:|---|---|\n"
+    for e in found:
+        value, state = (str(e.rank), "exact") if e.settled else (f"≥ {e.rank}", "bound" if e.complete else f"{e.done} of {e.pieces} pieces")
+        yield (f"| {e.width} | {e.depth} | {value} | {e.count} | {state} | {e.operations:.1e} | {terminal.duration(e.seconds)} "
+               f"| {e.peak_bytes / 2**30:.1f} GB | {standing(e, 'lower')} | {standing(e, 'upper')} |\n")
 
 
 def page(result: ClaimResult, suite: str) -> str:
@@ -180,6 +210,11 @@ def main(arguments: list[str] | None = None) -> int:
     chosen = parser.parse_args(arguments)
     for path in write(chosen.docs, open_store(chosen.results, read_only=True), chosen.suite):
         print(path)
+    # Hours of work where it is not recorded: the ledger that comes with depthlaw holds it.
+    for store in (open_store(chosen.results, read_only=True), shipped()):
+        if store is not None and (path := write_frontier(chosen.docs, store)):
+            print(path)
+            break
     return 0
 
 

@@ -140,8 +140,8 @@ def claims_table(claims: list[Claim]) -> Table:
     return table
 
 
-def show(console: Console, result: ClaimResult, suite: str) -> None:
-    """Everything about one claim, in the order in which a sceptical reader asks."""
+def show(console: Console, result: ClaimResult, suite: str, *, cases: bool = True) -> None:
+    """Everything about one claim, in the order in which a sceptical reader asks; without `cases`, all but the table of them."""
     claim = result.claim
     console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
     for name, text in _facts(result, suite):
@@ -150,7 +150,7 @@ def show(console: Console, result: ClaimResult, suite: str) -> None:
         table.add_column(overflow="fold")
         table.add_row(name, Text(clean(text)))
         console.print(table)
-    if result.measured:
+    if result.measured and cases:
         console.print(_case_table(result))
 
 
