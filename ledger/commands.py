@@ -6,7 +6,7 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from importlib.metadata import version
@@ -110,7 +110,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     store.write_manifest(listed)
     agreement = _agreement(_recorded(runs, store), notes)
     if suite == "frontier" and not json_output:
-        _print_frontier(judged, everything, expected.seconds, runs)
+        _print_frontier(judged, everything, expected.seconds, runs, work)
     _print_verdicts(judged, suite, listed, store, failures, json_output, agreement, complete=not list(only))
     return 1 if any(result.unexpected for result in judged) else 0
 
@@ -141,14 +141,14 @@ def _execute_all(work: list[Stage], store: Store, finished: Callable[[Run], None
 
 
 def _print_frontier(judged: list[ClaimResult], claims: dict[str, Claim], predicted: Mapping[str, float] | None = None,
-                    runs: Iterable[Run] = ()) -> None:
+                    runs: Iterable[Run] = (), work: Sequence[Stage] = ()) -> None:
     """The table of exact values, and how well the cost model did on what was just run."""
     console = Console(highlight=False)
     found = sorted((entry for result in judged if result.claim.key in (KEY, SHORT) for entry in entries(result, claims)),
                    key=lambda entry: (entry.width, entry.depth))
     console.print(table(found))
     console.print(Text(f"\n{FRONTIER_LEGEND}", style="dim"))
-    for line in cost_check(judged, predicted or {}, runs):
+    for line in cost_check(judged, predicted or {}, runs, work):
         _say(console, line)
     console.print()
 

@@ -187,8 +187,10 @@ def frontier_claims(claims: Mapping[str, Claim], suite: str, device: str) -> dic
     return {key: replace(claims[key], measured=piece_on_gpu) for key in (KEY, SHORT) if key in claims}
 
 
-def cost_check(judged: Iterable[ClaimResult], predicted: Mapping[str, float], runs: Iterable[Run]) -> Iterator[str]:
-    """Predicted and measured time, entry by entry where it matters, and the largest process, of what has just been run."""
+def cost_check(judged: Iterable[ClaimResult], predicted: Mapping[str, float], runs: Iterable[Run], work: Sequence[Stage]) -> Iterator[str]:
+    """Predicted and measured time, entry by entry where it matters, and where a process took more than its share, of what was just run."""
+    judged, runs = list(judged), list(runs)
+    yield from _memory_check(judged, work)
     spent: dict[tuple[int, int], list[float]] = {}
     records = {record.id: record for result in judged for record in result.records}
     for run in runs:
@@ -202,6 +204,17 @@ def cost_check(judged: Iterable[ClaimResult], predicted: Mapping[str, float], ru
         f"({d}, {L}) {a:.1f} / {b:.1f}" for (d, L), (a, b) in sorted(spent.items()) if b >= 1)
     total = [sum(pair[i] for pair in spent.values()) for i in (0, 1)]
     yield f"altogether {total[0]:.0f} / {total[1]:.0f} s of work"
+
+
+def _memory_check(judged: Iterable[ClaimResult], work: Sequence[Stage]) -> Iterator[str]:
+    """A line for every stage in which a process grew beyond its share of the budget."""
+    records = {record.id: record for result in judged for record in result.records}
+    for stage in work:
+        peaks = {run: records[run.id].facts["compute"]["peak_bytes_of_process"] for run in stage.runs if run.id in records}
+        if stage.memory and peaks and max(peaks.values()) > stage.memory:
+            run = max(peaks, key=lambda r: peaks[r])
+            yield (f"memory: a process took {peaks[run] / 2**30:.1f} GB, more than its share of {stage.memory / 2**30:.1f} GB, "
+                   f"at the latest in {run}")
 
 
 # --- the table ---------------------------------------------------------------------------------------------------------------------
@@ -315,7 +328,7 @@ def table(found: Sequence[Entry]) -> Table:
         shown.add_row(str(entry.width), str(entry.depth), ("" if entry.settled else ">= ") + number(Exact(entry.rank)),
                       number(Exact(entry.count)), f"{entry.done}/{entry.pieces}",
                       Text("exact" if entry.settled else "part" if not entry.complete else "bound", style=STYLES[verdict]),
-                      f"{entry.operations:.1e}", duration(entry.seconds), f"{entry.peak_bytes / 2**30:.1f} GB",
+                      f"{entry.operations:.1e}", duration(entry.seconds), f"{entry.peak_bytes / 2**30:.1f} GB" if entry.peak_bytes else "-",
                       ", ".join(standing(entry, side) for side in ("lower", "upper")))
     return shown
 

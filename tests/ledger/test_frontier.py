@@ -122,3 +122,12 @@ def test_shapes_that_cannot_be_certified_here(shape, tmp_path, capsys):
     assert main(["certify", *shape, str(tmp_path / "c.json")]) == 2
     assert capsys.readouterr().err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_process_beyond_its_share_is_named(claims, recorded):
+    result = judged(claims, recorded)
+    runs = plan({frontier.KEY: claims[frontier.KEY]}, "quick")
+    said = list(frontier.cost_check([result], {}, runs, [frontier.Stage(runs, Inline(), 2**20)]))
+    assert len(said) == 1
+    assert "more than its share of 0.0 GB" in said[0]
+    assert list(frontier.cost_check([result], {}, runs, [frontier.Stage(runs, Inline(), 2**50)])) == []
