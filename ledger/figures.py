@@ -145,8 +145,8 @@ def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRO
         knees = [Line2D([], [], color=_COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
                  for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))]
         old = figure.legends.pop()
-        handles = [*old.legend_handles, *knees]
-        labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(k.get_label() for k in knees)]
+        handles = [*(h for h in old.legend_handles if h is not None), *knees]
+        labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(str(k.get_label()) for k in knees)]
         figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
         file = folder / "frontier.png"
         figure.savefig(file, metadata={"Software": None})

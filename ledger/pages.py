@@ -212,8 +212,8 @@ def main(arguments: list[str] | None = None) -> int:
         print(path)
     # Hours of work where it is not recorded: the ledger that comes with depthlaw holds it.
     for store in (open_store(chosen.results, read_only=True), shipped()):
-        if store is not None and (path := write_frontier(chosen.docs, store)):
-            print(path)
+        if store is not None and (table := write_frontier(chosen.docs, store)):
+            print(table)
             break
     return 0
 
