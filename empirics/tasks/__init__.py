@@ -96,6 +96,21 @@ class Task(Protocol):
         """Draw `size` examples for each of the replicas, on the generator's device."""
 
 
+@dataclass(frozen=True)
+class TokenIds:
+    """What tasks share whose tokens are ids and whose answers are classes."""
+
+    @property
+    def kind(self) -> Literal["classes"]:
+        """One class per token."""
+        return "classes"
+
+    @property
+    def features(self) -> int:
+        """Ids, no features."""
+        return 0
+
+
 class Checkable(Task, Protocol):
     """A task that can say its labels by another route, one example at a time: networkx, theory's exact functions, regular expressions."""
 

@@ -12,7 +12,7 @@ from torch import Tensor
 from depthlaw.theory.formal_languages.automaton import Automaton, minimal
 from depthlaw.theory.formal_languages.measured import block_language
 
-from . import Batch
+from . import Batch, TokenIds
 
 __all__ = ["Blocks", "Prefixes", "letter_odds", "walk"]
 
@@ -75,18 +75,8 @@ def letter_odds(automaton: Automaton, letters: int, inside: bool) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Words:
+class _Words(TokenIds):
     """What language tasks share: a token for the beginning, then letters; the answer at each token is whether the word so far is in."""
-
-    @property
-    def kind(self) -> Literal["classes"]:
-        """One class per token."""
-        return "classes"
-
-    @property
-    def features(self) -> int:
-        """Ids, no features."""
-        return 0
 
     @property
     def outputs(self) -> int:

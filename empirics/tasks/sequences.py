@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import torch
 from torch import Tensor
 
-from . import Batch
+from . import Batch, TokenIds
 
 __all__ = ["HopK", "Induction", "draw_symbols", "find", "last_copies"]
 
@@ -71,22 +70,7 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
 
 
 @dataclass(frozen=True)
-class _Ids:
-    """What tasks share whose tokens are ids and whose answers are classes."""
-
-    @property
-    def kind(self) -> Literal["classes"]:
-        """One class per token."""
-        return "classes"
-
-    @property
-    def features(self) -> int:
-        """Ids, no features."""
-        return 0
-
-
-@dataclass(frozen=True)
-class HopK(_Ids):
+class HopK(TokenIds):
     """hop_k as published: the token of k, then symbols; each symbol answers with the symbol that k hops lead to.
 
     Ids are k for 0 <= k <= k_max, then the symbols, then "missing" and "blank". The first answer is blank, an answer that does not exist
@@ -178,7 +162,7 @@ class HopK(_Ids):
 
 
 @dataclass(frozen=True)
-class Induction(_Ids):
+class Induction(TokenIds):
     """Induction: at each symbol, predict the symbol that followed its last earlier copy, which is hop_1.
 
     Where there is no earlier copy the answer is the class `alphabet`, learned and not scored. The group is how far back the copy lies.
