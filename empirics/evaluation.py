@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.theory.measurement import Sample
+from depthlaw.theory.measurement import Proportion
 
 from .nets import Net
 from .tasks import Batch, Task
@@ -131,7 +131,7 @@ class Counts:
             raise ValueError(f"no scored target belongs to group {group}: the groups are {self.groups}; draw more examples")
         if n == 0:
             return 0.0, 1.0
-        return Sample((1.0,) * k + (0.0,) * (n - k), "proportion").interval(alpha)
+        return Proportion(k, n).interval(alpha)
 
 
 def evaluate(net: Net, task: Task, *, seed: int, graphs: int, device: torch.device | str = "cpu", dropout: bool = False) -> Counts:

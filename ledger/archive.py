@@ -19,11 +19,11 @@ from rich.console import Console
 
 from depthlaw.theory.claim import ALONE, SUITES, Case, Claim
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Ball, Exact, Sample
+from depthlaw.theory.measurement import Ball, Measured, Statistical, joined
 
 from .budget import UsageError, quoted
 from .commands import _dump, _report_set_aside, _say, open_store
-from .records import MARKER, SCHEMA, Record, Result, Store, canonical, decode, digest
+from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
 from .reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
 from .suite import Run, load_claims, plan
 from .terminal import clean, number
@@ -91,7 +91,7 @@ def _in_words(result: Mapping[str, Any]) -> str:
     return number(_value(result))
 
 
-def _value(result: Mapping[str, Any]) -> Exact | Ball | Sample | None:
+def _value(result: Mapping[str, Any]) -> Measured | None:
     value = decode(result)
     return None if isinstance(value, tuple) else value
 
@@ -168,20 +168,20 @@ _COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "
 def _row(record: Record) -> dict[str, Any]:
     """A record as one flat row: exact values stay text, `approximately` is a float for plots (None where there is none)."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
-    form = next(name for name in ("exact", "ball", "sample", "proof") if name in record.result)
+    form = next(name for name in ("exact", "ball", "sample", "proportion", "proof") if name in record.result)
     return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(), "seed": inputs["seed"],
             "code": inputs.get("code", ""), "device": inputs.get("device", ""), "form": form, "result": canonical(record.result).decode(),
             "approximately": _approximately(_value(record.result)), "result_hash": record.result_hash,
             "wall_s": timing.get("wall_s"), "cpu_s": timing.get("cpu_s"), "facts": canonical(record.facts).decode()}
 
 
-def _approximately(value: Exact | Ball | Sample | None) -> float | None:
+def _approximately(value: Measured | None) -> float | None:
     if value is None:
         return None
     try:
-        if isinstance(value, Sample):
-            return sum(value.values) / len(value.values)
-        return float(Fraction(value.value) if isinstance(value, Exact) else (value.low + value.high) / 2)
+        if isinstance(value, Statistical):
+            return value.mean
+        return float(Fraction(value.value) if not isinstance(value, Ball) else (value.low + value.high) / 2)
     except OverflowError:
         return None
 
@@ -339,13 +339,12 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
         return "no such claim now"
     if isinstance(result, tuple):
         return Verdict.PROVED.value if all(step.holds for step in result) else Verdict.UNDECIDED.value
-    value = _pool(result, (r for k, r in records.items() if k[:2] == key[:2])) if isinstance(result, Sample) else result
+    value = _pool(result, (r for k, r in records.items() if k[:2] == key[:2])) if isinstance(result, Statistical) else result
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return "cannot be judged now"
 
 
-def _pool(own: Sample, records: Iterable[Record]) -> Sample:
-    values: list[Result] = [decode(record.result) for record in records]
-    return Sample(tuple(x for v in values if isinstance(v, Sample) and v.statistic == own.statistic for x in v.values), own.statistic)
+def _pool(own: Statistical, records: Iterable[Record]) -> Measured:
+    return joined([value for record in records if isinstance(value := decode(record.result), type(own))])[0]

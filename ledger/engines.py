@@ -163,11 +163,12 @@ class _Died:
 
 
 def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
-    """The runs in lists, last one first, of those that one process should do: claims of a stem that ask about the same case share what
-    they compute there through caches of the process. Every list stands where its first run does; proofs stand alone."""
+    """The runs in lists, last one first, of those that one process should do: claims of a stem that ask about the same case, but for the
+    fields that a claim only `reads`, share what they compute there through caches of the process. Every list stands where its first
+    run does; proofs stand alone."""
     found: dict[object, list[Run]] = {}
     for run in runs:
-        found.setdefault((run.claim.stem, run.case, run.seed) if run.case is not None else run.id, []).append(run)
+        found.setdefault((run.claim.stem, run.measurement, run.seed) if run.case is not None else run.id, []).append(run)
     return deque(bundle[::-1] for bundle in found.values())
 
 

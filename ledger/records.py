@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
+from depthlaw.theory.measurement import Ball, Exact, Measured, Proportion, Sample, Step
 
 from .budget import UsageError
 
@@ -69,7 +69,9 @@ def encode(result: Result) -> dict[str, Any]:
     if isinstance(result, Ball):
         return {"ball": [_written(result.low), _written(result.high)]}
     if isinstance(result, Sample):
-        return {"sample": list(result.values), "statistic": result.statistic}
+        return {"sample": list(result.values), "statistic": "mean"}
+    if isinstance(result, Proportion):
+        return {"proportion": [result.right, result.trials]}
     return {"proof": [[step.says, step.holds] for step in result]}
 
 
@@ -89,8 +91,19 @@ def decode(data: Mapping[str, Any]) -> Result:
         low, high = data["ball"]
         return Ball(_read(low), _read(high))
     if "sample" in data:
-        return Sample(tuple(float(v) for v in data["sample"]), data["statistic"])
+        if data["statistic"] != "mean":
+            raise ValueError("a sample is of a mean")
+        return Sample(tuple(float(v) for v in data["sample"]))
+    if "proportion" in data:
+        right, trials = data["proportion"]
+        return Proportion(_count(right), _count(trials))
     return tuple(Step(str(says), holds) for says, holds in data["proof"])
+
+
+def _count(number: object) -> int:
+    if type(number) is not int:
+        raise TypeError("counts are integers")
+    return number
 
 
 _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", re.ASCII)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET
-from depthlaw.theory.measurement import Ball, Exact, Sample
+from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample, Statistical, joined
 
 from .budget import UsageError
 from .records import LARGEST, SCHEMA, Record, Result, Store, StoreError, canonical, decode, digest, manifest
@@ -214,7 +214,7 @@ def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement
     pools: dict[tuple[str, bytes], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
         pools[key[:2]].append(key)
-    comparisons = len({key[:2] for key in unequal if "sample" in ours[key].result})
+    comparisons = len({key[:2] for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
     wrong = []
     for key in unequal:
         pool = pools[key[:2]]
@@ -225,10 +225,9 @@ def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement
 
 def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:
     own = decode(records[key].result)
-    if not isinstance(own, Sample):
+    if not isinstance(own, Statistical):
         return own
-    samples = [value for k in pool if isinstance(value := decode(records[k].result), Sample) and value.statistic == own.statistic]
-    return Sample(tuple(x for sample in samples for x in sample.values), own.statistic)
+    return joined([value for k in pool if isinstance(value := decode(records[k].result), type(own))])[0]
 
 
 def agree(ours: Result, theirs: Result, alpha: float) -> bool:
@@ -242,7 +241,7 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
         return ours.value == theirs.value
     if isinstance(ours, Ball) and isinstance(theirs, Ball):
         return ours.low <= theirs.high and theirs.low <= ours.high
-    if isinstance(ours, Sample) and isinstance(theirs, Sample) and ours.statistic == theirs.statistic:
+    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (isinstance(ours, Proportion) and isinstance(theirs, Proportion)):
         (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
         return ours == theirs or (a <= d and c <= b)
     if isinstance(ours, tuple) and isinstance(theirs, tuple):

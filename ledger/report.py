@@ -7,7 +7,7 @@ from typing import Any
 
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
-from depthlaw.theory.measurement import Ball, Exact, Measured, Sample, Step
+from depthlaw.theory.measurement import Measured, Statistical, Step, joined
 
 from .decisions import Decisions
 from .records import Record, Store, decode, digest, encode
@@ -144,8 +144,8 @@ def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]
                 misses = getattr(value, "misses", 0.0)
                 if 0 < misses < 1:
                     draws[digest([record.inputs["case"], record.inputs["seed"], misses])] = misses
-            samples += sum(isinstance(v, Sample) for v in values)
-            comparisons += sum(isinstance(v, Sample) or 0 < getattr(v, "misses", 0.0) < 1 for v in values)
+            samples += sum(isinstance(v, Statistical) for v in values)
+            comparisons += sum(isinstance(v, Statistical) or 0 < getattr(v, "misses", 0.0) < 1 for v in values)
     spent = sum(draws.values())
     if spent > 0.9 * FALSE_ALARM_BUDGET:
         equal = FALSE_ALARM_BUDGET / max(comparisons, 1)
@@ -157,11 +157,8 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     if claim.measured is None or not all(holds(case) for holds in claim.assumes.values()):
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
-    found: list[Measured] = [value for r in records if isinstance(value := decode(r.result), Exact | Ball | Sample)]
-    samples = [v for v in found if isinstance(v, Sample)]
-    if samples and len(samples) == len(found):
-        found = [Sample(tuple(x for v in samples for x in v.values), samples[0].statistic)]
-    return found, records
+    found: list[Measured] = [value for r in records if not isinstance(value := decode(r.result), tuple)]
+    return joined(found), records
 
 
 def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
@@ -194,7 +191,7 @@ class _Judge:
     def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
         """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
         order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-        decisions = [judge(claim, case, value, alpha=self.of_samples if isinstance(value, Sample) else self.of_misses) for value in values]
+        decisions = [judge(claim, case, value, alpha=self.of_samples if isinstance(value, Statistical) else self.of_misses) for value in values]
         return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 

@@ -44,6 +44,12 @@ class Run:
         """SHA-256 of the inputs."""
         return digest(self.inputs)
 
+    @property
+    def measurement(self) -> Case:
+        """The case without the fields that the claim only reads."""
+        fields = self.case.fields() if self.case else {}
+        return Case(**{name: value for name, value in fields.items() if name not in self.claim.reads})
+
     def __str__(self) -> str:
         return f"{self.claim.key} [{self.case if self.case else 'proof'}]" + (f" seed {self.seed}" if self.seed else "")
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from depthlaw.theory.claim import Claim
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.measurement import Ball, Exact, Measured, Sample
+from depthlaw.theory.measurement import Ball, Exact, Measured, Proportion, Statistical
 
 from .report import CaseResult, ClaimResult
 from .suite import Run
@@ -55,8 +55,9 @@ def number(value: Measured | None) -> str:
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
         return low if low == high else f"[{low}, {high}]"
-    mean = sum(value.values) / len(value.values)
-    return f"{value.statistic} {mean:.4g} of {len(value.values)}"
+    if isinstance(value, Proportion):
+        return f"{value.mean:.4g} of {value.trials}"
+    return f"mean {value.mean:.4g} of {len(value.values)}"
 
 
 def _decimal(value: Fraction) -> str:
@@ -202,7 +203,7 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     """The left side of the statement at the measured value, in one short piece of text: comparable with the prediction."""
     value = row.measured
     left = claim.statement.lhs
-    if value is None or left.is_Symbol or isinstance(value, Sample):
+    if value is None or left.is_Symbol or isinstance(value, Statistical):
         return number(value)
     from depthlaw.theory.claim import at, quantity
     from depthlaw.theory.enclosure import ball, enclose
@@ -216,7 +217,7 @@ def prediction(claim: Claim, row: CaseResult) -> str:
     if row.decision.verdict is Verdict.OUT_OF_SCOPE:
         return "-"
     value = claim.predict(row.case)
-    if isinstance(value, Ball | Exact | Sample):
+    if isinstance(value, Measured):
         return number(value)
     import sympy
 

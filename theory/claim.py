@@ -11,12 +11,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from .measurement import Ball, Case, Exact, Measured, Sample, Step
+from .measurement import Ball, Case, Exact, Measured, Proportion, Sample, Step
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Sample", "Source", "Step", "Twin",
+__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Proportion", "Sample", "Source", "Step", "Twin",
            "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
@@ -78,6 +78,8 @@ class Claim:
         proof: (statement) -> steps of an argument that covers the whole domain; all confirmed means PROVED.
         expected: FAILS for a statement that is known to be wrong as printed or recalled.
         seeds: how many seeds each case is measured with.
+        reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is asked
+            about. One process measures all cases that differ in them alone, so that it need not measure twice.
         needs: the extra that must be installed before it can be measured ("empirics"), or "".
         note: corrections, doubts, and what the verdict does not say.
     """
@@ -98,6 +100,7 @@ class Claim:
     proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     seeds: int = 1
+    reads: tuple[str, ...] = ()
     needs: str = ""
     note: str = ""
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .claim import Claim, at, quantity
-from .measurement import Ball, Case, Exact, Measured, Sample
+from .measurement import Ball, Case, Exact, Measured, Statistical
 
 if TYPE_CHECKING:
     import sympy
@@ -73,11 +73,11 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     holds, fails = _compare(relation, a, b, c, d)
     slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
     if not (holds or fails):
-        remedy = "more seeds would decide" if isinstance(value, Sample) else "a sharper measurement would decide"
+        remedy = "more seeds would decide" if isinstance(value, Statistical) else "a sharper measurement would decide"
         return Decision(Verdict.UNDECIDED, reason=f"the measured interval overlaps the prediction: {remedy}")
     misses = getattr(value, "misses", 0.0)
     # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not safe.
-    safe = not isinstance(value, Sample) and (misses == 0 or _survives_larger(relation, holds, a, d))
+    safe = not isinstance(value, Statistical) and (misses == 0 or _survives_larger(relation, holds, a, d))
     if misses > alpha and not safe:
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)

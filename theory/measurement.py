@@ -1,14 +1,14 @@
-"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball` and `Sample`."""
+"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball`, `Sample` and `Proportion`."""
 from __future__ import annotations
 
 import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,41 +137,87 @@ class Ball:
 
 @dataclass(frozen=True)
 class Sample:
-    """Independent observations, one per seed. `statistic` says what is estimated from them: their mean (Student interval) or,
-    for zeros and ones, a proportion (Clopper-Pearson interval)."""
+    """Independent observations, one per seed, whose mean is estimated (Student interval)."""
 
     values: tuple[float, ...]
-    statistic: Literal["mean", "proportion"] = "mean"
 
     def __post_init__(self) -> None:
         """Refuse observations that no interval can be computed from."""
         if not self.values or not all(math.isfinite(v) for v in self.values):
             raise ValueError("a sample needs at least one observation, all of them finite")
-        if self.statistic == "proportion" and not set(self.values) <= {0.0, 1.0}:
-            raise ValueError("a proportion is estimated from zeros and ones")
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided confidence interval of level 1 - alpha."""
         from scipy import special
 
         n = len(self.values)
-        if self.statistic == "proportion":
-            k = round(sum(self.values))
-            low = float(special.betaincinv(k, n - k + 1, alpha / 2)) if k else 0.0
-            high = float(special.betaincinv(k + 1, n - k, 1 - alpha / 2)) if k < n else 1.0
-            return low, high
         if n < 2:
             return -math.inf, math.inf
-        mean = math.fsum(self.values) / n
-        spread = math.sqrt(math.fsum((v - mean) ** 2 for v in self.values) / (n - 1) / n)
+        spread = math.sqrt(math.fsum((v - self.mean) ** 2 for v in self.values) / (n - 1) / n)
         if spread == 0:
             # Equal observations say that the spread was not sampled, not that there is none.
             return -math.inf, math.inf
         half = float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread
-        return mean - half, mean + half
+        return self.mean - half, self.mean + half
+
+    @property
+    def mean(self) -> float:
+        """Of the observations."""
+        return math.fsum(self.values) / len(self.values)
 
 
-Measured = Exact | Ball | Sample
+@dataclass(frozen=True)
+class Proportion:
+    """How many of so many independent trials succeeded; estimated is the mean probability of success (Clopper-Pearson interval).
+
+    The trials need not have the same probability: the interval for equal ones is then too wide, not too narrow (Hoeffding 1956).
+
+    >>> [round(end, 3) for end in Proportion(98, 100).interval(0.05)]
+    [0.93, 0.998]
+    """
+
+    right: int
+    trials: int
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no interval can be computed from."""
+        if not 0 <= self.right <= self.trials or self.trials < 1:
+            raise ValueError(f"a proportion is of at least one trial, with 0 to all right; got {self.right} of {self.trials}")
+
+    def interval(self, alpha: float) -> tuple[float, float]:
+        """Two-sided confidence interval of level at least 1 - alpha."""
+        from scipy import special
+
+        k, n = self.right, self.trials
+        low = float(special.betaincinv(k, n - k + 1, alpha / 2)) if k else 0.0
+        high = float(special.betaincinv(k + 1, n - k, 1 - alpha / 2)) if k < n else 1.0
+        return low, high
+
+    @property
+    def mean(self) -> float:
+        """The share of the trials that succeeded."""
+        return self.right / self.trials
+
+
+# What an interval is estimated for from random observations.
+Statistical = Sample | Proportion
+
+Measured = Exact | Ball | Sample | Proportion
+
+
+def joined(values: Sequence[Measured]) -> list[Measured]:
+    """What the seeds of one case measured: samples as one sample, proportions as one proportion, anything else as it is.
+
+    >>> joined([Sample((1.0,)), Sample((2.0,))]), joined([Proportion(1, 2), Proportion(2, 2)])
+    ([Sample(values=(1.0, 2.0))], [Proportion(right=3, trials=4)])
+    """
+    samples = [v for v in values if isinstance(v, Sample)]
+    proportions = [v for v in values if isinstance(v, Proportion)]
+    if samples and len(samples) == len(values):
+        return [Sample(tuple(x for v in samples for x in v.values))]
+    if proportions and len(proportions) == len(values):
+        return [Proportion(sum(v.right for v in proportions), sum(v.trials for v in proportions))]
+    return list(values)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from depthlaw.ledger import records
 from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
-from depthlaw.theory.measurement import Ball, Exact, Sample, Step
+from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample, Step
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 values = st.one_of(
@@ -18,7 +18,7 @@ values = st.one_of(
     st.builds(Exact, st.fractions().filter(lambda f: f.denominator > 1)),
     st.tuples(st.fractions(), st.fractions()).map(lambda ends: Ball(min(ends), max(ends))),
     st.builds(Sample, st.lists(finite, min_size=1).map(tuple)),
-    st.builds(Sample, st.lists(st.sampled_from([0.0, 1.0]), min_size=1).map(tuple), st.just("proportion")),
+    st.integers(0, 10**6).flatmap(lambda right: st.builds(Proportion, st.just(right), st.integers(max(1, right), 2 * 10**6))),
     st.lists(st.builds(Step, st.text(), st.sampled_from([True, False, None])), min_size=1).map(tuple),
 )
 

@@ -10,7 +10,7 @@ from depthlaw.ledger.cli import main
 from depthlaw.ledger.records import Record, StoreError, canonical, digest, encode, manifest
 from depthlaw.ledger.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
 from depthlaw.ledger.suite import Run, load_claims, plan
-from depthlaw.theory.measurement import Ball, Exact, Sample, Step
+from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
 
@@ -108,7 +108,7 @@ def test_a_ledger_cannot_be_written_to(tmp_path):
     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
     (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
     (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
-    (Sample((1.0, 0.0), "proportion"), Sample((1.0, 0.0)), False),
+    (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True), (Proportion(990, 1000), Proportion(500, 1000), False),
     ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
     ((Step("a", True),), (Step("a", False),), False),
     (Exact(9), (Step("a", True),), False),

@@ -12,7 +12,7 @@ from depthlaw.theory.claim import Case, Claim, Source, Twin
 from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge, log_base
-from depthlaw.theory.measurement import Ball, Exact, Sample
+from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample
 
 L, sep = symbol("depth"), symbol("sep")
 CASE = Case(depth=2)
@@ -82,7 +82,7 @@ def test_a_capped_rank_has_no_slack():
 
 @pytest.mark.parametrize("make", [
     lambda: Exact(1, misses=float("nan")), lambda: Exact(1, misses=-0.1), lambda: Ball(Fraction(2), Fraction(1)), lambda: Sample(()),
-    lambda: Sample((float("inf"),)), lambda: Sample((0.5,), "proportion")])
+    lambda: Sample((float("inf"),)), lambda: Proportion(2, 1), lambda: Proportion(0, 0), lambda: Proportion(-1, 3)])
 def test_values_that_would_make_any_verdict_true_are_refused(make):
     with pytest.raises(ValueError, match=r"misses|interval|sample|proportion"):
         make()
@@ -109,7 +109,7 @@ def test_slack_is_in_orders_of_magnitude():
 
 @given(st.lists(st.sampled_from([0.0, 1.0]), min_size=2, max_size=40))
 def test_clopper_pearson_contains_the_observed_rate(values):
-    low, high = Sample(tuple(values), "proportion").interval(1e-3)
+    low, high = Proportion(int(sum(values)), len(values)).interval(1e-3)
     assert 0 <= low <= sum(values) / len(values) <= high <= 1
 
 
