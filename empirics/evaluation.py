@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,7 +19,7 @@ from depthlaw.theory.measurement import Proportion
 from .nets import Net
 from .tasks import Batch, Task
 
-__all__ = ["Counts", "correct", "draw", "evaluate", "generator", "source"]
+__all__ = ["Counts", "correct", "draw", "evaluate", "forced_choices", "generator", "logits_of", "source", "spot_checks", "spot_counts"]
 
 # Examples that are drawn at once. The drawn examples depend on it, so that it is no option.
 DRAWN = 256
@@ -169,6 +169,99 @@ def count(net: Net, task: Task, seeds: Sequence[int], graphs: int, device: torch
     return _merged(tallies)
 
 
+def spot_checks(net: Net, task: Task, *, seed: int, graphs: int, device: torch.device | str = "cpu",
+                dropout: bool = False) -> tuple[tuple[int, ...], np.ndarray]:
+    """As `evaluate`, but one scored target of each example and group, drawn at random, so that the trials of a replica are independent.
+
+    Returns:
+        The groups that occur, ascending, and int64 (2, R, G): how many of the targets drawn are right, and how many were drawn.
+
+    Raises:
+        ValueError: for no examples.
+
+    Cost: of `evaluate`, and G maxima over the targets.
+    """
+    mode = net.training
+    net.train(dropout)
+    try:
+        with torch.no_grad():
+            return spot_counts(lambda batch: _right(net, batch), task, replicas_of(net), seed=seed, graphs=graphs, device=device)
+    finally:
+        net.train(mode)
+
+
+def spot_counts(right: Callable[[Batch], Tensor], task: Task, replicas: int, *, seed: int, graphs: int,
+                device: torch.device | str = "cpu") -> tuple[tuple[int, ...], np.ndarray]:
+    """`spot_checks` of anything that says which targets of a batch it gets right, bool like the targets.
+
+    >>> from .tasks.graphs import Connectivity
+    >>> task = Connectivity(vertices=4, family="paths", cut=0.0)
+    >>> groups, counts = spot_counts(lambda batch: batch.group < 3, task, 1, seed=0, graphs=5)
+    >>> groups, counts[:, 0].tolist()
+    ((1, 2, 3), [[5, 5, 0], [5, 5, 5]])
+    """
+    if graphs < 1:
+        raise ValueError(f"graphs={graphs}: at least 1 example is needed")
+    seeds = [source("test", seed, replica) for replica in range(replicas)]
+    keys, tallies = generator(device, "spot checks", seed), dict[int, Tensor]()
+    for batch in _batches(task, seeds, graphs, device, "test"):
+        hits, scored, group = (part.flatten(2) for part in (right(batch), batch.scored, batch.group))
+        key = torch.rand(scored.shape, generator=keys, device=device).masked_fill_(~scored, -1.0)
+        for g in group[scored].unique().tolist():
+            best, where = key.masked_fill(group != g, -1.0).max(dim=2)
+            hit = hits.gather(2, where[:, :, None])[:, :, 0] & (best >= 0)
+            tallies[g] = tallies.get(g, 0) + torch.stack([hit.sum(dim=1), (best >= 0).sum(dim=1)]).cpu()
+    groups = tuple(sorted(tallies))
+    return groups, torch.stack([tallies[g] for g in groups], dim=2).numpy()
+
+
+def forced_choices(logits: Callable[[Batch], Tensor], task: Task, replicas: int, *, seed: int, graphs: int,
+                   device: torch.device | str = "cpu") -> tuple[tuple[int, ...], np.ndarray]:
+    """Which of two pairs of a graph is the connected one: for each distance, how often the connected pair has the larger logit.
+
+    From each graph that has both, one pair at the distance and one pair that is not connected are drawn. Ties are settled by a coin and
+    what is not a number is wrong, so chance is 1/2, and a net that says yes to everything does no better than chance.
+
+    Args:
+        logits: batch -> (R, B, N, N), of pairs.
+        task: of kind "pairs", its groups distances, -1 where a pair is not connected.
+        replicas, seed, graphs, device: as `evaluate`; the examples are those of `spot_checks`.
+
+    Returns:
+        The distances that occur, ascending, and int64 (2, R, G): right choices, and choices.
+
+    Raises:
+        ValueError: for no examples, or a task without pairs.
+
+    >>> from .tasks.graphs import Connectivity
+    >>> task = Connectivity(vertices=6)
+    >>> distances, counts = forced_choices(lambda batch: (batch.group == 1).float(), task, 1, seed=0, graphs=200)
+    >>> int(counts[0, 0, 0]) == int(counts[1, 0, 0]), 70 < int(counts[0, 0, 1]) < 130
+    (True, True)
+    """
+    if graphs < 1 or task.kind != "pairs":
+        raise ValueError(f"graphs={graphs} of a task of kind {task.kind}: accepted are at least 1 graph and kind pairs")
+    seeds = [source("test", seed, replica) for replica in range(replicas)]
+    keys, tallies = generator(device, "forced choices", seed), dict[int, Tensor]()
+    for batch in _batches(task, seeds, graphs, device, "test"):
+        logit, scored, group = (part.flatten(2) for part in (logits(batch), batch.scored, batch.group))
+        key = torch.rand(scored.shape, generator=keys, device=device).masked_fill_(~scored, -1.0)
+        coin = torch.rand(scored.shape[:2], generator=keys, device=device) < 0.5
+
+        def drawn(g: int, key: Tensor = key, group: Tensor = group, logit: Tensor = logit) -> tuple[Tensor, Tensor]:
+            best, where = key.masked_fill(group != g, -1.0).max(dim=2)
+            return logit.gather(2, where[:, :, None])[:, :, 0], best >= 0
+
+        apart, there = drawn(-1)
+        for g in group[scored & (group > 0)].unique().tolist():
+            joined, here = drawn(g)
+            both = there & here
+            hit = both & ((joined > apart) | ((joined == apart) & coin))
+            tallies[g] = tallies.get(g, 0) + torch.stack([hit.sum(dim=1), both.sum(dim=1)]).cpu()
+    groups = tuple(sorted(g for g, tally in tallies.items() if bool(tally[1].all())))
+    return groups, torch.stack([tallies[g] for g in groups], dim=2).numpy()
+
+
 def replicas_of(net: Net) -> int:
     """R: the first dimension of every parameter."""
     return int(next(net.parameters()).shape[0])
@@ -179,12 +272,20 @@ def _batches(task: Task, seeds: Sequence[int], graphs: int, device: torch.device
         yield draw(task, seeds, min(DRAWN, graphs - start), device, *parts, index)
 
 
+def logits_of(net: Net, batch: Batch) -> Tensor:
+    """What a net says of a batch, its inputs in the dtype of its weights."""
+    return net(batch.inputs if batch.inputs.dtype == torch.int64 else batch.inputs.to(next(net.parameters()).dtype))
+
+
+def _right(net: Net, batch: Batch) -> Tensor:
+    return correct(logits_of(net, batch), batch.targets) & batch.scored
+
+
 def _tally(net: Net, batch: Batch) -> tuple[int, Tensor]:
     """Smallest group, and int64 (4 kinds, R, G) of right, total, exact, examples; the last column is the whole example."""
     replicas, size = batch.targets.shape[:2]
     flat = (replicas, size, -1)
-    inputs = batch.inputs if batch.inputs.dtype == torch.int64 else batch.inputs.to(next(net.parameters()).dtype)
-    right = (correct(net(inputs), batch.targets) & batch.scored).reshape(flat)
+    right = _right(net, batch).reshape(flat)
     scored = batch.scored.reshape(flat)
     first, last = (int(v) for v in batch.group.aminmax())
     index = batch.group.reshape(flat) - first

@@ -4,6 +4,7 @@ Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at mo
 """
 from __future__ import annotations
 
+import os
 import signal
 import statistics
 import time
@@ -16,6 +17,8 @@ from .engines import Engine
 from .records import Record, Store
 from .suite import Failure, Run
 
+# The environment variable that `empirics.depth_search` reads; importing it from there would import PyTorch.
+TRAININGS = "DEPTHLAW_TRAININGS"
 TIME_IS_UP = "the time limit of --minutes is reached"
 
 
@@ -83,7 +86,7 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Call
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with _signals_raise(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
+    with _signals_raise(seconds), _trainings_in(store), closing(_stoppable(engine, todo, deadline)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -104,6 +107,18 @@ def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> G
         close = getattr(outcomes, "close", None)
         if close is not None:
             close()
+
+
+@contextmanager
+def _trainings_in(store: Store) -> Iterator[None]:
+    """Tell this process and those it starts where to keep trainings that are not done, unless somebody else has said so."""
+    before = os.environ.get(TRAININGS)
+    os.environ.setdefault(TRAININGS, str(store.root / "cache" / "trainings"))
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ[TRAININGS]
 
 
 @contextmanager

@@ -55,6 +55,9 @@ class Run:
 
     def execute(self) -> Record:
         """Do the work, in this process."""
+        # What is expected of a training is written down before it starts.
+        expected = {"expected": {"statement": str(self.claim.statement), "right_side": str(self.claim.predict(self.case))}} \
+            if self.claim.needs and self.case is not None else {}
         started, cpu = time.perf_counter(), time.process_time()
         if self.case is None:
             assert self.claim.proof is not None
@@ -63,7 +66,7 @@ class Run:
             assert self.claim.measured is not None
             result = encode(self.claim.measured(self.case, self.seed))
         timing = {"wall_s": round(time.perf_counter() - started, 6), "cpu_s": round(time.process_time() - cpu, 6)}
-        return Record(self.inputs, result, {"environment": environment(), "timing": timing, "compute": compute(self.inputs["device"])})
+        return Record(self.inputs, result, {"environment": environment(), "timing": timing, "compute": compute(self.inputs["device"])} | expected)
 
 
 def load_claims() -> dict[str, Claim]:

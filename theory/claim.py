@@ -20,7 +20,8 @@ __all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measur
            "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
-STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence")
+STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence",
+         "trained_depth")
 
 SUITES = ("quick", "theory", "full", "frontier", "gpu")
 

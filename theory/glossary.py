@@ -227,6 +227,9 @@ GLOSSARY: dict[str, Term] = {
     "best_guess_error": Term(r"P_{guess}", "error of the best guess of hop_k from the current symbol and k alone", "positive real"),
     "published_error": Term(r"P_{pub}", "published error of a trained model", "nonnegative real"),
     "inversions": Term(r"\#_{inv}", "pairs of neighbours in a table that stand in the wrong order", "nonnegative integer"),
+    "accuracy": Term("a", "share of answers that a trained net gives right", "nonnegative real"),
+    "trained_depth": Term(r"L_{tr}", "least depth at which trained nets answer every group of a task"),
+    "depth_slope": Term(r"\beta", "slope of least depths against a logarithm of the size of the task", "real"),
     "hops_learned": Term(r"k_{learn}", "largest tested k that a trained model answers with an error below 1/10"),
     # counting parameters, operations and memory
     "total_parameters": Term(r"N_{tot}", "all parameters of a net: weights, biases, norms, positions, embeddings and read-out"),

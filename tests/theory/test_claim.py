@@ -16,6 +16,9 @@ IDS = [c.key for c in CLAIMS]
 BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
+# Trainings take minutes: tests/empirics/test_trained_depth.py has their twins.
+QUICK = [c for c in CLAIMS if c.stem != "trained_depth"]
+each_quick_claim = pytest.mark.parametrize("claim", QUICK, ids=[c.key for c in QUICK])
 
 
 def first_decidable(claim: Claim) -> Case:
@@ -58,7 +61,7 @@ def test_statement_uses_the_glossary_and_prints(claim: Claim):
     assert latex(claim.statement)
 
 
-@each_claim
+@each_quick_claim
 def test_failing_twin_fails(claim: Claim):
     if claim.measured is None and claim.must_fail.measured is None:
         pytest.skip("needs the extra " + claim.needs)
@@ -69,7 +72,7 @@ def test_failing_twin_fails(claim: Claim):
     assert decision.verdict is Verdict.FAILS, decision
 
 
-@each_claim
+@each_quick_claim
 def test_measured_runs_while_predicted_raises_and_does_not_refute(claim: Claim, monkeypatch: pytest.MonkeyPatch):
     if claim.measured is None:
         pytest.skip("needs the extra " + claim.needs)

@@ -1,0 +1,272 @@
+"""Where depth binds: nets of growing depth trained on a task, what they answer group by group, and the least depth that passes.
+
+A training is fixed by what goes in: shape, task, settings, learning rates, seeds. Its answers are counted on fresh examples, one target
+of each example and group, so that the intervals of Clopper and Pearson mean what they say. Trainings are kept where DEPTHLAW_TRAININGS
+points to: one that was killed goes on from its last checkpoint, one that is done is read.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import math
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
+from functools import cache, lru_cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from depthlaw.theory.measurement import Ball, Proportion
+
+from .checkpoints import CheckpointError, fingerprint
+from .evaluation import forced_choices, logits_of, replicas_of, spot_checks
+from .nets import Net, Shape
+from .settings import Settings
+from .tasks import Task
+from .tasks.shuffled import Shuffled
+from .trainer import Progress, tuned
+
+__all__ = ["BAR", "KEPT", "LEVEL", "Answers", "Training", "answers", "least_depth", "slope"]
+
+_log = logging.getLogger(__name__)
+
+# A net answers a group where at least this share of it is right. The state-tracking experiments of Merrill and Sabharwal 2025
+# (arXiv:2503.03961) count a length as solved from there on.
+BAR = Fraction(95, 100)
+
+# Each interval behind a least depth misses with at most this probability: a thousand of them stay within `judgement.FALSE_ALARM_BUDGET`.
+LEVEL = 1e-6
+
+# The environment variable that names the folder where trainings are kept; unset: nowhere.
+KEPT = "DEPTHLAW_TRAININGS"
+
+
+@dataclass(frozen=True)
+class Training:
+    """R = len(rates) * len(seeds) nets of one shape on one task; the rate with the best median accuracy over seeds is reported.
+
+    Attributes:
+        shape, task: see `nets.Shape` and `tasks.Task`.
+        settings: of the trainer; its rates and seeds are replaced.
+        rates: learning rates, chosen between on examples that neither training nor the answers use.
+        seeds: of each rate.
+        examples: fresh examples for each seed's answers.
+        shuffled: train on labels that belong to other examples, which should teach nothing.
+    """
+
+    shape: Shape
+    task: Task
+    settings: Settings
+    rates: tuple[float, ...] = (1e-3,)
+    seeds: tuple[int, ...] = (0, 1, 2, 3, 4)
+    examples: int = 4096
+    shuffled: bool = False
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the nets of the chosen rate answer.
+
+    Attributes:
+        rate: chosen.
+        status: of each seed's training: "success", "not converged", "diverged".
+        steps: of each seed's training.
+        groups: distances, or hops, ascending; -1 where pairs are not connected.
+        right, trials: by seed and group; one target of each example that has any in the group.
+        distances, chosen, choices: of tasks on pairs, by seed and distance: `evaluation.forced_choices`.
+    """
+
+    rate: float
+    status: tuple[str, ...]
+    steps: tuple[int, ...]
+    groups: tuple[int, ...]
+    right: tuple[tuple[int, ...], ...]
+    trials: tuple[tuple[int, ...], ...]
+    distances: tuple[int, ...] = ()
+    chosen: tuple[tuple[int, ...], ...] = ()
+    choices: tuple[tuple[int, ...], ...] = ()
+
+    def of_seed(self, seed: int, group: int) -> Proportion:
+        """What one seed's net answers in a group.
+
+        Raises:
+            ValueError: for a group without examples.
+        """
+        if group not in self.groups or not self.trials[seed][(column := self.groups.index(group))]:
+            raise ValueError(f"no example has a target in group {group}: the groups are {self.groups}")
+        return Proportion(self.right[seed][column], self.trials[seed][column])
+
+    def pooled(self, group: int) -> Proportion:
+        """What all seeds' nets answer in a group; estimates the mean probability over these nets."""
+        each = [self.of_seed(seed, group) for seed in range(len(self.right))]
+        return Proportion(sum(p.right for p in each), sum(p.trials for p in each))
+
+    def chosen_at(self, distance: int) -> Proportion:
+        """How often all seeds' nets tell a pair at a distance from one that is not connected.
+
+        Raises:
+            ValueError: for a distance that does not occur beside pairs that are not connected.
+        """
+        if distance not in self.distances:
+            raise ValueError(f"no graph has pairs at distance {distance} and pairs that are not connected: the distances are {self.distances}")
+        column = self.distances.index(distance)
+        return Proportion(sum(row[column] for row in self.chosen), sum(row[column] for row in self.choices))
+
+    def passes(self, seed: int, groups: Sequence[int] | None = None) -> bool | None:
+        """Whether one seed's net reaches `BAR` in every group (or in those given): True, False, or None where the examples do not say."""
+        asked = [self.of_seed(seed, g).interval(LEVEL) for g in self.groups if groups is None or g in groups]
+        if any(high < BAR for _, high in asked):
+            return False
+        return True if all(low >= BAR for low, _ in asked) else None
+
+
+def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
+    """The least depth that passes, between the least that may pass and the least that surely does.
+
+    Args:
+        passes: for depth 1, 2, ..., whether each seed passes.
+        seeds: "worst": every seed passes; "median": at least half of them.
+
+    Returns:
+        An interval of whole numbers; one more than the depths tried stands for any depth beyond them.
+
+    Raises:
+        ValueError: for another word, or no depth.
+
+    >>> least_depth([[False, False, False], [True, True, None], [True, True, True]], "worst")
+    Ball(low=Fraction(2, 1), high=Fraction(3, 1))
+    >>> least_depth([[False, False, False], [True, True, False]], "median").high
+    Fraction(2, 1)
+    """
+    if seeds not in ("worst", "median") or not passes:
+        raise ValueError(f"seeds={seeds!r} of {len(passes)} depths: accepted are worst and median of at least one depth")
+
+    def first(sure: bool) -> int:
+        for depth, each in enumerate(passes, start=1):
+            count = sum(p is True or (p is None and not sure) for p in each)
+            if count == len(each) or (seeds == "median" and 2 * count >= len(each)):
+                return depth
+        return len(passes) + 1
+
+    return Ball(Fraction(first(sure=False)), Fraction(first(sure=True)))
+
+
+def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
+    """The slope of the least-squares line through least depths, over all depths in their intervals.
+
+    It is a weighted sum of the depths, so its ends are sums of ends. The weights are taken to nine digits, and the ends outwards.
+
+    Args:
+        depths: one interval per abscissa.
+        scale: the abscissae, such as log_3 of diameters; at least two different ones.
+
+    Raises:
+        ValueError: where no slope is defined.
+
+    >>> slope([Ball(Fraction(d), Fraction(d)) for d in (1, 2, 3)], [1.0, 2.0, 3.0])
+    Ball(low=Fraction(1, 1), high=Fraction(1, 1))
+    """
+    mean = math.fsum(scale) / max(1, len(scale))
+    spread = math.fsum((x - mean) ** 2 for x in scale)
+    if len(depths) != len(scale) or spread == 0:
+        raise ValueError(f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two different places")
+    ends = [sorted((w * float(d.low), w * float(d.high))) for d, x in zip(depths, scale, strict=True) for w in ((x - mean) / spread,)]
+    low, high = (round(math.fsum(end[side] for end in ends), 9) for side in (0, 1))
+    return Ball(Fraction(str(low)), Fraction(str(high)))
+
+
+@lru_cache(maxsize=256)
+def answers(training: Training, device: str = "cpu") -> Answers:
+    """Train, choose the rate, and count; or read what an earlier process found.
+
+    Deterministic for a given machine and number of threads; elsewhere the counts differ as rounding lets trainings diverge.
+
+    Raises:
+        ValueError: as `trainer.train`.
+
+    Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes per replica.
+    """
+    place = _place(training, device)
+    if place is not None and (known := _read(place.with_suffix(".json"))) is not None:
+        return known
+    task = Shuffled(training.task) if training.shuffled else training.task
+    found = tuned(training.shape, task, training.settings, training.rates, training.seeds, device=device, folder=place, progress=_told(training))
+    chosen, count = found.rates.index(found.rate), len(training.seeds)
+    kept = slice(chosen * count, (chosen + 1) * count)
+    made = Answers(found.rate, found.trained.status[kept], found.trained.steps[kept], *_counted(found.trained.net, training, kept, device))
+    if place is not None:
+        _write(place.with_suffix(".json"), made)
+        shutil.rmtree(place, ignore_errors=True)
+    return made
+
+
+def _counted(net: Net, training: Training, kept: slice, device: str) -> Iterator[tuple[Any, ...]]:
+    """Groups, right and trials, and for pairs distances, chosen and choices, of the replicas kept."""
+    seen: dict[str, Any] = {"seed": 0, "graphs": training.examples, "device": device}
+    counted = [spot_checks(net, training.task, **seen)]
+    if training.task.kind == "pairs":
+        net.eval()
+        with torch.no_grad():
+            counted.append(forced_choices(lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
+    for groups, counts in counted:
+        yield groups
+        yield from (tuple(map(tuple, rows)) for rows in counts[:, kept].tolist())
+
+
+def _told(training: Training) -> Callable[[Progress], None]:
+    """Progress as log messages of level INFO, at most one a minute."""
+    last = time.monotonic()
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last > 60:
+            last = time.monotonic()
+            _log.info("training %s, depth %d: step %d of %d, %.0f examples/s, %.0f min left", training.task.name, training.shape.depth,
+                      progress.step, progress.steps, progress.examples_per_second, progress.eta / 60)
+
+    return tell
+
+
+def _place(training: Training, device: str) -> Path | None:
+    """Where a training is kept; the name depends on everything that its result depends on, this package's code and torch included."""
+    folder = os.environ.get(KEPT)
+    if not folder:
+        return None
+    task = [type(training.task).__qualname__, training.task.name, asdict(training.task)]  # type: ignore[call-overload]
+    return Path(folder) / fingerprint([asdict(replace(training, task=None)), task, device, torch.get_num_threads(), _code(), torch.__version__])
+
+
+@cache
+def _code() -> str:
+    package = Path(__file__).parent
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(package.rglob("*.py")))).hexdigest()
+
+
+def _read(path: Path) -> Answers | None:
+    """Answers as they were written; None where there are none, or the file is damaged, so that they are made again."""
+    try:
+        body = json.loads(path.read_bytes())
+        if fingerprint(body["answers"]) != body["seal"]:
+            return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    fields = body["answers"]
+    counts = {name: tuple(map(tuple, fields[name])) for name in ("right", "trials", "chosen", "choices")}
+    return Answers(fields["rate"], **{name: tuple(fields[name]) for name in ("status", "steps", "groups", "distances")}, **counts)
+
+
+def _write(path: Path, made: Answers) -> None:
+    fields = asdict(made)
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps({"answers": fields, "seal": fingerprint(fields)}), encoding="utf-8")
+        temporary.replace(path)
+    except OSError as error:
+        raise CheckpointError(f"cannot keep a training in {path.parent} ({error.strerror}); free space, or unset {KEPT}") from None

@@ -1,0 +1,145 @@
+"""The search for the least depth: three answers per net, intervals of depths and slopes, trainings that are kept and go on."""
+import itertools
+import json
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.empirics import depth_search, trainer
+from depthlaw.empirics.depth_search import BAR, KEPT, Answers, Training, answers, least_depth, slope
+from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.tasks.sequences import Induction
+from depthlaw.empirics.tasks.shuffled import Shuffled
+from depthlaw.theory.measurement import Ball, Proportion
+
+TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
+SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
+TINY = Training(SHAPE, TASK, Settings(steps=12, batch=8, evaluate_every=4, validation=16), rates=(1e-3, 1e-2), seeds=(0, 1, 2), examples=300)
+
+
+def made(*shares, trials=4000):
+    """Answers of one group per share, the same for two seeds."""
+    right = tuple(round(share * trials) for share in shares)
+    return Answers(1e-3, ("success",) * 2, (1, 1), tuple(range(1, len(shares) + 1)), (right, right), ((trials,) * len(shares),) * 2)
+
+
+@pytest.mark.parametrize(("shares", "passes"), [
+    ((1.0, 0.99), True), ((1.0, 0.90), False), ((1.0, float(BAR)), None), ((0.90, float(BAR)), False), ((1.0, 1.0), True)])
+def test_a_net_passes_fails_or_the_examples_do_not_say(shares, passes):
+    assert made(*shares).passes(0) is passes
+
+
+def test_few_examples_say_nothing_and_one_group_can_be_asked_about():
+    assert made(1.0, trials=20).passes(0) is None
+    assert made(1.0, 0.5).passes(0, groups=(1,)) is True
+
+
+def test_counts_of_seeds_are_added_and_missing_groups_are_named():
+    assert made(1.0, 0.5).pooled(2) == Proportion(4000, 8000)
+    with pytest.raises(ValueError, match="group 7"):
+        made(1.0).pooled(7)
+    with pytest.raises(ValueError, match="distance 3"):
+        made(1.0).chosen_at(3)
+
+
+three = st.sampled_from([True, False, None])
+
+
+@given(st.lists(st.lists(three, min_size=5, max_size=5), min_size=1, max_size=4), st.sampled_from(["worst", "median"]))
+def test_the_interval_of_depths_holds_whatever_the_undecided_nets_do(passes, seeds):
+    found = least_depth(passes, seeds)
+    open_places = [(i, j) for i, row in enumerate(passes) for j, p in enumerate(row) if p is None]
+    seen = set()
+    for values in itertools.islice(itertools.product([True, False], repeat=len(open_places)), 64):
+        settled = [list(row) for row in passes]
+        for (i, j), value in zip(open_places, values, strict=True):
+            settled[i][j] = value
+        enough = [sum(row) >= (5 if seeds == "worst" else 3) for row in settled]
+        seen.add(enough.index(True) + 1 if True in enough else len(passes) + 1)
+    assert all(found.low <= depth <= found.high for depth in seen)
+
+
+def test_worst_and_median_differ_and_other_words_are_refused():
+    one_fails = [[True, True, True, True, False], [True] * 5]
+    assert least_depth(one_fails, "median").high == 1
+    assert least_depth(one_fails, "worst").low == 2
+    with pytest.raises(ValueError, match="worst and median"):
+        least_depth(one_fails, "best")
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.integers(0, 2)), min_size=2, max_size=5))
+def test_the_slope_is_least_squares_over_all_depths_in_the_intervals(ends):
+    scale = [math.log(3 + 2 * i) for i in range(len(ends))]
+    found = slope([Ball(Fraction(low), Fraction(low + more)) for low, more in ends], scale)
+    mean = sum(scale) / len(scale)
+    for depths in itertools.product(*(range(low, low + more + 1) for low, more in ends)):
+        at = sum((x - mean) * y for x, y in zip(scale, depths, strict=True)) / sum((x - mean) ** 2 for x in scale)
+        assert float(found.low) - 1e-8 <= at <= float(found.high) + 1e-8
+
+
+@pytest.mark.parametrize("scale", [[1.0, 1.0], [1.0]])
+def test_a_slope_needs_two_places(scale):
+    with pytest.raises(ValueError, match="slope needs"):
+        slope([Ball(Fraction(1), Fraction(1))] * 2, scale)
+
+
+def test_training_is_deterministic_and_counts_what_it_says():
+    first, again = (answers.__wrapped__(TINY) for _ in range(2))
+    assert first == again
+    assert first.groups == (-1, 1, 2, 3, 4)
+    assert all(trials <= 300 for row in first.trials for trials in row)
+    assert first.distances == (1, 2, 3)  # at distance 4 the path is whole and nothing is apart
+    assert answers.__wrapped__(replace(TINY, seeds=(3, 4, 5))) != first
+
+
+def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
+    undisturbed = answers.__wrapped__(TINY)
+    monkeypatch.setenv(KEPT, str(tmp_path))
+    calls = iter(range(100))
+    write = trainer.checkpoints.write
+
+    def killed(*arguments):
+        write(*arguments)
+        if next(calls) == 1:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(trainer.checkpoints, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            answers.__wrapped__(TINY)
+    (folder,) = tmp_path.iterdir()
+    assert json.loads((folder / "checkpoint.json").read_bytes())["step"] == 8
+    assert answers.__wrapped__(TINY) == undisturbed
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    with monkeypatch.context() as patch:
+        patch.setattr(depth_search, "tuned", None)
+        assert answers.__wrapped__(TINY) == undisturbed
+
+
+def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_path, monkeypatch):
+    monkeypatch.setenv(KEPT, str(tmp_path))
+    first = answers.__wrapped__(TINY)
+    (file,) = tmp_path.iterdir()
+    file.write_text(file.read_text().replace('"rate": 0.0', '"rate": 0.1'))
+    assert answers.__wrapped__(TINY) == first
+    answers.__wrapped__(replace(TINY, shuffled=True))
+    assert len(list(tmp_path.iterdir())) == 2
+
+
+def test_shuffled_labels_belong_to_other_examples_of_the_batch():
+    task = Induction(symbols=8, alphabet=3)
+    true, shuffled = (each.batch(torch.Generator().manual_seed(0), 2, 64) for each in (task, Shuffled(task)))
+    for r in range(2):
+        order = [row.tolist() for row in true.targets[r]]
+        assert sorted(order) == sorted(row.tolist() for row in shuffled.targets[r])
+        assert (true.targets[r] != shuffled.targets[r]).any()
+    assert (Shuffled(task).kind, Shuffled(task).length, Shuffled(task).vocabulary, Shuffled(task).features, Shuffled(task).outputs) == (
+        task.kind, task.length, task.vocabulary, task.features, task.outputs)
+    assert Shuffled(task).name.endswith("labels shuffled")

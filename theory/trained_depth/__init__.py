@@ -1,0 +1,235 @@
+"""Where depth binds in trained nets: what theory lets one expect of connectivity, hops and induction, measured by training.
+
+No theorem says what training finds. The expectations here are stated before anything is trained: that training finds what explicit weights
+show to be possible, and that it finds no more. Each is judged by counts on fresh examples, and either may fail.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from ..claim import Ball, Case, Claim, Source, Twin
+from ..connectivity import layers_for_diameter, reach
+from ..hops import layers_for_hops
+
+if TYPE_CHECKING:
+    from sympy.core.relational import Relational
+
+__all__ = ["claims", "layers_at_least", "slope_ends"]
+
+_GRAPHS = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorem 4.3")
+_HOPS = Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Theorem 4.2")
+
+# Fields that only choose what is read off: one process trains all depths of a task, so that none is trained twice.
+_READS = ("vertices", "diameter", "depth", "tried", "distance", "hops", "seeds", "graphs")
+
+_NETS = ("softmax", "linearised")
+# (vertices, diameter): the depths tried.
+_GRAPHS_OF = {"quick": {(8, 7): 1}, "full": {(12, 3): 2, (12, 11): 4, (24, 23): 3}, "gpu": {(64, 9): 3, (64, 27): 4, (82, 81): 5}}
+_HOPS_OF = {"full": {("induction", 24, 8, 1): 2, ("hop_k", 24, 4, 4): 4}, "gpu": {("hop_k", 98, 4, 16): 6}}
+_SEEDS = ("Five seeds at the learning rate with the best median over them. At least 95 % must be right: of one position, or of one choice "
+          "between a connected pair and another (chance: one half), drawn from each fresh example.")
+_NO_THEOREM = "What training finds is no theorem: another budget, family of graphs or optimiser may end elsewhere."
+
+
+def layers_at_least(hops: int) -> int:
+    """floor(log2 k) + 2: layers that hop_k takes where each layer is one lookup with a strict mask, or with many heads.
+
+    Raises:
+        ValueError: for fewer hops than one.
+
+    >>> [layers_at_least(hops) for hops in (1, 2, 3, 4, 7, 8)]
+    [2, 3, 3, 4, 4, 5]
+    """
+    if hops < 1:
+        raise ValueError(f"hops={hops}: at least 1 is accepted")
+    return hops.bit_length() + 1
+
+
+def slope_ends(scale: Sequence[float]) -> tuple[float, float]:
+    """Between which slopes the least-squares line runs through depths that lie between x and x rounded up to a whole number.
+
+    Args:
+        scale: the abscissae x, at least two different ones.
+
+    Raises:
+        ValueError: for fewer.
+
+    >>> slope_ends([0.0, 1.0, 2.0]), slope_ends([0.5, 1.0])
+    ((1.0, 1.0), (0.0, 1.0))
+    """
+    if len(set(scale)) < 2:
+        raise ValueError(f"abscissae {list(scale)}: a slope needs at least two different ones")
+    mean = math.fsum(scale) / len(scale)
+    spread = math.fsum((x - mean) ** 2 for x in scale)
+    rounded = [(x - mean) * (math.ceil(x) - x) / spread for x in scale]
+    return 1 + math.fsum(min(0.0, r) for r in rounded), 1 + math.fsum(max(0.0, r) for r in rounded)
+
+
+def claims() -> Iterator[Claim]:
+    """The claims of this module."""
+    yield from _distance_claims()
+    yield from _hop_claims()
+    yield from _depth_claims()
+    yield from _slope_claims()
+
+
+def _claim(key: str, title: str, words: str, statement: Relational, **rest: Any) -> Claim:
+    """What the claims of this module share."""
+    note = " ".join(filter(None, (rest.pop("note", ""), _SEEDS, _NO_THEOREM)))
+    return Claim(key=f"trained_depth/{key}", title=title, words=words, statement=statement, reading="derived", kind="empirical fit",
+                 quantifier="typical", measured=None, needs="empirics", reads=_READS, note=note, **rest)
+
+
+def _distances(chosen: Callable[[int, int], bool]) -> dict[str, tuple[Case, ...]]:
+    """Every distance that a depth is asked about and `chosen(distance, depth)` keeps, for trained nets and for explicit weights."""
+    found: dict[str, list[Case]] = {}
+    for suite, graphs in _GRAPHS_OF.items():
+        for (n, diameter), most in graphs.items():
+            nets = ("linearised",) if suite == "quick" else (*_NETS, "explicit") if (n, diameter) == (24, 23) else _NETS
+            found.setdefault(suite, []).extend(c for c in Case.grid(
+                task="connectivity", net=nets, vertices=n, diameter=diameter, depth=range(1, most + 1), distance=range(1, min(diameter, n - 2) + 1))
+                if chosen(c.distance, c.depth))
+    return {suite: tuple(cases) for suite, cases in found.items() if cases}
+
+
+def _distance_claims() -> Iterator[Claim]:
+    from sympy import Ge, Lt, Rational
+
+    from ..glossary import symbol
+
+    accuracy, bar = symbol("accuracy"), Rational(95, 100)
+    shuffled = Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=3, shuffled=True)
+    near = Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=1)
+    yield _claim(
+        "connectivity_within", "trained nets connect pairs up to distance 3^L", "Nets of L layers trained on all-pairs connectivity of "
+        "random paths, given the rows of A + I, typically tell pairs at every distance up to 3^L from pairs that are not connected, as "
+        "explicit weights do.",
+        Ge(accuracy, bar), source=_GRAPHS, grid=_distances(lambda distance, depth: distance <= reach(depth)),
+        assumes={"distance <= 3^L": lambda c: c.distance <= reach(c.depth)}, must_fail=Twin(shuffled, "labels of other graphs teach nothing"))
+    yield _claim(
+        "connectivity_wall", "trained nets fail one step beyond 3^L", "Nets of L layers trained on all-pairs connectivity of random paths "
+        "typically do not tell pairs at distance 3^L + 1 from pairs that are not connected.", Lt(accuracy, bar), source=_GRAPHS,
+        grid=_distances(lambda distance, depth: distance == reach(depth) + 1),
+        assumes={"distance = 3^L + 1": lambda c: c.distance == reach(c.depth) + 1}, must_fail=Twin(near, "neighbours are answered"))
+    yield _claim(
+        "connectivity_far", "trained nets fail at all distances beyond 3^L", "Nets of L layers trained on all-pairs connectivity of random "
+        "paths typically tell pairs at no distance of 3^L + 2 or more from pairs that are not connected.", Lt(accuracy, bar), source=_GRAPHS,
+        grid=_distances(lambda distance, depth: distance > reach(depth) + 1),
+        assumes={"distance > 3^L + 1": lambda c: c.distance > reach(c.depth) + 1}, must_fail=Twin(near, "neighbours are answered"),
+        expected="FAILS", note="Fails, as it should: few vertices are left over beyond a pair so far apart, and a net that sees both ends can "
+                               "tell that they are all on its path.")
+
+
+def _hop_cases(chosen: Callable[[int, int], bool]) -> dict[str, tuple[Case, ...]]:
+    """Every k = 1, 2, 4, ... that a depth is asked about and `chosen(k, depth)` keeps."""
+    found: dict[str, list[Case]] = {}
+    for suite, tasks in _HOPS_OF.items():
+        for (task, symbols, alphabet, k_max), most in tasks.items():
+            found.setdefault(suite, []).extend(c for c in Case.grid(
+                task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max, depth=range(1, most + 1),
+                hops=[2**i for i in range(k_max.bit_length())]) if chosen(c.hops, c.depth))
+    return {suite: tuple(cases) for suite, cases in found.items() if cases}
+
+
+def _hop_claims() -> Iterator[Claim]:
+    from sympy import Ge, Lt, Rational
+
+    from ..glossary import symbol
+
+    accuracy, bar = symbol("accuracy"), Rational(95, 100)
+    induction: dict[str, Any] = {"task": "induction", "symbols": 24, "alphabet": 8, "hops_max": 1, "hops": 1}
+    yield _claim(
+        "hops_within", "trained nets hop k times in ceil(log2 k) + 2 layers", "Nets of L layers trained on hop_k typically answer for every "
+        "k with ceil(log2 k) + 2 <= L, as explicit weights do; k = 1 is induction.", Ge(accuracy, bar), source=_HOPS,
+        grid=_hop_cases(lambda k, depth: layers_for_hops(k) <= depth),
+        assumes={"ceil(log2 k) + 2 <= L": lambda c: layers_for_hops(c.hops) <= c.depth},
+        must_fail=Twin(Case(**induction, depth=2, shuffled=True), "labels of other sequences teach nothing"))
+    yield _claim(
+        "hops_wall", "trained nets fail with fewer than floor(log2 k) + 2 layers", "Nets of L layers trained on hop_k typically do not answer "
+        "for any k with floor(log2 k) + 2 > L; k = 1 is induction.", Lt(accuracy, bar), source=_HOPS,
+        grid=_hop_cases(lambda k, depth: layers_at_least(k) > depth),
+        assumes={"floor(log2 k) + 2 > L": lambda c: layers_at_least(c.hops) > c.depth},
+        must_fail=Twin(Case(**induction, depth=2), "two layers do induction"))
+
+
+def _depth_grid() -> dict[str, tuple[Case, ...]]:
+    """What a least depth is searched for: every task, by its worst seed and by its median seed."""
+    grid: dict[str, list[Case]] = {}
+    for suite, graphs in _GRAPHS_OF.items():
+        for (n, diameter), most in graphs.items():
+            if most > 1:
+                grid.setdefault(suite, []).extend(Case.grid(task="connectivity", net=_NETS, vertices=n, diameter=diameter, tried=most,
+                                                            seeds=("worst", "median")))
+    return {suite: tuple(cases) for suite, cases in grid.items()}
+
+
+def _hop_depth_grid() -> dict[str, tuple[Case, ...]]:
+    return {suite: tuple(case for (task, symbols, alphabet, k_max), most in tasks.items() for case in Case.grid(
+        task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max, hops=[2**i for i in range(k_max.bit_length())], tried=most,
+        seeds=("worst", "median"))) for suite, tasks in _HOPS_OF.items()}
+
+
+def _depth_claims() -> Iterator[Claim]:
+    from sympy import Ge, Le, ceiling, floor, log
+
+    from ..glossary import symbol
+
+    least, D, k = symbol("trained_depth"), symbol("diameter"), symbol("hops")
+    graphs, hops = _depth_grid(), _hop_depth_grid()
+    log3, log2 = log(D) / log(3), log(k) / log(2)
+    first, one = Case(task="connectivity", net="softmax", vertices=12, diameter=3, tried=2, seeds="median"), hops["full"][0]
+    tried = {"the depth expected is among those tried": _is_tried}
+    unconnected = "All pairs count, those that are not connected too. One more than the depths tried stands for any depth beyond them."
+    for key, title, words, statement, other, case, source, grid, note in (
+            ("connectivity_enough", "ceil(log_3 D) layers are enough for trained connectivity",
+             "The least depth at which trained nets answer pairs at every distance up to D is typically at most ceil(log_3 D).",
+             Le(least, ceiling(log3)), Le(least, ceiling(log3) - 1), first, _GRAPHS, graphs, unconnected),
+            ("connectivity_needed", "ceil(log_3 D) layers are needed for trained connectivity",
+             "The least depth at which trained nets answer pairs at every distance up to D is typically at least ceil(log_3 D).",
+             Ge(least, ceiling(log3)), Ge(least, ceiling(log3) + 3), first, _GRAPHS, graphs, unconnected),
+            ("hops_enough", "ceil(log2 k) + 2 layers are enough for trained hops",
+             "The least depth at which trained nets do hop_k is typically at most ceil(log2 k) + 2; k = 1 is induction.",
+             Le(least, ceiling(log2) + 2), Le(least, ceiling(log2) + 1), one, _HOPS, hops, ""),
+            ("hops_needed", "floor(log2 k) + 2 layers are needed for trained hops",
+             "The least depth at which trained nets do hop_k is typically at least floor(log2 k) + 2; k = 1 is induction.",
+             Ge(least, floor(log2) + 2), Ge(least, floor(log2) + 4), one, _HOPS, hops, "")):
+        yield _claim(key, title, words, statement, source=source, grid=grid, assumes=tried, note=note,
+                     must_fail=Twin(case, "another number of layers", other))
+
+
+def _is_tried(case: Case) -> bool:
+    return bool((layers_for_diameter(case.diameter) if case.task == "connectivity" else layers_for_hops(case.hops)) <= case.tried)
+
+
+def _slope_claims() -> Iterator[Claim]:
+    from sympy import Eq
+
+    from ..glossary import symbol
+
+    slope = symbol("depth_slope")
+    steep = Eq(slope, 4)
+    graphs = tuple(Case(task="connectivity", net=net, graphs=" ".join(f"{n}/{D}/{most}" for (n, D), most in _GRAPHS_OF["full"].items()))
+                   for net in _NETS)
+    hops = (Case(task="hop_k", symbols=24, alphabet=4, hops_max=4),)
+    note = ("By the median seed. Expected is 1 up to what rounding up to whole layers can do; the ends of the slope measured are those of the "
+            "least depths.")
+    yield _claim(
+        "connectivity_slope", "trained depth grows by a layer when the diameter triples", "The least-squares slope of the least depth at which "
+        "trained nets connect all pairs, against log_3 D, is typically 1; graphs are listed as n/D/depths tried.", Eq(slope, 1),
+        source=_GRAPHS, grid={"full": graphs}, predicted=_slope_predicted, note=note,
+        must_fail=Twin(graphs[0], "four layers for each factor of three", steep))
+    yield _claim(
+        "hops_slope", "trained depth grows by a layer when hops double", "The least-squares slope of the least depth at which trained nets do "
+        "hop_k, against log2 k, is typically 1.", Eq(slope, 1), source=_HOPS, grid={"full": hops},
+        predicted=_slope_predicted, must_fail=Twin(hops[0], "four layers for each factor of two", steep), note=note)
+
+
+def _slope_predicted(statement: Relational, case: Case) -> Ball:
+    """What the right side says, up to the rounding of each least depth to a whole number of layers."""
+    scale = [math.log(int(graph.split("/")[1]), 3) for graph in case.graphs.split()] if "graphs" in case else [
+        float(i) for i in range(case.hops_max.bit_length())]
+    low, high = (Fraction(str(round(end, 9))) + int(statement.rhs) - 1 for end in slope_ends(scale))
+    return Ball(low, high)
