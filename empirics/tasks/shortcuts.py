@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
-from depthlaw.theory.measurement import Sample
+from depthlaw.theory.measurement import Proportion
 
 from . import Batch, Task
 from .graph_families import distances
@@ -118,7 +118,7 @@ def audit(task: Task, seed: int, graphs: int = 2000) -> list[Shortcut]:
         tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST, random_state=seed)
         tree.fit(fitted.clues[name].seen.numpy(), fitted.answers.numpy())
         right = tree.predict(seen.numpy()) == scored.answers.numpy()
-        low, high = Sample(tuple(right.astype(float).tolist()), "proportion").interval(ALPHA)
+        low, high = Proportion(int(right.sum()), len(right)).interval(ALPHA)
         found.append(Shortcut(name, float(right.mean()), low, high, majority, len(right), search or fitted.clues[name].search))
     return found
 
