@@ -76,9 +76,10 @@ docs: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.pages docs $(KEPT) --suite theory
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
-reference: $(VENV)/.base
+reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify quick $(KEPT)
 	$(BIN)/depthlaw verify frontier $(KEPT)
+	$(BIN)/depthlaw verify full --only trained_depth $(KEPT)
 	$(BIN)/python -m depthlaw.ledger.reference $(KEPT)
 
 clean:

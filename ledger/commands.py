@@ -369,8 +369,8 @@ def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
 
 
 def select(found: dict[str, Claim], keys: Iterable[str]) -> dict[str, Claim]:
-    """The claims with these keys (all of them when none is given)."""
-    keys = list(keys)
+    """The claims with these keys, or of these stems (all of them when none is given)."""
+    keys = [key for asked in keys for key in [k for k in found if k.startswith(f"{asked}/")] or [asked]]
     for key in keys:
         if key not in found:
             close = get_close_matches(key, found, n=1, cutoff=0.5)

@@ -26,8 +26,8 @@ FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
 _BEYOND = 1
 _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
-_COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73", "several": "#CC79A7"}
-_STYLE: dict[str, Any] = {
+COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73", "several": "#CC79A7"}
+STYLE: dict[str, Any] = {
     "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans", "axes.spines.top": False, "axes.spines.right": False,
     "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
     "savefig.dpi": 200, "text.usetex": False}
@@ -81,7 +81,7 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
     points = sorted(generic_ranks(results), key=lambda p: (p.width, p.heads, p.depth))
     if not points:
         return None
-    with style.context(["default", _STYLE]):
+    with style.context(["default", STYLE]):
         figure = _panels(points)
         # A note of when a file was made, or by which release, would make equal figures differ.
         figure.savefig(folder / "separation-rank.pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
@@ -137,12 +137,12 @@ def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRO
     points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "") for e in chosen]
     if not points:
         return None
-    with style.context(["default", _STYLE]):
+    with style.context(["default", STYLE]):
         figure = _panels(points)
         for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
-                axes.axvline(place, color=_COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
-        knees = [Line2D([], [], color=_COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
+                axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
+        knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
                  for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))]
         old = figure.legends.pop()
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
@@ -195,14 +195,14 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
 
     for label, colour, style, curve in _curves(width, depths):
         if curve:
-            axes.plot(list(curve), list(curve.values()), style, color=_COLOURS[colour], linewidth=1.2, marker=".", markersize=4,
+            axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour], linewidth=1.2, marker=".", markersize=4,
                       label=label)
     # Open markers, so that a bound that is attained shows through.
     for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
                                        ("x", 5, "several", [p for p in points if p.heads > 1])):
         if shown:
             axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size, markerfacecolor="none",
-                      markeredgewidth=1.5, markeredgecolor=_COLOURS[heads], zorder=3,
+                      markeredgewidth=1.5, markeredgecolor=COLOURS[heads], zorder=3,
                       label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -14,7 +14,7 @@ from depthlaw.theory.claim import STEMS, Claim
 from depthlaw.theory.glossary import GLOSSARY, latex
 from depthlaw.theory.judgement import Verdict
 
-from . import figures, terminal
+from . import figures, terminal, trainings
 from .commands import open_store
 from .frontier import KEY, SHORT, Entry, entries, standing
 from .mutation import Mutant, mutate
@@ -214,6 +214,10 @@ def main(arguments: list[str] | None = None) -> int:
     for store in (open_store(chosen.results, read_only=True), shipped()):
         if store is not None and (table := write_frontier(chosen.docs, store)):
             print(table)
+            break
+    for store in (open_store(chosen.results, read_only=True), shipped()):
+        if store is not None and (trained := trainings.write(chosen.docs, store)):
+            print(trained)
             break
     return 0
 

@@ -1,0 +1,166 @@
+"""Trained nets in docs/trained-depth.md: accuracy against distance and hops as a figure, least depths as a table, all from records."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isqrt
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.theory.measurement import Ball, Proportion
+
+from . import terminal
+from .figures import COLOURS, STYLE
+from .records import Store, manifest
+from .report import ClaimResult, results
+from .suite import load_claims
+from .typesetting import md, md_code
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+STEM = "trained_depth"
+SUITE = "full"
+# Level of the intervals drawn; the verdicts share another one, see `judgement.FALSE_ALARM_BUDGET`.
+LEVEL = 0.05
+_GRAPH = {"vertices": 24, "diameter": 23}
+_NETS = {"explicit": ("S", "o", "explicit weights"), "softmax": ("lower", "s", "trained, softmax"),
+         "linearised": ("upper", "^", "trained, linearised")}
+_BEGIN, _END = "<!-- begin: trained nets -->", "<!-- end: trained nets -->"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One accuracy: of which net, depth and distance (or hops), how many right of how many, and the record."""
+
+    task: str
+    net: str
+    depth: int
+    place: int
+    value: Proportion
+    record: str
+    device: str
+
+
+def measured(judged: Iterable[ClaimResult]) -> Iterator[Measured]:
+    """Every accuracy that the trained-depth claims recorded, of the graphs drawn and of all hops."""
+    for result in judged:
+        for row in result.cases:
+            case = row.case
+            if not isinstance(row.measured, Proportion) or not row.records or "depth" not in case:
+                continue
+            record, device = row.records[0].id, str(row.records[0].inputs.get("device", ""))
+            if all(case.get(name) == value for name, value in _GRAPH.items()):
+                yield Measured("connectivity", case.net, case.depth, case.distance, row.measured, record, device)
+            elif case.task == "hop_k":
+                yield Measured("hop_k", "softmax", case.depth, case.hops, row.measured, record, device)
+
+
+def draw(points: list[Measured], file: Path) -> None:
+    """Accuracy against distance, a panel for each depth, with 3^L marked; and of hops against depth. The bytes depend on the points alone."""
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    depths = sorted({p.depth for p in points if p.task == "connectivity"})
+    with style.context(["default", STYLE]):
+        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        FigureCanvasAgg(figure)
+        panels = list(figure.subplots(2, isqrt(len(depths) + 3) or 1, sharey=True, squeeze=False).flatten())
+        for axes, depth in zip(panels, depths, strict=False):
+            _distances(axes, depth, [p for p in points if p.task == "connectivity" and p.depth == depth])
+        _hops(panels[len(depths)], [p for p in points if p.task == "hop_k"])
+        for axes in panels[len(depths) + 1:]:
+            axes.set_visible(False)
+        handles, labels = panels[0].get_legend_handles_labels()
+        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(file, metadata={"Software": None})
+
+
+def _distances(axes: Axes, depth: int, points: list[Measured]) -> None:
+    for net, (colour, marker, label) in _NETS.items():
+        _line(axes, [p for p in points if p.net == net], color=COLOURS[colour], marker=marker, label=label)
+    axes.axvline(3**depth, color="#555555", linestyle="--", linewidth=1, label="$3^L$")
+    _frame(axes, f"$L = {depth}$", "distance of the connected pair")
+
+
+def _hops(axes: Axes, points: list[Measured]) -> None:
+    for (hops, colour, marker) in zip(sorted({p.place for p in points}), ("lower", "one", "several"), "sov", strict=False):
+        own = sorted((p for p in points if p.place == hops), key=lambda p: p.depth)
+        _line(axes, own, by_depth=True, color=COLOURS[colour], marker=marker, label=f"$k = {hops}$")
+        # Where ceil(log2 k) + 2 layers are expected to be enough.
+        axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--", linewidth=1)
+    _frame(axes, "hops, softmax", "depth $L$")
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.legend(loc="lower right")
+
+
+def _line(axes: Axes, points: list[Measured], *, by_depth: bool = False, **look: Any) -> None:
+    if not points:
+        return
+    points = sorted(points, key=lambda p: p.depth if by_depth else p.place)
+    ends = [p.value.interval(LEVEL) for p in points]
+    heights = [p.value.mean for p in points]
+    bars = [[h - low for h, (low, _) in zip(heights, ends, strict=True)], [high - h for h, (_, high) in zip(heights, ends, strict=True)]]
+    axes.errorbar([p.depth if by_depth else p.place for p in points], heights, yerr=bars, markersize=3, linewidth=1, elinewidth=0.8, **look)
+
+
+def _frame(axes: Axes, title: str, below: str) -> None:
+    axes.axhline(0.95, color="#999999", linewidth=0.8, linestyle=":")
+    axes.set_title(title)
+    axes.set_xlabel(below)
+    axes.set_ylim(0, 1.03)
+    axes.set_ylabel("accuracy")
+    axes.yaxis.set_tick_params(labelleft=True)
+
+
+def write(docs: Path, store: Store) -> Path | None:
+    """Write figure and tables into trained-depth.md from the records of suite full; None where there are none.
+
+    Raises:
+        ValueError: for a page without the marks between which they stand.
+    """
+    claims = {key: claim for key, claim in load_claims().items() if claim.stem == STEM}
+    judged = results(claims, SUITE, store)
+    points = list(measured(judged))
+    if not points:
+        return None
+    file = docs / "trained-depth.md"
+    before, begin, rest = file.read_text(encoding="utf-8").partition(_BEGIN)
+    _, end, after = rest.partition(_END)
+    if not begin or not end:
+        raise ValueError(f"{file} lacks {_BEGIN} or {_END}: put them where the tables shall stand")
+    draw(points, docs / "figures" / "trained-depth.png")
+    file.write_text("\n".join([before + begin, *_page(judged, points), end]) + after, encoding="utf-8")
+    return file
+
+
+def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
+    devices = ", ".join(sorted({p.device for p in points}))
+    yield "\n![Accuracy of trained nets and of explicit weights against distance and hops](figures/trained-depth.png)\n"
+    yield ("*Top and bottom left: how often nets of L layers tell a pair at a distance from a pair that is not connected (chance 1/2), on "
+           f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Last panel: share of positions answered, hop_k with k = 1, 2, 4; dashed: "
+           "ceil(log2 k) + 2. Each point pools five seeds (explicit weights: one net) at the learning rate with the best median; bars: "
+           f"Clopper-Pearson intervals of level {1 - LEVEL:.2f} over independent test examples; dotted: 0.95. Device: {devices}. Records: "
+           f"listed at the end of this page, manifest `{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
+    yield "## Least depths\n"
+    yield "| expected | case | seed | least depth measured | stated | verdict |\n|---|---|---|---|---|---|"
+    for result in judged:
+        for row in result.cases:
+            if isinstance(row.measured, Ball):
+                case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in ("seeds", "task"))
+                verdict = row.decision.verdict.value
+                yield (f"| {md(result.claim.title)} | {md_code(case)} | {row.case.get('seeds', 'median')} | {_range(row.measured)} | "
+                       f"{md(result.claim.statement.rel_op)} {md(terminal.prediction(result.claim, row))} | {verdict} |")
+    yield "\n## Verdicts\n"
+    yield "| claim | verdict | cases |\n|---|---|---|"
+    for result in judged:
+        yield f"| [{result.claim.title}](claims/{result.claim.key}.md) | {result.verdict.value} | {len(result.decided)} of {len(result.in_scope)} |"
+    yield "\n<details><summary>Records</summary>\n"
+    yield ", ".join(f"`{p.record[:12]}`" for p in points) + "\n\n</details>\n"
+
+
+def _range(value: Ball) -> str:
+    low, high = (f"{float(end):.4g}" for end in (value.low, value.high))
+    return low if low == high else f"{low} to {high}"
