@@ -14,7 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
 from pathlib import Path
@@ -238,8 +238,8 @@ def _place(training: Training, device: str) -> Path | None:
     folder = os.environ.get(KEPT)
     if not folder:
         return None
-    task = [type(training.task).__qualname__, training.task.name, asdict(training.task)]  # type: ignore[call-overload]
-    return Path(folder) / fingerprint([asdict(replace(training, task=None)), task, device, torch.get_num_threads(), _code(), torch.__version__])
+    kind = [type(training.task).__qualname__, training.task.name]
+    return Path(folder) / fingerprint([asdict(training), kind, device, torch.get_num_threads(), _code(), torch.__version__])
 
 
 @cache
@@ -256,9 +256,9 @@ def _read(path: Path) -> Answers | None:
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    fields = body["answers"]
-    counts = {name: tuple(map(tuple, fields[name])) for name in ("right", "trials", "chosen", "choices")}
-    return Answers(fields["rate"], **{name: tuple(fields[name]) for name in ("status", "steps", "groups", "distances")}, **counts)
+    fields: dict[str, Any] = {name: tuple(tuple(row) if isinstance(row, list) else row for row in value) if isinstance(value, list) else value
+                              for name, value in body["answers"].items()}
+    return Answers(**fields)
 
 
 def _write(path: Path, made: Answers) -> None:

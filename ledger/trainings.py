@@ -86,13 +86,15 @@ def _distances(axes: Axes, depth: int, points: list[Measured]) -> None:
 
 
 def _hops(axes: Axes, points: list[Measured]) -> None:
+    from matplotlib.ticker import MaxNLocator
+
     for (hops, colour, marker) in zip(sorted({p.place for p in points}), ("lower", "one", "several"), "sov", strict=False):
         own = sorted((p for p in points if p.place == hops), key=lambda p: p.depth)
         _line(axes, own, by_depth=True, color=COLOURS[colour], marker=marker, label=f"$k = {hops}$")
         # Where ceil(log2 k) + 2 layers are expected to be enough.
         axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--", linewidth=1)
     _frame(axes, "hops, softmax", "depth $L$")
-    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.legend(loc="lower right")
 
 

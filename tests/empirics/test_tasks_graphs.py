@@ -180,6 +180,41 @@ def test_s_t_answers_are_balanced_and_pairs_different():
     assert binomial(int(batch.targets.sum()), 4000, 0.5)
 
 
+@pytest.mark.parametrize("balanced", [True, False])
+def test_s_t_pairs_are_even_over_distances_or_over_pairs(balanced):
+    # Two paths of four vertices: 6, 4 and 2 ordered pairs of distance 1, 2 and 3 on each, and 32 pairs without a path.
+    task = SourceTarget(vertices=8, max_distance=3, balanced=balanced)
+    batch = task.batch(seeded(), 1, 6000)
+    found = batch.group[batch.scored]
+    distance, counts = found[found > 0].unique(return_counts=True)
+    shares = {True: [1 / 3, 1 / 3, 1 / 3], False: [6 / 12, 4 / 12, 2 / 12]}
+    assert distance.tolist() == [1, 2, 3]
+    assert fits(counts.tolist(), [share * int(counts.sum()) for share in shares[balanced]])
+    assert not fits(counts.tolist(), [share * int(counts.sum()) for share in shares[not balanced]])
+    # Vertices are in random order, so that every ordered pair is drawn equally often.
+    pairs = batch.inputs[0, :, -2] * 8 + batch.inputs[0, :, -1]
+    places = [u * 8 + v for u in range(8) for v in range(8) if u != v]
+    for answer in (False, True):
+        drawn = pairs[(found > 0) == answer].bincount(minlength=64)
+        assert int(drawn.sum()) == int(drawn[places].sum())
+        assert fits(drawn[places].tolist(), [int(drawn.sum()) / 56] * 56)
+    assert cross_check(task, task.batch(seeded(1), 1, 50)).wrong == 0
+
+
+@pytest.mark.parametrize("balanced", [True, False])
+def test_s_t_pairs_where_a_graph_has_one_answer_only(balanced):
+    connected = SourceTarget(vertices=5, family="paths", cut=0.0, balanced=balanced).batch(seeded(), 1, 400)
+    assert set(connected.group[connected.scored].tolist()) == {1, 2, 3, 4}
+    apart = SourceTarget(vertices=5, family="paths", cut=1.0, balanced=balanced).batch(seeded(), 1, 400)
+    assert set(apart.group[apart.scored].tolist()) == {-1}
+    for batch in (connected, apart):
+        assert (batch.inputs[..., -2] != batch.inputs[..., -1]).all()
+
+
+def test_names_say_how_pairs_are_drawn():
+    assert len({SourceTarget(balanced=b).name for b in (True, False)}) == 2
+
+
 def test_s_t_pairs_of_a_connected_graph_are_connected():
     batch = SourceTarget(vertices=5, family="forest", cut=0.0).batch(seeded(), 1, 100)
     assert batch.targets[batch.scored].all()

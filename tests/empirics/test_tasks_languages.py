@@ -117,12 +117,49 @@ def test_balanced_words_differ_by_two_blocks_and_keep_their_ends(k, numbers):
     assert stats.binomtest(int(batch.targets[batch.scored].sum()), 2000, 0.5).pvalue > FALSE_ALARM
 
 
+@pytest.mark.parametrize("words", ["published", "balanced"])
+def test_blocks_of_several_lengths_are_padded_and_checked(words):
+    task = Blocks(blocks=3, letters=12, words=words, shortest=6)
+    batch = task.batch(seeded(), 1, 3500)
+    size = (batch.inputs[0, :, 1:] < 2).sum(-1)
+    assert stats.chisquare(size.bincount()[6:].tolist()).pvalue > FALSE_ALARM
+    assert size.unique().tolist() == [6, 7, 8, 9, 10, 11, 12]
+    place = torch.arange(13)
+    beyond = place > size[:, None]
+    assert torch.equal(batch.inputs[0] == 3, beyond)
+    assert torch.equal(batch.learned[0], ~beyond)
+    assert torch.equal(batch.scored[0], place == size[:, None] if words == "balanced" else ~beyond & (place > 0))
+    assert (batch.group[0][beyond] == -1).all()
+    numbers = batch.group[0].gather(1, size[:, None])
+    assert set(numbers.unique().tolist()) == ({3} if words == "published" else {1, 3, 5})
+    few = task.batch(seeded(1), 1, 30)
+    assert cross_check(task, few).wrong == 0
+    few.inputs[..., 1:] = torch.where(few.inputs[..., 1:] == 1, 0, few.inputs[..., 1:])
+    assert cross_check(task, few).wrong > 0
+
+
+def test_switches_of_short_words_are_anywhere_in_the_word():
+    inputs = Blocks(blocks=2, letters=7, words="published", shortest=4).batch(seeded(), 1, 4000).inputs[0]
+    short = inputs[inputs[:, 5] == 3][:, 1:5]
+    assert stats.chisquare((short == 0).sum(-1).bincount()[1:].tolist()).pvalue > FALSE_ALARM
+    assert (short == 0).sum(-1).unique().tolist() == [1, 2, 3]
+
+
+def test_without_a_shortest_length_the_words_fill_all_places():
+    task = Blocks(blocks=3, letters=12)
+    assert task.vocabulary == 3
+    assert (task.batch(seeded(), 1, 100).inputs[..., 1:] < 2).all()
+    assert dataclasses.replace(task, shortest=5).vocabulary == 4
+    assert len({task.name, dataclasses.replace(task, shortest=5).name}) == 2
+
+
 @pytest.mark.parametrize(("build", "message"), [
     (lambda: Prefixes("(ab)*", letters=7), "no word of 7 letters is in"), (lambda: Prefixes("(a|b)*", letters=7), "outside"),
     (lambda: Prefixes("(ab", letters=7), "cannot read"), (lambda: Prefixes(letters=0), "at least 1"),
     (lambda: Prefixes(alphabet="a"), "two letters"), (lambda: Prefixes(negatives="far"), "near or uniform"),
     (lambda: Blocks(blocks=0), "at least 1"), (lambda: Blocks(blocks=3, letters=4), "two letters more"),
-    (lambda: Blocks(words="all"), "published or balanced")])
+    (lambda: Blocks(words="all"), "published or balanced"), (lambda: Blocks(blocks=3, letters=9, shortest=4), "accepted are 0, and 5"),
+    (lambda: Blocks(blocks=3, letters=9, shortest=10), "to 9 \\(the letters")])
 def test_options_out_of_range_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()

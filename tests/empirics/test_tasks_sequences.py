@@ -16,10 +16,19 @@ def seeded(seed=0):
     return torch.Generator().manual_seed(seed)
 
 
-@given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(0, 20))
+@given(st.lists(st.integers(0, 5) | st.integers(0, 20), min_size=1, max_size=30), st.integers(0, 20))
 def test_find_is_theory_s(symbols, k):
     assert find(torch.tensor([symbols]), torch.tensor([k]), 20)[0].tolist() == theory.find(symbols, k)
     assert [p + 1 if p else 0 for p in last_copies(torch.tensor(symbols)).tolist()] == theory.find1(symbols)
+
+
+@pytest.mark.parametrize("alphabet", [2, sequences.FEW, sequences.FEW + 1])
+def test_last_copies_of_few_symbols_are_those_of_the_sort(monkeypatch, alphabet):
+    symbols = torch.randint(3, 3 + alphabet, (4, 5, 60), generator=seeded())
+    found = last_copies(symbols)
+    monkeypatch.setattr(sequences, "FEW", 0)
+    assert torch.equal(found, last_copies(symbols))
+    assert not torch.equal(found, last_copies(symbols.flip(-1)))
 
 
 def test_each_sequence_has_a_k_of_its_own():

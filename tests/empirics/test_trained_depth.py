@@ -18,7 +18,7 @@ WITHIN, WALL = CLAIMS["trained_depth/connectivity_within"], CLAIMS["trained_dept
 
 def fake(passing_from):
     """Answers of nets that pass from a depth on, by (task size) -> depth."""
-    def made(training):
+    def made(training, device):
         depth = training.shape.depth
         groups = (-1, *range(1, 24)) if training.task.kind == "pairs" else (1, 2, 4)
         right = tuple(4000 if depth >= passing_from(training.task, g) else 2000 for g in groups)
@@ -95,6 +95,17 @@ def test_hops_pool_the_positions_of_all_seeds(monkeypatch):
     monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: 2))
     case = Case(task="hop_k", net="softmax", symbols=24, alphabet=4, hops_max=4, depth=1, hops=2)
     assert accuracy(case, 0) == Proportion(10000, 20000)
+
+
+def test_shortcuts_that_need_no_search_fail_and_nine_hops_do_not():
+    for key in ("connectivity_shortcuts", "hops_shortcuts"):
+        claim = CLAIMS[f"trained_depth/{key}"]
+        for case in claim.grid["quick"]:
+            if case.get("vertices") != 24:
+                assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS, case
+        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0)).verdict is Verdict.FAILS
+    with pytest.raises(ValueError, match="accepted are degrees"):
+        MEASURED["trained_depth/connectivity_shortcuts"](Case(task="connectivity", vertices=12, diameter=11, clue="luck"), 0)
 
 
 def test_unknown_tasks_hops_and_slopes_are_refused():

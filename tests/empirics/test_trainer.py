@@ -12,7 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from depthlaw.empirics import trainer
+from depthlaw.empirics import trainer, training_run
 from depthlaw.empirics.adamw import schedule_factor
 from depthlaw.empirics.checkpoints import CheckpointError
 from depthlaw.empirics.evaluation import draw, evaluate, source
@@ -108,6 +108,20 @@ def test_the_company_does_not_matter():
     together, single = (weights(train(PAIRS, GRAPHS, settings)) for settings in (ALONE, replace(ALONE, learning_rates=(1e-2,), seeds=(8,))))
     assert (together[2] - single[0]).abs().max() <= BOUND
     assert (together[0] - single[0]).abs().max() > BOUND
+
+
+@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize(("shape", "task"), [(PAIRS, GRAPHS), (RECALL, Recall())], ids=["pairs", "classes"])
+def test_replicas_that_pass_in_groups_train_as_all_at_once(monkeypatch, shape, task, size):
+    whole = train(shape, task, ALONE)
+    monkeypatch.setattr(training_run, "CACHED", size * ALONE.batch * task.length * shape.width * 8)
+    groups = Run(shape, task, ALONE, torch.device("cpu")).groups
+    assert [rows for rows, *_ in groups] == [slice(first, min(3, first + size)) for first in range(0, 3, size)]
+    grouped = train(shape, task, ALONE)
+    assert (weights(grouped) - weights(whole)).abs().max() <= BOUND
+    assert grouped.status == whole.status
+    mixed = replace(ALONE, seeds=ALONE.seeds[::-1])
+    assert (weights(train(shape, task, mixed)) - weights(whole)).abs().amax(1)[[0, 2]].min() > BOUND
 
 
 def test_the_same_arguments_give_the_same_bits():

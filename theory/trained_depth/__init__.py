@@ -74,6 +74,7 @@ def claims() -> Iterator[Claim]:
     yield from _hop_claims()
     yield from _depth_claims()
     yield from _slope_claims()
+    yield from _shortcut_claims()
 
 
 def _claim(key: str, title: str, words: str, statement: Relational, **rest: Any) -> Claim:
@@ -233,3 +234,31 @@ def _slope_predicted(statement: Relational, case: Case) -> Ball:
         float(i) for i in range(case.hops_max.bit_length())]
     low, high = (Fraction(str(round(end, 9))) + int(statement.rhs) - 1 for end in slope_ends(scale))
     return Ball(low, high)
+
+
+def _shortcut_claims() -> Iterator[Claim]:
+    from sympy import Lt, Rational
+
+    from ..glossary import symbol
+
+    statement = Lt(symbol("accuracy"), Rational(95, 100))
+    shared: dict[str, Any] = {"source": Source("depthlaw", "empirics/tasks/shortcuts.py"), "reading": "derived", "kind": "empirical fit",
+                              "quantifier": "typical", "measured": None, "needs": "empirics", "reads": ("clue",), "statement": statement}
+    hops: dict[str, Any] = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
+    note = ("A tree of at most 256 leaves, fitted to 2000 examples and scored on one answer of each of 2000 others. Nets that reach 95 % on a task "
+            "where this fails may have learned the clue.")
+    yield Claim(
+        key="trained_depth/connectivity_shortcuts", title="degrees, indices, edges and three hops do not give connectivity away",
+        words="On the random paths that nets are trained on, typically no small decision tree answers 95 % of the pairs from degrees, indices, the "
+              "number of edges, or what lies within three hops.",
+        grid={"quick": tuple(Case(task="connectivity", vertices=n, diameter=n - 1, clue=clue) for n in (12, 24)
+                             for clue in ("degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"))},
+        must_fail=Twin(Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"), "nine hops are nearly all the search there is"),
+        note=note, **shared)
+    yield Claim(
+        key="trained_depth/hops_shortcuts", title="positions, counts and the last symbols do not give hops away",
+        words="On the sequences that nets are trained on, typically no small decision tree answers 95 % of the positions from the position, the "
+              "token, the counts of symbols, or the last one, three or nine symbols.",
+        grid={"quick": tuple(Case(**task, clue=clue) for task in (hops, hops | {"task": "induction", "alphabet": 8, "hops_max": 1})
+                             for clue in ("position", "token", "counts", "last 1", "last 3", "last 9"))},
+        must_fail=Twin(Case(**hops, clue="9 hops"), "nine hops are all the search there is"), note=note, **shared)
