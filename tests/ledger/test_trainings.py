@@ -55,7 +55,7 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| worst | 2 to 3 |" in text
-    assert "five seeds" in text
+    assert "three seeds" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
     assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] == WITHIN)

@@ -29,8 +29,9 @@ _NETS = ("softmax", "linearised")
 # (vertices, diameter): the depths tried.
 _GRAPHS_OF = {"quick": {(8, 7): 1}, "full": {(12, 3): 2, (12, 11): 4, (24, 23): 3}, "gpu": {(64, 9): 3, (64, 27): 4, (82, 81): 5}}
 _HOPS_OF = {"full": {("induction", 24, 8, 1): 2, ("hop_k", 24, 4, 4): 4}, "gpu": {("hop_k", 98, 4, 16): 6}}
-_SEEDS = ("Five seeds at the learning rate with the best median over them. At least 95 % must be right: of one position, or of one choice "
-          "between a connected pair and another (chance: one half), drawn from each fresh example.")
+_SEEDS = ("Five seeds (three on 24 vertices and for hop_k), where several learning rates are tried at the one with the best median. At least 95 % "
+          "must be right: of one position, or of one choice between a connected pair and another (chance: one half), drawn from each fresh "
+          "example.")
 _NO_THEOREM = "What training finds is no theorem: another budget, family of graphs or optimiser may end elsewhere."
 
 
