@@ -4,11 +4,19 @@ Run with `pytest benchmarks --benchmark-only`. The task is all-pairs connectivit
 and two layers. The peer is an ordinary module with torch.optim.AdamW and clip_grad_norm_, written as one writes it. Its examples are drawn
 beforehand, so that it pays nothing for them; the replicas' time includes drawing theirs. Medians, ratios and how much is due to the
 examples are printed. Aim: 3 times on two CPU cores, 20 times on a GPU with 64 replicas.
+
+The second benchmark is hop_k at the published size: width 128, 4 heads, 99 tokens, 32 sequences, next to a plain loop over
+`transformers.GPT2Model`, the design of the published training code; it needs `pip install transformers`. Aim: 2 times on two CPU cores,
+10 times on a GPU.
+
+Both sides use two threads. They wait for each other at every operation, so that a machine that does other work makes both numbers useless:
+use the ratio of a quiet one.
 """
 from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import median
 
@@ -18,8 +26,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from depthlaw.empirics.evaluation import draw
-from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.nets import Shape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trainer import Settings
 from depthlaw.empirics.training_run import Run
 from depthlaw.empirics.utilisation import matmul_rate, step_operations
@@ -32,6 +41,8 @@ TASK = Connectivity(vertices=VERTICES)
 SHAPE = Shape(width=WIDTH, depth=DEPTH, features=TASK.features, outputs=TASK.outputs)
 SETTINGS = Settings(steps=100_000, batch=BATCH, learning_rates=(1e-3,) * REPLICAS, seeds=tuple(range(REPLICAS)), std=0.1, drawn=STEPS,
                     graphed=DEVICE == "cuda")
+HOPS, SEQUENCES = HopK(), 32
+GPT2_REPLICAS, GPT2_STEPS = (16, 8) if DEVICE == "cuda" else (4, 2)
 
 
 class PlainLayer(nn.Module):
@@ -89,7 +100,7 @@ def finished() -> float:
     return time.perf_counter()
 
 
-def plain_loop(nets: list[Plain], steps: int) -> float:
+def plain_loop(nets: Sequence[Plain | PlainGPT2], steps: int) -> float:
     """Seconds per replica-step of the plain loop."""
     before = finished()
     for net in nets:
@@ -128,4 +139,59 @@ def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[
         sys.stdout.write(f"\n{DEVICE}, {torch.get_num_threads()} threads, R={REPLICAS}: plain loop {1 / plain:.0f}, together {1 / batched:.0f} "
                          f"replica-steps/s, ratio {plain / batched:.2f} ({plain / (batched - drawn):.2f} without drawing examples, which is "
                          f"{drawn / batched:.0%} of a step); {share:.0%} of the measured matrix-product rate\n")
+    assert min(mine) > 0
+
+
+class PlainGPT2:
+    """One model of `transformers` with its optimiser and examples; the loss is taken over the hidden states, as published."""
+
+    def __init__(self, seed: int, depth: int, dropout: float) -> None:
+        transformers = pytest.importorskip("transformers")
+        config = transformers.GPT2Config(vocab_size=HOPS.vocabulary, n_positions=100, n_embd=128, n_layer=depth, n_head=4, use_cache=False,
+                                         bos_token_id=None, eos_token_id=None, embd_pdrop=dropout, attn_pdrop=dropout, resid_pdrop=dropout)
+        self.net = transformers.GPT2Model(config).to(DEVICE).train()
+        self.optimiser = torch.optim.AdamW(self.net.parameters(), lr=1e-4)
+        batch = draw(HOPS, [seed], SEQUENCES * GPT2_STEPS, DEVICE, "plain")
+        self.examples = list(zip(batch.inputs[0].split(SEQUENCES), batch.targets[0].split(SEQUENCES), strict=True))
+
+    def step(self, index: int) -> None:
+        """One update."""
+        inputs, targets = self.examples[index]
+        self.optimiser.zero_grad()
+        logits = self.net(input_ids=inputs).last_hidden_state
+        functional.cross_entropy(logits.flatten(0, 1), targets.flatten()).backward()
+        nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimiser.step()
+
+
+@pytest.mark.parametrize("dropout", [0.1, 0.0])
+@pytest.mark.parametrize("depth", [2, 4, 6])
+@pytest.mark.benchmark(group="trainer, GPT-2 shape")
+@pytest.mark.filterwarnings("ignore")
+def test_the_gpt2_shape_against_a_loop_over_transformers(benchmark, capsys: pytest.CaptureFixture[str], depth: int, dropout: float) -> None:
+    torch.set_num_threads(THREADS)
+    nets = [PlainGPT2(seed, depth, dropout) for seed in range(GPT2_REPLICAS)]
+    shape = gpt2(width=128, depth=depth, heads=4, vocabulary=HOPS.vocabulary, length=100, dropout=dropout)
+    settings = Settings(steps=100_000, batch=SEQUENCES, learning_rates=(1e-4,) * GPT2_REPLICAS, seeds=tuple(range(GPT2_REPLICAS)),
+                        drawn=GPT2_STEPS, graphed=DEVICE == "cuda")
+    run = Run(shape, HOPS, settings, torch.device(DEVICE))
+    peer, mine = [], []
+
+    def together() -> None:
+        before = finished()
+        for _ in range(GPT2_STEPS):
+            run.advance()
+        mine.append((finished() - before) / (GPT2_REPLICAS * GPT2_STEPS))
+
+    benchmark.pedantic(together, setup=lambda: peer.append(plain_loop(nets, GPT2_STEPS)), rounds=7, warmup_rounds=1)
+    plain, batched = median(peer[-7:]), median(mine[-7:])
+    operations = step_operations(shape, HOPS, replace(settings, graphed=False)) / GPT2_REPLICAS
+    peak = matmul_rate(DEVICE, settings.precision)
+    benchmark.extra_info.update({"plain loop, model-steps/s": 1 / plain, "together, model-steps/s": 1 / batched, "ratio": plain / batched,
+                                 "share of peak": operations / batched / peak, "ratio at peak": plain * peak / operations})
+    with capsys.disabled():
+        sys.stdout.write(f"\n{DEVICE}, {torch.get_num_threads()} threads, R={GPT2_REPLICAS}, depth {depth}, dropout {dropout}: plain loop "
+                         f"{1 / plain:.1f}, together {1 / batched:.1f} model-steps/s, ratio {plain / batched:.2f}; "
+                         f"{operations / batched / peak:.0%} of the measured matrix-product rate, at which the ratio would be "
+                         f"{plain * peak / operations:.2f}\n")
     assert min(mine) > 0

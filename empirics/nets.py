@@ -14,9 +14,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from .attention import Attention, Projections, attend, dropped
+
 __all__ = ["Attention", "Net", "Norm", "Positions", "RowMap", "Shape", "attend", "dropped", "gpt2", "layer_norm", "sinusoids"]
 
-Attention = Literal["softmax", "linearised", "relu", "hard"]
 Norm = Literal["none", "pre", "post"]
 Positions = Literal["none", "learned", "sinusoidal"]
 # (number of layers run, hidden states (replicas, batch, tokens, width)) -> hidden states: acts on each token by itself.
@@ -130,79 +131,6 @@ def sinusoids(length: int, width: int) -> Tensor:
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
-def attend(query: Tensor, key: Tensor, value: Tensor, *, attention: Attention = "softmax", scale: float | None = None,
-           mask: Tensor | None = None, causal: bool = False, dropout: float = 0.0) -> Tensor:
-    """Weighted sums of the values, with weights from the scores s = scale * query . key.
-
-    softmax: exp(s) over its sum, scale 1/sqrt(d_a). linearised: s itself, scale 1, so that integers stay integers. relu: max(s, 0),
-    scale 1/n for n keys, whatever the mask. hard: the same weight for every key of the largest s, 0 for the others, so ties are
-    averaged; scores that differ by rounding do not tie, and no gradient reaches queries and keys. A token whose mask allows nothing
-    receives 0.
-
-    Args:
-        query, key, value: shape (..., heads, tokens, d_a).
-        scale: instead of the above.
-        mask: bool, broadcast to (..., heads, tokens, tokens); True where the row may attend to the column.
-        causal: whether a token sees only itself and earlier tokens, besides the mask.
-        dropout: probability with which a weight is set to 0 (and the others scaled up).
-
-    Returns:
-        shape of `query`.
-
-    >>> x = torch.tensor([[[1.0], [2.0]]])
-    >>> attend(x, x, x, attention="linearised").flatten().tolist()
-    [5.0, 10.0]
-    >>> attend(x, x, x, attention="hard").flatten().tolist()
-    [2.0, 2.0]
-
-    Cost O(tokens^2 d_a) for each head and sequence.
-
-    References: Levine et al. 2020, arXiv:2006.12467v3, eq. (3), for linearised; Ye et al. 2025, arXiv:2510.19753 (as reported), for relu.
-    """
-    # On a CPU dropout inside the fused kernel is slower than outside.
-    if attention == "softmax" and not (dropout and query.device.type == "cpu"):
-        allowed = _allowed(mask, causal, key) if mask is not None else None
-        return functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed, is_causal=causal and mask is None,
-                                                       dropout_p=dropout, scale=scale)
-    if scale is None and attention in ("softmax", "relu"):
-        scale = query.shape[-1] ** -0.5 if attention == "softmax" else 1 / key.shape[-2]
-    scores = (query if scale is None else query * scale) @ key.transpose(-1, -2)
-    return dropped(_weights(scores, attention, _allowed(mask, causal, key)), dropout) @ value
-
-
-def _allowed(mask: Tensor | None, causal: bool, key: Tensor) -> Tensor | None:
-    if not causal:
-        return mask
-    past = torch.ones(key.shape[-2], key.shape[-2], dtype=torch.bool, device=key.device).tril()
-    return past if mask is None else mask & past
-
-
-def _weights(scores: Tensor, attention: Attention, allowed: Tensor | None) -> Tensor:
-    if attention in ("softmax", "hard"):
-        # Finite, so that a row that allows nothing stays a number until its weights are set to 0.
-        scores = scores if allowed is None else scores.masked_fill(~allowed, torch.finfo(scores.dtype).min)
-    if attention == "softmax":
-        weights = torch.softmax(scores, dim=-1)
-    elif attention == "hard":
-        best = scores == scores.amax(dim=-1, keepdim=True)
-        weights = best / best.sum(dim=-1, keepdim=True).to(scores.dtype)
-    else:
-        weights = functional.relu(scores) if attention == "relu" else scores
-    return weights if allowed is None else weights * allowed
-
-
-def dropped(x: Tensor, probability: float) -> Tensor:
-    """Dropout: each entry is 0 with that probability, and divided by the probability of staying otherwise.
-
-    The draw is float32 from torch's global generator of the device; on a CPU one product with it is about twice as fast as torch's own.
-    """
-    if not probability:
-        return x
-    if x.device.type != "cpu":
-        return functional.dropout(x, probability)
-    return x * torch.rand(x.shape).ge_(probability).to(x.dtype).div_(1 - probability)
-
-
 class Net(nn.Module):
     """Independent nets of one shape, run together.
 
@@ -222,7 +150,7 @@ class Net(nn.Module):
     Raises:
         ValueError: for no replicas, or another number of generators.
 
-    Dropout draws from torch's global generator.
+    Dropout draws from torch's global generator. What a CPU computes has first derivatives alone, see `attention`.
 
     >>> net = Net(Shape(width=4, depth=2, heads=2), replicas=3, rng=np.random.default_rng(0))
     >>> [tuple(h.shape) for h in net.hidden_states(torch.zeros(1, 5, 7, 4))]
@@ -380,7 +308,7 @@ class Net(nn.Module):
         entering = layer_norm(hidden, self.shape.epsilon) if norm == "pre" else hidden
         leaving = self._dropped(inside(entering, normalised if norm == "pre" else None))
         if self.shape.residual:
-            leaving = leaving + hidden
+            leaving = leaving.add_(hidden)  # a fresh product, which no gradient needs
         if norm == "post":
             leaving = layer_norm(leaving, self.shape.epsilon)
             leaving = leaving if normalised is None else torch.addcmul(normalised[1], leaving, normalised[0])
@@ -390,8 +318,12 @@ class Net(nn.Module):
                    mask: Tensor | None) -> Tensor:
         shape = self.shape
         rows = (self.replicas * size[0], size[1])
-        fused = self._linear("qkv", layer, hidden, normalised).view(*rows, 3, shape.heads, -1)
-        query, key, value = (part.transpose(1, 2) for part in fused.unbind(2))
+        weight, bias = self._map("qkv", layer, normalised)
+        if hidden.device.type == "cpu" and not torch.compiler.is_compiling():
+            parts = tuple(part.view(*rows, shape.heads, -1) for part in Projections.apply(hidden, weight, bias))
+        else:
+            parts = _affine(hidden, weight, bias).view(*rows, 3, shape.heads, -1).unbind(2)
+        query, key, value = (part.transpose(1, 2) for part in parts)
         mixed = attend(query, key, value, attention=shape.attention, scale=shape.scale, mask=mask, causal=shape.causal,
                        dropout=shape.dropout if self.training else 0.0)
         return self._linear("output", layer, mixed.transpose(1, 2).reshape(hidden.shape))
@@ -401,15 +333,18 @@ class Net(nn.Module):
         return self._linear("mlp_out", layer, inner)
 
     def _linear(self, name: str, layer: int | None, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None = None) -> Tensor:
-        """(gain * hidden + shift) @ weight + bias. Gain and shift go into the weights, which are smaller than the hidden states."""
+        return _affine(hidden, *self._map(name, layer, normalised))
+
+    def _map(self, name: str, layer: int | None, normalised: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias of x -> (gain * x + shift) @ weight + bias. Gain and shift go into the weights, which are smaller than x."""
         weight: Tensor = getattr(self, name) if layer is None else getattr(self, name)[layer]
         if not self.shape.biases:
-            return torch.bmm(hidden, weight)
+            return weight, None
         bias: Tensor = getattr(self, name + "_bias") if layer is None else getattr(self, name + "_bias")[layer]
-        if normalised is not None:
-            gain, shift = normalised
-            bias, weight = torch.baddbmm(bias, shift, weight), gain.transpose(1, 2) * weight
-        return torch.baddbmm(bias, hidden, weight)
+        if normalised is None:
+            return weight, bias
+        gain, shift = normalised
+        return gain.transpose(1, 2) * weight, torch.baddbmm(bias, shift, weight)
 
     def _positions(self, tokens: int) -> Tensor:
         if self.shape.positions == "learned":
@@ -425,3 +360,7 @@ class Net(nn.Module):
 def _side_by_side(weight: Tensor) -> Tensor:
     """(replicas, heads, width, head_width) -> (replicas, width, heads * head_width)."""
     return weight.transpose(1, 2).flatten(2)
+
+
+def _affine(hidden: Tensor, weight: Tensor, bias: Tensor | None) -> Tensor:
+    return torch.bmm(hidden, weight) if bias is None else torch.baddbmm(bias, hidden, weight)

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
 
@@ -40,10 +41,15 @@ def step_operations(shape: Shape, task: Task, settings: Settings, device: torch.
     Cost: one step.
     """
     run = Run(shape, task, replace(settings, steps=1, warmup=0, drawn=1, compiled=False, graphed=False), torch.device(device))
-    counter = FlopCounterMode(display=False)
+    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.baddbmm_: _in_place_product})
     with counter:
         run.advance()
     return int(counter.get_total_flops())
+
+
+def _in_place_product(out: Sequence[int], left: Sequence[int], right: Sequence[int], **rest: object) -> int:
+    """Operations of `baddbmm_`, which torch's table leaves out, from the shapes (b, m, n), (b, m, k), (b, k, n)."""
+    return 2 * out[0] * out[1] * out[2] * left[2]
 
 
 def matmul_rate(device: torch.device | str = "cpu", precision: Precision = "float32", *, size: int = 0, rounds: int = 7) -> float:

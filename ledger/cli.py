@@ -65,13 +65,14 @@ def verify(
     address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
     gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one process each.")] = "",
     memory: Annotated[str, typer.Option("--memory", help="Suite frontier: memory budget of all processes together, such as 8GB.")] = "",
-    device: Annotated[str, typer.Option("--device", help="Suite frontier: cpu, or cuda for the eliminations.")] = "cpu",
+    device: Annotated[str, typer.Option("--device", help="Suites frontier and gpu: cpu, or cuda for eliminations and trainings.")] = "cpu",
     gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
     from . import commands
+    from .effort import Effort
 
-    effort = commands.Effort(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
+    effort = Effort(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
     return commands.verify(suite, results, only=only or (), effort=effort, json_output=as_json, quiet=quiet)
 
 

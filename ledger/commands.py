@@ -2,12 +2,11 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from difflib import get_close_matches
 from importlib.metadata import version
 from pathlib import Path
@@ -23,49 +22,14 @@ from depthlaw.theory.judgement import Verdict
 from . import terminal
 from .budget import UsageError, parse_bytes, quoted
 from .driver import Estimate, Stopped, estimate, execute
-from .engines import Engine, Inline, Pool, Ray
-from .frontier import DEFAULT_MEMORY, KEY, SHORT, Rates, Stage, by_cost, cost_check, entries, frontier_claims, stages, table
+from .effort import Effort
+from .engines import Engine, Inline, Pool
+from .frontier import BELOW, DEFAULT_MEMORY, KEY, Rates, Stage, by_cost, cost_check, entries, frontier_claims, stages, table
 from .frontier import LEGEND as FRONTIER_LEGEND
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import ClaimResult, as_json, results
 from .suite import Failure, Run, load_claims, plan
-
-
-@dataclass(frozen=True)
-class Effort:
-    """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they were typed."""
-
-    engine: str = "pool"
-    processes: int = 0
-    timeout: float = 3600.0
-    max_memory: str = ""
-    minutes: float | None = None
-    address: str = "local"
-    gpus: str = ""
-    gpus_per_run: float = 0.0
-    memory: str = ""
-    device: str = "cpu"
-
-    def made(self) -> Engine:
-        """The engine.
-
-        Raises:
-            UsageError: when an option makes no sense.
-        """
-        if self.processes < 0 or not self.timeout > 0 or (self.minutes is not None and not self.minutes > 0):
-            raise UsageError("--processes must not be negative, --timeout and --minutes must be positive numbers")
-        if self.engine == "inline":
-            return Inline()
-        gpus = tuple(g.strip() for g in self.gpus.split(",") if g.strip())
-        if self.engine == "pool":
-            memory = parse_bytes(self.max_memory) if self.max_memory else None
-            return Pool(self.processes, self.timeout, memory, gpus=gpus)
-        if self.engine == "ray":
-            if not 0 <= self.gpus_per_run < math.inf:
-                raise UsageError(f"--gpus-per-run {self.gpus_per_run} is no share of a GPU; try 0.25 or 1")
-            return Ray(self.address, self.timeout, gpus_per_run=self.gpus_per_run)
-        raise UsageError(f"unknown engine {quoted(self.engine)}; accepted: inline, pool, ray")
 
 
 def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort: Effort | None = None, json_output: bool = False,
@@ -78,11 +42,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     effort = effort or Effort()
     engine = effort.made()
     everything = load_claims()
-    claims = select(everything, only)
-    if suite in ALONE and not list(only):
-        claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
-    if effort.device != "cpu":
-        claims = frontier_claims(claims, suite, effort.device)
+    claims = _asked(everything, only, suite, effort.device)
     runs = [replace(run, device=effort.device) for run in plan(claims, _suite(suite))]
     if not runs:
         raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
@@ -115,13 +75,23 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     return 1 if any(result.unexpected for result in judged) else 0
 
 
+def _asked(everything: dict[str, Claim], only: Iterable[str], suite: str, device: str) -> dict[str, Claim]:
+    claims = select(everything, only)
+    if suite in ALONE and not list(only):
+        claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
+    if device != "cpu":
+        return frontier_claims(claims, suite, device)
+    # The trainings of suite gpu would take days on a CPU.
+    return {key: claim for key, claim in claims.items() if not claim.needs} if suite == "gpu" else claims
+
+
 def _work(todo: list[Run], store: Store, engine: Engine, effort: Effort, suite: str) -> tuple[list[Stage], Estimate, str]:
     """What is done together, in which order, how long it should take, and what that rests on."""
     if suite == "frontier" or effort.device != "cpu":
-        seconds = by_cost(todo, Rates.measured()) if todo else {}
-        memory = parse_bytes(effort.memory or DEFAULT_MEMORY)
-        work = list(stages(list(seconds), engine if effort.device == "cpu" else Inline(), memory))
-        return work, Estimate({run.id: s for run, s in seconds.items()}, len(todo)), "by the cost model"
+        seconds, trained = by_cost(todo, Rates.measured()) if todo else {}, [run for run in todo if run.claim.reads]
+        memory, engine = parse_bytes(effort.memory or DEFAULT_MEMORY), engine if effort.device == "cpu" else Inline()
+        work = [*stages(list(seconds), engine, memory), *([Stage(trained, engine)] if trained else [])]
+        return work, Estimate({run.id: s for run, s in seconds.items()} | dict(estimate(trained, store).seconds), len(seconds)), "by the cost model"
     if effort.memory:
         raise UsageError("--memory is the budget of suite frontier; --max-memory caps each process of the pool")
     expected = estimate(todo, store)
@@ -144,7 +114,7 @@ def _print_frontier(judged: list[ClaimResult], claims: dict[str, Claim], predict
                     runs: Iterable[Run] = (), work: Sequence[Stage] = ()) -> None:
     """The table of exact values, and how well the cost model did on what was just run."""
     console = Console(highlight=False)
-    found = sorted((entry for result in judged if result.claim.key in (KEY, SHORT) for entry in entries(result, claims)),
+    found = sorted((entry for result in judged if result.claim.key in (KEY, BELOW) for entry in entries(result, claims)),
                    key=lambda entry: (entry.width, entry.depth))
     console.print(table(found))
     console.print(Text(f"\n{FRONTIER_LEGEND}", style="dim"))
@@ -184,8 +154,8 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
     else:
-        terminal.show(Console(highlight=False), result, suite, cases=key not in (KEY, SHORT))
-        if key in (KEY, SHORT) and result.measured:
+        terminal.show(Console(highlight=False), result, suite, cases=key not in (KEY, BELOW))
+        if key in (KEY, BELOW) and result.measured:
             _print_frontier([result], load_claims())
         if not result.records:
             remedy = f"run `depthlaw verify {suite}`" if claim.measured else f"it needs the extra {claim.needs}: pip install '.[{claim.needs}]'"

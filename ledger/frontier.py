@@ -3,11 +3,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from math import log
-from typing import Any
+from multiprocessing import get_context
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -17,18 +19,22 @@ from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Exact
 
 from .budget import UsageError, quoted
-from .engines import Engine, Inline, Pool
+from .engines import THREADS, Engine, Inline, Pool
 from .report import CaseResult, ClaimResult
-from .suite import Run
+from .suite import Run, on_gpu
 from .terminal import STYLES, duration, number
 
-KEY, SHORT = "separation_rank/exact", "separation_rank/count_attained"
+if TYPE_CHECKING:
+    from depthlaw.theory.separation_rank.piece_rank import PieceCost
+
+KEY, BELOW = "separation_rank/exact", "separation_rank/exact_below_count"
 
 # The bounds of the literature that a value is held against, as their claims state them.
 BOUNDS = ("separation_rank/lower_bound_shallow", "separation_rank/upper_bound_shallow", "separation_rank/lower_bound_deep",
           "separation_rank/upper_bound_deep")
 
-# What an interpreter with NumPy, SymPy and the claims takes for a piece of no size: 0.3 GB in the records of the smallest entries.
+# What an interpreter with NumPy, SymPy and the claims takes for a piece of no size: 0.1 GB in the records of the smallest entries, and 0.3 GB
+# where PyTorch is loaded too.
 BASE_BYTES = 320 * 2**20
 
 DEFAULT_MEMORY = "8GB"
@@ -39,49 +45,104 @@ MEMORY = "DEPTHLAW_MEMORY"
 
 @dataclass(frozen=True)
 class Rates:
-    """What this machine does in a second, one thread or all, measured in a moment: the constants of the cost model.
+    """What this machine does in a second while all its cores do the same, one thread each: the constants of the cost model.
 
     Attributes:
-        operations: of float64 matrix products.
-        bytes: moved by passes over arrays larger than the cache.
-        entries: gathered from a table.
-        column: seconds that one column of an elimination takes beside all that.
+        processes: that were measured at the same time, and share the pieces of an entry, each of them with forms that it makes itself.
+        operations: of float64 matrix products, at the size of the tiles that an elimination works on.
+        bytes: of the entries of products, as an elimination reduces them: from a matrix of 2048 columns, less its operations and columns.
+        column: seconds that a column takes whatever its length: from a matrix of 256 columns. It makes the rate of small matrices fall.
+        gathers: numbers looked up for the entries of a catalecticant.
+        line: seconds that a row or column of one takes whatever its length.
+        numbers: moved to make the forms.
     """
 
+    processes: int
     operations: float
     bytes: float
-    entries: float
     column: float
+    gathers: float
+    line: float
+    numbers: float
 
     @classmethod
     def measured(cls) -> Rates:
-        """Measure them; less than two seconds."""
-        import numpy as np
+        """Measure them in as many processes as the pool has; a few seconds."""
+        count = _cores()
+        before = {name: os.environ.get(name) for name in THREADS}
+        os.environ.update(THREADS)
+        try:
+            with ProcessPoolExecutor(count, mp_context=get_context("spawn"), max_tasks_per_child=1) as pool:
+                found = list(pool.map(_rates_of_a_process, range(count)))
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name)
+                if value is not None:
+                    os.environ[name] = value
+        return cls(count, *(sum(values) / count for values in zip(*found, strict=True)))
 
-        from depthlaw.theory.finite_field import elimination_cost, rank
-        from depthlaw.theory.separation_rank.graded_pieces import PRIME
+    def seconds(self, case: Case, forms: bool = True) -> float:
+        """The time that a piece should take, with or without the time for the forms.
 
-        rng = np.random.default_rng(0)
-        a = rng.integers(0, PRIME, (1536, 1536)).astype(np.float64)
-        big, places = np.zeros(2**23), rng.integers(0, 2**17, 2**22)
-        operations = 2 * 1536**3 / _seconds(lambda: a @ a)
-        moved = 2 * big.nbytes / _seconds(lambda: np.multiply(big, 1.0, out=big))
-        entries = 2**22 / _seconds(lambda: np.take(big, places))
-        cost = elimination_cost(768, 768, PRIME)
-        spent = _seconds(lambda: rank(a[:768, :768], PRIME)) - cost.operations / operations - cost.bytes_moved / moved
-        return cls(operations, moved, entries, max(spent, 0.0) / 768)
+        A piece that is known to fall short of what bounds it is done with several choices of weights, and each needs forms of its own.
+        """
+        from depthlaw.theory.separation_rank.graded_pieces import forms_entries
 
-    def seconds(self, case: Case, share: float = 1.0) -> float:
-        """The time that a piece should take; `share` is the part of the forms' making that falls to it."""
-        from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_cost, piece_shape
-
-        cost = piece_cost(case.width, case.depth, case.order)
-        gathers = 2 * cost.entries + share * forms_entries(case.width, case.depth)
-        columns = min(piece_shape(case.width, case.depth, case.order))
-        return cost.operations / self.operations + cost.bytes_moved / self.bytes + gathers / self.entries + columns * self.column
+        cost, times = _cost(case)
+        elimination = cost.operations / self.operations + cost.bytes_moved / self.bytes + cost.columns * self.column
+        filling = cost.gathers / self.gathers + cost.lines * self.line
+        made = times if forms else times - 1
+        return times * (elimination + filling) + made * forms_entries(case.width, case.depth) / self.numbers
 
 
-def _seconds(work: Any) -> float:
+def _cost(case: Case) -> tuple[PieceCost, int]:
+    """What a piece takes for one choice of weights, and how many choices it is done with."""
+    from depthlaw.theory.separation_rank.exact import RANKS, draws
+    from depthlaw.theory.separation_rank.piece_rank import piece_cost
+
+    shape = case.width, case.depth, case.order
+    return piece_cost(*shape, rank=RANKS.get(shape)), draws(*shape)
+
+
+def _rates_of_a_process(_: int) -> tuple[float, ...]:
+    """The rates of this process, in the order of `Rates` from `operations` on."""
+    import numpy as np
+
+    from depthlaw.theory.finite_field import elimination_cost, rank
+    from depthlaw.theory.separation_rank.graded_pieces import PRIME, forms_entries, frontier_forms
+
+    def forms() -> None:
+        frontier_forms.cache_clear()
+        frontier_forms(4, 3)
+
+    a = np.random.default_rng(0).integers(0, PRIME, (2048, 2048)).astype(np.float64)
+    tile, cost = a[:1024, :1024], elimination_cost(2048, 2048, PRIME)
+    operations = 2 * 1024**3 / _seconds(lambda: tile @ tile)
+    column = _seconds(lambda: rank(a[:256, :256], PRIME)) / 256
+    passes = _left_of(_seconds(lambda: rank(a, PRIME)), cost.operations / operations + 2048 * column)
+    small, _, lines = _filling(2, 4, 10)
+    large, gathers, more = _filling(10, 2, 2)
+    looking = _left_of(large, more * small / lines)
+    return operations, cost.bytes_moved / passes, column, gathers / looking, small / lines, forms_entries(4, 3) / _seconds(forms)
+
+
+def _filling(width: int, depth: int, order: int) -> tuple[float, int, int]:
+    """Seconds that the matrix of a piece takes, the look-ups and the lines."""
+    import numpy as np
+
+    from depthlaw.theory.separation_rank.graded_pieces import catalecticant_part, frontier_forms, piece_shape, selection
+
+    forms, (cost, _) = frontier_forms(width, depth), _cost(Case(width=width, depth=depth, order=order))
+    piece = selection(piece_shape(width, depth, order), np.random.default_rng(0))
+    return _seconds(lambda: catalecticant_part(forms, order, piece)), cost.gathers, cost.lines
+
+
+def _left_of(seconds: float, known: float) -> float:
+    """What is not known yet of a time; a tenth of it at least, as two measurements on a busy machine can disagree."""
+    return max(seconds - known, seconds / 10)
+
+
+def _seconds(work: Callable[[], object]) -> float:
     times = []
     for _ in range(3):
         before = time.perf_counter()
@@ -141,10 +202,8 @@ def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
 
 def _needed(run: Run) -> tuple[int, int]:
     """Bytes that a piece takes with its matrix on disk, and in memory."""
-    from depthlaw.theory.separation_rank.graded_pieces import piece_cost
-
     assert run.case is not None
-    cost = piece_cost(run.case.width, run.case.depth, run.case.order)
+    cost, _ = _cost(run.case)
     return BASE_BYTES + cost.peak_bytes - cost.matrix_bytes, BASE_BYTES + cost.peak_bytes
 
 
@@ -153,15 +212,19 @@ def _cores() -> int:
 
 
 def by_cost(runs: Iterable[Run], rates: Rates) -> dict[Run, float]:
-    """The runs with their expected seconds: the cheapest entry first, so that a time limit leaves whole entries behind."""
-    runs = list(runs)
-    pieces: dict[tuple[int, int], int] = {}
-    for run in runs:
-        pieces[_entry(run)] = pieces.get(_entry(run), 0) + 1
-    seconds = {run: rates.seconds(run.case, 1 / pieces[_entry(run)]) for run in runs if run.case is not None}
+    """The pieces with their expected seconds: the cheapest entry first, so that a time limit leaves whole entries behind.
+
+    The first pieces of an entry, one for each process, take the time for the forms.
+    """
+    seconds: dict[Run, float] = {}
+    started: dict[tuple[int, int], int] = {}
     total: dict[tuple[int, int], float] = {}
-    for run, expected in seconds.items():
-        total[_entry(run)] = total.get(_entry(run), 0.0) + expected
+    for run in runs:
+        if run.case is not None and not run.claim.reads:
+            entry = _entry(run)
+            started[entry] = started.get(entry, 0) + 1
+            seconds[run] = rates.seconds(run.case, forms=started[entry] <= rates.processes)
+            total[entry] = total.get(entry, 0.0) + seconds[run]
     return dict(sorted(seconds.items(), key=lambda item: (total[_entry(item[0])], _entry(item[0]))))
 
 
@@ -171,39 +234,47 @@ def _entry(run: Run) -> tuple[int, int]:
 
 
 def frontier_claims(claims: Mapping[str, Claim], suite: str, device: str) -> dict[str, Claim]:
-    """The claim of the frontier with its matrices eliminated on a GPU.
+    """The claims of the frontier with their matrices eliminated on a GPU, and those that are measured by training with the training there.
 
     Raises:
         UsageError: for another device or suite, and where there is no GPU.
     """
-    if device != "cuda" or suite not in ALONE or KEY not in claims:
-        raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for suites frontier and gpu of {KEY}")
+    if device != "cuda" or suite not in ALONE or not (KEY in claims or on_gpu(claims, suite)):
+        raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for suites frontier and gpu of {KEY} and of trained_depth")
     try:
         from depthlaw.empirics.separation_rank import gpu_is_there, piece_on_gpu
     except ImportError:
         raise UsageError("--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take --device cpu") from None
     if not gpu_is_there():
         raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
-    return {key: replace(claims[key], measured=piece_on_gpu) for key in (KEY, SHORT) if key in claims}
+    return {key: replace(claims[key], measured=piece_on_gpu) for key in (KEY, BELOW) if key in claims} | on_gpu(claims, suite)
 
 
 def cost_check(judged: Iterable[ClaimResult], predicted: Mapping[str, float], runs: Iterable[Run], work: Sequence[Stage]) -> Iterator[str]:
-    """Predicted and measured time, entry by entry where it matters, and where a process took more than its share, of what was just run."""
+    """The cost model beside what was measured, entry by entry, and where a process took more than its share, of what was just run."""
     judged, runs = list(judged), list(runs)
     yield from _memory_check(judged, work)
-    spent: dict[tuple[int, int], list[float]] = {}
     records = {record.id: record for result in judged for record in result.records}
+    spent: dict[tuple[int, int], list[Run]] = {}
     for run in runs:
         if run.id in predicted and run.id in records:
-            pair = spent.setdefault(_entry(run), [0.0, 0.0])
-            pair[0] += predicted[run.id]
-            pair[1] += records[run.id].facts["timing"]["wall_s"]
+            spent.setdefault(_entry(run), []).append(run)
     if not spent:
         return
-    yield "cost model, this run (seconds predicted / measured): " + ", ".join(
-        f"({d}, {L}) {a:.1f} / {b:.1f}" for (d, L), (a, b) in sorted(spent.items()) if b >= 1)
-    total = [sum(pair[i] for pair in spent.values()) for i in (0, 1)]
-    yield f"altogether {total[0]:.0f} / {total[1]:.0f} s of work"
+    measured = {run.id: float(records[run.id].facts["timing"]["wall_s"]) for done in spent.values() for run in done}
+    yield "cost model and measurement, this run; memory: of the process so far"
+    yield f"{'d_x, L':>7} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  {'GB needed':>9} {'measured':>8}"
+    for shape, done in sorted(spent.items()):
+        costs = [(cost, times) for run in done if run.case is not None for cost, times in [_cost(run.case)]]
+        operations, moved = (sum(times * getattr(cost, name) for cost, times in costs) for name in ("operations", "bytes_moved"))
+        peak = max(records[run.id].facts["compute"]["peak_bytes_of_process"] for run in done)
+        yield (f"{f'{shape[0]}, {shape[1]}':>7} {operations:>10.1e} {moved / 2**30:>8.1f}  {sum(predicted[run.id] for run in done):>9.1f} "
+               f"{sum(measured[run.id] for run in done):>8.1f}  {max(_needed(run)[1] for run in done) / 2**30:>9.1f} {peak / 2**30:>8.1f}")
+    yield f"altogether {sum(predicted[name] for name in measured):.0f} s predicted, {sum(measured.values()):.0f} s measured"
+    ratios = sorted(measured[name] / predicted[name] for name in measured if measured[name] >= 1)
+    if ratios:
+        yield (f"measured / predicted, {len(ratios)} pieces of 1 s and more: median {ratios[len(ratios) // 2]:.2f}, "
+               f"from {ratios[0]:.2f} to {ratios[-1]:.2f}")
 
 
 def _memory_check(judged: Iterable[ClaimResult], work: Sequence[Stage]) -> Iterator[str]:
@@ -235,10 +306,10 @@ class Entry:
 
     Attributes:
         done, pieces: pieces recorded, of how many.
-        settled: whether every piece is as large as its matrix allows, so that the value is exact for almost all weights.
+        settled: whether every piece is as large as any weights allow, so that the value is exact for almost all of them.
         rank: the sum over the pieces recorded; a lower bound unless settled.
         count: S(d_x, L).
-        operations: of the eliminations recorded.
+        operations: of the eliminations recorded, for all choices of weights.
         seconds: that they took.
         peak_bytes: the largest process among them, or 0.
         bounds: where the literature stands, for a complete entry.
@@ -280,7 +351,6 @@ def entries(result: ClaimResult, claims: Mapping[str, Claim]) -> list[Entry]:
 
 def _entry_of(width: int, depth: int, rows: Mapping[int, CaseResult], claims: Mapping[str, Claim]) -> Entry:
     from depthlaw.theory.separation_rank import dimension_count
-    from depthlaw.theory.separation_rank.graded_pieces import piece_cost
 
     pieces = (3**depth + 1) // 2
     settled = len(rows) == pieces and all(row.decision.certain and row.decision.verdict is Verdict.HOLDS for row in rows.values())
@@ -288,7 +358,7 @@ def _entry_of(width: int, depth: int, rows: Mapping[int, CaseResult], claims: Ma
     facts = [record.facts for row in rows.values() for record in row.records]
     return Entry(
         width, depth, len(rows), pieces, settled, rank, dimension_count(width, depth),
-        sum(piece_cost(width, depth, order).operations for order in rows),
+        sum(times * cost.operations for cost, times in (_cost(row.case) for row in rows.values())),
         sum(fact.get("timing", {}).get("wall_s", 0.0) for fact in facts),
         max((fact.get("compute", {}).get("peak_bytes_of_process", 0) for fact in facts), default=0),
         tuple(_bounds(width, depth, rank, claims)) if settled else ())
@@ -342,7 +412,8 @@ def standing(entry: Entry, side: str) -> str:
     return (f"{bound.ratio:.2f}" if bound.ratio is not None else "none") + mark
 
 
-LEGEND = """sep: exact for almost all weights of one head (PROVED) where it meets S(d_x, L)
+LEGEND = """sep: exact for almost all weights of one head (PROVED), unless it says >=;
+it is below S(d_x, L) where separation_rank/count_loss says so
 time: of all pieces, one after the other; memory: the largest process
 lower, upper: log sep / log of the bound of Theorem 1 or 2 as recalled (the one
 that applies; none: it says nothing); ! violated"""

@@ -16,7 +16,7 @@ from depthlaw.theory.judgement import Verdict
 
 from . import figures, terminal, trainings
 from .commands import open_store
-from .frontier import KEY, SHORT, Entry, entries, standing
+from .frontier import BELOW, KEY, Entry, entries, standing
 from .mutation import Mutant, mutate
 from .records import Store, manifest
 from .reference import shipped
@@ -54,7 +54,7 @@ BEGIN, END = "<!-- begin: frontier table -->", "<!-- end -->"
 def write_frontier(docs: Path, store: Store) -> Path | None:
     """Write the table of exact values into separation-rank.md and draw it, from records of suite frontier; None where there are none."""
     claims = load_claims()
-    judged = results({key: claims[key] for key in (KEY, SHORT)}, "frontier", store)
+    judged = results({key: claims[key] for key in (KEY, BELOW)}, "frontier", store)
     found = sorted((e for result in judged for e in entries(result, claims)), key=lambda e: (e.width, e.depth))
     file, text = docs / "separation-rank.md", (docs / "separation-rank.md").read_text(encoding="utf-8")
     before, begin, rest = text.partition(BEGIN)

@@ -78,9 +78,14 @@ def load_claims() -> dict[str, Claim]:
     return {key: replace(c, measured=partial(_measure_in_empirics, key)) if c.needs == "empirics" else c for key, c in claims.items()}
 
 
-def _measure_in_empirics(key: str, case: Case, seed: int) -> Measured:
+def on_gpu(claims: Mapping[str, Claim], suite: str) -> dict[str, Claim]:
+    """The claims that a suite measures by training, with the training on the first GPU."""
+    return {key: replace(c, measured=partial(_measure_in_empirics, key, device="cuda")) for key, c in claims.items() if c.reads and c.cases(suite)}
+
+
+def _measure_in_empirics(key: str, case: Case, seed: int, **where: str) -> Measured:
     module = import_module(f"depthlaw.empirics.{key.partition('/')[0]}")
-    return module.MEASURED[key](case, seed)
+    return module.MEASURED[key](case, seed, **where)
 
 
 def plan(claims: Mapping[str, Claim], suite: str) -> list[Run]:

@@ -5,7 +5,7 @@ modulo p waits until an entry is used (see `residues`). Against structured matri
 depends on the matrix and the prime alone.
 
 The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors, on a GPU too), found through the
-array's type; only the panels, 64 columns wide, are eliminated on the host. Threads are left to the BLAS.
+array's type; only the panels, 64 columns wide, are eliminated on the host (`panels`). Threads are left to the BLAS.
 """
 from __future__ import annotations
 
@@ -13,14 +13,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from .panels import Integers, eliminate_panel, permute
 from .residues import (
     PANEL,
     TILE,
     Array,
     Field,
-    Floats,
     centred,
     checked_prime,
     default_prime,
@@ -29,14 +28,11 @@ from .residues import (
     pieces,
     residues,
     room,
-    solve_unit,
     unit_inverse,
 )
 
-__all__ = ["PLE", "Cost", "RankProfile", "centred", "default_prime", "elimination_cost", "matmul", "ple", "rank", "rank_profile",
-           "triangular_solve"]
-
-Integers = NDArray[np.int64]
+__all__ = ["PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost", "matmul", "ple", "rank", "rank_profile",
+           "relations", "triangular_solve"]
 
 
 # --- products --------------------------------------------------------------------------------------------------------------------
@@ -106,9 +102,38 @@ def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True, unit: bo
         for array in (triangle, x):
             array *= inverses
             field.reduce(array)
-    solve_unit(field, triangle, x, lower)
+    _solve_unit(field, triangle, x, lower)
     field.reduce(x)
     return x
+
+
+def _solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
+    """x = t^-1 x in place for a triangle with ones on its diagonal; its blocks on the diagonal are inverted in stacks."""
+    n, b = t.shape[0], field.panel
+    if not n or not x.shape[1]:
+        return
+    whole = [t[i:i + b, i:i + b] for i in range(0, n - n % b, b)]
+    rest = [t[n - n % b:, n - n % b:]] if n % b else []
+    inverses = [*(unit_inverse(field, field.xp.stack(whole), lower) if whole else []), *(unit_inverse(field, r, lower) for r in rest)]
+    _solve_blocks(field, t, x, lower, waiting, inverses)
+
+
+def _solve_blocks(field: Field, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]) -> None:
+    """By halves. No inner function: one that calls itself is a cycle of references, which keeps t and x in memory for a long time."""
+    if len(inverses) == 1:
+        for cols in pieces(x.shape[1], 16 * field.tile):
+            part = x[:, cols]
+            if waiting:
+                field.reduce(part)
+            field.product(inverses[0], part, out=part)
+        return
+    middle = len(inverses) // 2
+    cut = middle * field.panel
+    top, bottom = (slice(cut), inverses[:middle]), (slice(cut, None), inverses[middle:])
+    (first, some), (second, others) = (top, bottom) if lower else (bottom, top)
+    _solve_blocks(field, t[first, first], x[first], lower, waiting, some)
+    waiting = field.subtract_product(x[second], t[second, first], x[first], waiting)
+    _solve_blocks(field, t[second, second], x[second], lower, waiting, others)
 
 
 # --- elimination -----------------------------------------------------------------------------------------------------------------
@@ -215,6 +240,102 @@ def ple(a: Array, p: int) -> PLE:
     return PLE(rows, np.array(columns, dtype=np.int64), lower, upper)
 
 
+class Relations(NamedTuple):
+    """Lines, rows (axis 0) or columns (axis 1), of a matrix a: those `chosen` are independent, the `others` are combinations of them.
+
+    For columns a[:, others] = a[:, chosen] @ coefficients mod p, for rows a[others] = coefficients.T @ a[chosen].
+    """
+
+    chosen: Integers
+    others: Integers
+    coefficients: Array
+    axis: int
+
+    def refined(self, more: Array, p: int) -> Relations:
+        """The relations of the matrix with `more` below it (axis 1) or beside it (axis 0); its rank is then the number of lines chosen.
+
+        Let K be a basis of the combinations of the lines of a that vanish, one for each of `others`. What `more` makes of K has as its rank
+        what `more` adds to the rank, and its own relations are those that are left.
+
+        Args:
+            more: integers modulo p, as many columns (axis 1) or rows (axis 0) as a.
+            p: the prime.
+
+        Raises:
+            ValueError: for another number of lines, and as `centred`.
+
+        >>> relations([[1, 2, 3]], 101).refined([[1, 2, 4]], 101).chosen.tolist()
+        [0, 2]
+
+        Cost: 2 r e operations for each row (column) of `more`, e = len(others), and 2 r e s where the rank grows by s. Memory: `more` as
+        float64 three times, and the new coefficients where the rank grows.
+        """
+        matrix = matrix_of(more)
+        field, x, r = Field(p, matrix), self.coefficients, len(self.chosen)
+        if matrix.shape[self.axis] != r + len(self.others):
+            raise ValueError(f"shape {tuple(matrix.shape)}: needed are {r + len(self.others)} along axis {self.axis}, as in the first part")
+        matrix = residues(matrix, field)
+        left = matrix[:, self.others.tolist()] if self.axis else matrix[self.others.tolist()]
+        if self.axis:
+            field.subtract_product(left, matrix, x, columns=self.chosen.tolist())
+        else:
+            field.subtract_product(left, x.T, matrix[self.chosen.tolist()])
+        found = relations(left if self.axis else left.T, p)
+        if not len(found.chosen):
+            return self
+        refined, two = field.zeros((r + len(found.chosen), len(found.others))), field.from_host(found.others)
+        for rows in field.parts(x):
+            refined[:r][rows] = x[rows][:, two]
+        refined[r:] = found.coefficients
+        field.subtract_product(refined[:r], x, found.coefficients, columns=found.chosen.tolist())
+        field.reduce(refined)
+        field.reduce(refined)
+        return Relations(np.concatenate([self.chosen, self.others[found.chosen]]), self.others[found.others], refined, self.axis)
+
+
+def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Relations:
+    """Which columns (axis 1) or rows (axis 0) of a matrix over F_p are independent, and what combinations of them the others are.
+
+    The rank of a matrix too large to be eliminated is found from a part of it, by `Relations.refined` with the rest, piece after piece.
+
+    Args, Raises, Cost: as `rank`, and r^2 e operations where e lines depend on r others. With `overwrite` the coefficients stand in
+    the memory of a; where the first columns are not the independent ones, a quarter of the matrix is needed beside it at most.
+
+    Returns:
+        chosen: r numbers; others: the remaining e; coefficients: centred residues, shape (r, e).
+
+    >>> found = relations([[1, 2, 3], [0, 0, 1]], 101)
+    >>> found.chosen.tolist(), found.others.tolist(), found.coefficients.tolist()
+    ([0, 2], [1], [[2.0], [0.0]])
+    """
+    matrix = matrix_of(a)
+    field = Field(p, matrix)
+    work = residues(matrix, field, overwrite)
+    # Where the rows are not used up, the elimination runs through all columns anyway; where they are, rows have no relations.
+    order, columns = _eliminate(field, work, whole=axis == 1)
+    r, (m, n) = len(columns), work.shape
+    lines = np.array([*columns, *sorted(set(range(n)) - set(columns))], dtype=np.int64)
+    if (lines[:r] != np.arange(r)).any():
+        moved = field.from_host(lines)
+        for rows in field.parts(work):
+            work[rows] = work[rows][:, moved]
+    if axis:
+        t, x = work[:r, :r], work[:r, r:]
+        # U1 and U2 of a[order] = L (U1 U2), with ones on the diagonal of U1.
+        scale = field.from_host(inverses_of(field.to_host(t.diagonal()), field))[:, None]
+        for rows in field.parts(work[:r]) if r < n else ():
+            work[:r][rows] *= scale[rows]
+            field.reduce(work[:r][rows])
+    else:
+        # L1 and L2, one above the other, times U.
+        lines = np.arange(m, dtype=np.int64)
+        lines[:len(order)] = order
+        t, x = work[:r, :r].T, work[r:, :r].T
+    _solve_unit(field, t, x, lower=False)
+    field.reduce(x)
+    return Relations(lines[:r], lines[r:], x if overwrite else x + 0.0, axis)
+
+
 def _eliminate(field: Field, a: Array, whole: bool = False, waiting: int = 0) -> tuple[Integers, list[int]]:
     """PLE in place: (order of the first rows, pivot columns). U stands on and right of the pivots, L below them.
 
@@ -227,21 +348,21 @@ def _eliminate(field: Field, a: Array, whole: bool = False, waiting: int = 0) ->
     if n <= field.panel:
         if waiting:
             field.reduce(a)
-        return _panel(field, a)
+        return eliminate_panel(field, a)
     half = -(-n // field.panel) // 2 * field.panel
     left, right = a[:, :half], a[:, half:]
     order, columns = _eliminate(field, left, whole, waiting)
     r = len(columns)
     if r == m and not whole:
         return order, columns
-    _permute(field, right, order)
+    permute(field, right, order)
     if r:
         # The pivot columns are mostly the first ones: then nothing is gathered.
         chosen = None if columns[-1] == r - 1 else columns
-        solve_unit(field, left[:r, :r] if chosen is None else left[:r][:, chosen], right[:r], lower=True, waiting=waiting)
+        _solve_unit(field, left[:r, :r] if chosen is None else left[:r][:, chosen], right[:r], lower=True, waiting=waiting)
         waiting = field.subtract_product(right[r:], left[r:, :r] if chosen is None else left[r:], right[:r], waiting, chosen)
     below, more = _eliminate(field, right[r:], whole, waiting)
-    _permute(field, left[r:], below)
+    permute(field, left[r:], below)
     return _joined(order, below, r), columns + [half + c for c in more]
 
 
@@ -256,16 +377,6 @@ def _any(field: Field, a: Array) -> bool:
     return False
 
 
-def _permute(field: Field, a: Array, order: Integers) -> None:
-    """a[:len(order)] = a[order] in place, few columns at a time."""
-    moved = np.flatnonzero(order != np.arange(len(order)))
-    if not len(moved):
-        return
-    to, source = field.from_host(moved), field.from_host(order[moved])
-    for cols in pieces(a.shape[1], max(1, 16 * field.chunk // len(moved))):
-        a[to, cols] = a[source, cols]
-
-
 def _joined(first: Integers, second: Integers, start: int) -> Integers:
     """The order that comes of `first` and then of `second`, which acts on the rows from `start` on."""
     if not len(second):
@@ -274,118 +385,6 @@ def _joined(first: Integers, second: Integers, start: int) -> Integers:
     joined[:len(first)] = first
     joined[start:start + len(second)] = joined[start:start + len(second)][second]
     return joined
-
-
-# --- panels ----------------------------------------------------------------------------------------------------------------------
-
-
-def _panel(field: Field, a: Array) -> tuple[Integers, list[int]]:
-    """PLE of at most `field.panel` columns: without pivoting while no leading minor of the square on top is zero, else with it."""
-    m, b = a.shape
-    if m >= b:
-        top = np.array(field.to_host(a[:b]))
-        if _factor_square(top, int(field.p)):
-            a[:b] = field.from_host(top)
-            if m > b:
-                inverse = field.from_host(_upper_inverse(field.on_host, top))
-                for rows in pieces(m - b, field.tile * 16):
-                    field.product(a[b:][rows], inverse, out=a[b:][rows])
-            return np.arange(0), list(range(b))
-    packed, order, columns = _factor_pivoting(field.on_host, field.to_host(a))
-    a[...] = field.from_host(packed)
-    return order, columns
-
-
-def _factor_square(d: Floats, p: int) -> bool:
-    """LU without pivoting in place, unless a leading minor is zero (then False). Rows and columns are reduced when their turn comes."""
-    n, inverse, half = len(d), 1 / p, p // 2
-    line, quotients = np.empty(2 * n), np.empty(2 * n)
-    for j in range(n):
-        # Column and row of this step, one behind the other, so that one reduction serves both.
-        size = n - j
-        x, q = line[:2 * size - 1], quotients[:2 * size - 1]
-        np.subtract(d[j:, j], d[j:, :j] @ d[:j, j], out=x[:size])
-        np.subtract(d[j, j + 1:], d[j, :j] @ d[:j, j + 1:], out=x[size:])
-        np.multiply(x, inverse, out=q)
-        np.rint(q, out=q)
-        q *= p
-        x -= q
-        pivot = int(x[0])
-        if not pivot:
-            return False
-        column, q = x[1:size], q[1:size]
-        column *= (pow(pivot, -1, p) + half) % p - half
-        np.multiply(column, inverse, out=q)
-        np.rint(q, out=q)
-        q *= p
-        column -= q
-        d[j + 1:, j], d[j, j + 1:], d[j, j] = column, x[size:], pivot
-    return True
-
-
-def _upper_inverse(field: Field, u: Floats) -> Floats:
-    """The inverse of the upper triangle of u: that of a triangle with ones, times that of the diagonal."""
-    scale = inverses_of(u.diagonal(), field)
-    unit = u * scale[:, None]
-    field.reduce(unit)
-    inverse: Floats = unit_inverse(field, unit, lower=False) * scale
-    field.reduce(inverse)
-    return inverse
-
-
-def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[int]]:
-    """PLE of a panel, column by column: (packed L and U, order, pivot columns); the pivot is the topmost entry that is not zero.
-
-    A column is brought up to date by one product when its turn comes, rows stay where they are to the end, and the columns of L
-    are divided by their pivots all at once, so that a step reads the panel once and reduces one column.
-    """
-    m, b = a.shape
-    lower, upper = np.zeros((m, b)), np.zeros((b, b))
-    rows: list[int] = []
-    columns: list[int] = []
-    for j in range(b):
-        r = len(rows)
-        c = a[:, j] - lower[:, :r] @ upper[:r, j]
-        field.reduce(c)
-        c[rows] = 0.0
-        i = int(np.argmax(c != 0.0))
-        if c[i] == 0.0:
-            continue
-        # L holds the column as it is, U the row divided by the pivot.
-        scale = inverses_of(c[i:i + 1], field)[0]
-        row = a[i, j:] - lower[i, :r] @ upper[:r, j:]
-        field.reduce(row)
-        row *= scale
-        field.reduce(row)
-        lower[:, r], upper[r, j:] = c, row
-        rows.append(i)
-        columns.append(j)
-        if r + 1 == m:
-            break
-    return _packed(field, a, lower, upper, rows, columns)
-
-
-def _packed(field: Field, a: Floats, lower: Floats, upper: Floats, rows: list[int],
-            columns: list[int]) -> tuple[Floats, Integers, list[int]]:
-    """What _factor_pivoting found, in the layout of _eliminate: pivot rows on top, U from the pivots on, a unit L below them."""
-    r = len(rows)
-    last = max(rows, default=-1) + 1
-    chosen = set(rows)
-    order = np.array([*rows, *(i for i in range(last) if i not in chosen)], dtype=np.int64)
-    if rows == list(range(r)):
-        order = order[:0]
-    lower, upper = lower[:, :r], upper[:r]
-    pivots = lower[rows, range(r)]
-    lower *= inverses_of(pivots, field)
-    upper *= pivots[:, None]
-    field.reduce(lower)
-    field.reduce(upper)
-    _permute(field, lower, order)
-    packed = np.zeros(a.shape)
-    packed[:, columns] = lower
-    packed[:r, columns] = np.tril(lower[:r], -1)
-    packed[:r] += upper
-    return packed, order, columns
 
 
 # --- cost ------------------------------------------------------------------------------------------------------------------------

@@ -63,6 +63,8 @@ GLOSSARY: dict[str, Term] = {
     "cut": Term("s", "largest degree of the rows, in the moments that the first layer does not see, that a bound on a rank counts", "integer"),
     "index": Term("i", "an index of summation", "nonnegative integer"),
     "restricted": Term(r"r_k", "rank of the part of the output of degree 2k+1 in the tokens of the side that is read and 2(C-k) in the others"),
+    "word_letters": Term("C", "letters M of a row a^T M s_1 M ... s_{C-1} M"),
+    "shared_separators": Term("q", "different matrices, up to transposition, among the s_i at even places of such a row"),
     # depth for a parameter budget
     "parameters": Term(r"N_{par}", "parameters without embeddings, 12 L d_x^2"),
     "threshold_depth": Term(r"L_{th}", "least real depth of a net of N_par parameters with L >= log_3(d_x)", "positive real"),

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 __all__ = ["Array", "Field", "Floats", "centred", "checked_prime", "default_prime", "inverses_of", "matrix_of", "pieces", "residues",
-           "room", "solve_unit", "unit_inverse"]
+           "room", "unit_inverse"]
 
 Array = Any
 Floats = NDArray[np.float64]
@@ -258,35 +258,6 @@ def inverses_of(values: Floats, field: Field) -> Floats:
     if 0 in entries:
         raise ValueError(f"the triangle has 0 on its diagonal (row {entries.index(0)}), so it is singular modulo {p}")
     return np.array([(pow(v, -1, p) + half) % p - half for v in entries], dtype=np.float64)
-
-
-def solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
-    """x = t^-1 x in place for a triangle with ones on its diagonal, by halves; blocks on the diagonal are inverted in stacks."""
-    n, b = t.shape[0], field.panel
-    whole = [t[i:i + b, i:i + b] for i in range(0, n - n % b, b)]
-    rest = [t[n - n % b:, n - n % b:]] if n % b else []
-    inverses = [*(unit_inverse(field, field.xp.stack(whole), lower) if whole else []), *(unit_inverse(field, r, lower) for r in rest)]
-
-    def solve(start: int, stop: int, waiting: int) -> None:
-        rows = slice(start * b, min(stop * b, n))
-        if stop - start == 1:
-            for cols in pieces(x.shape[1], 16 * field.tile):
-                part = x[rows, cols]
-                if waiting:
-                    field.reduce(part)
-                field.product(inverses[start], part, out=part)
-            return
-        middle = (start + stop) // 2
-        first, second = slice(rows.start, middle * b), slice(middle * b, rows.stop)
-        if lower:
-            solve(start, middle, waiting)
-            solve(middle, stop, field.subtract_product(x[second], t[second, first], x[first], waiting))
-        else:
-            solve(middle, stop, waiting)
-            solve(start, middle, field.subtract_product(x[first], t[first, second], x[second], waiting))
-
-    if n and x.shape[1]:
-        solve(0, len(inverses), waiting)
 
 
 def unit_inverse(field: Field, t: Array, lower: bool) -> Array:

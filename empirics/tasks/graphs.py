@@ -110,8 +110,13 @@ class Connectivity(_VertexRows):
 class SourceTarget(RandomGraphs):
     """s-t connectivity on a list of edges: tokens u v u v ..., padding n, then s and t; the answer 0 or 1 is asked for at t alone.
 
-    The pair is drawn so that both answers are equally frequent, then evenly among the graph's pairs with that answer; where a graph has
-    none, among all its pairs. Edges come in random order and direction. The group is the distance from s to t, -1 where there is no path.
+    The pair is drawn so that both answers are equally frequent; where a graph has no pair with the answer, it takes the other one. A pair
+    that is not connected is drawn evenly from all such pairs. Edges come in random order and direction. The group is the distance from s
+    to t, -1 where there is no path.
+
+    Args:
+        balanced: draw a connected pair by first drawing its distance, evenly over those that occur in the graph; otherwise it is drawn
+            evenly from all connected pairs, which favours short distances.
 
     >>> task = SourceTarget(vertices=4)
     >>> batch = task.batch(torch.Generator().manual_seed(1), replicas=1, size=2)
@@ -122,10 +127,12 @@ class SourceTarget(RandomGraphs):
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix A.1 (two tokens per edge).
     """
 
+    balanced: bool = True
+
     @property
     def name(self) -> str:
         """Task, family and options."""
-        return f"s-t connectivity: {self.described}"
+        return f"s-t connectivity: {self.described}{'' if self.balanced else ', pairs evenly'}"
 
     @property
     def kind(self) -> Literal["classes"]:
@@ -154,17 +161,25 @@ class SourceTarget(RandomGraphs):
 
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw graphs and pairs; inputs and targets (R, B, 2 edges + 2)."""
-        count, n, device = replicas * size, self.vertices, generator.device
+        count, n = replicas * size, self.vertices
         limit = self.edge_capacity if self.family == "Erdos-Renyi" else None
         far = self.distances(generator, count, most_edges=limit)
-        wanted = torch.rand(count, 1, 1, generator=generator, device=device) < 0.5
-        # The largest of random keys: above 1 for pairs with the answer wanted, below for others, never on the diagonal.
-        key = torch.rand(count, n, n, generator=generator, device=device).add_((far >= 0) == wanted)
-        key.diagonal(dim1=1, dim2=2).fill_(-1)
-        pair = key.flatten(1).argmax(-1, keepdim=True)
+        pair = self._pairs(generator, far.flatten(1))
         tokens = torch.cat([edge_tokens(far == 1, self.edge_capacity, generator), pair // n, pair % n], dim=-1)
         distance = far.flatten(1).gather(-1, pair).long()
         return _at_last(tokens, distance >= 0, distance, replicas, size)
+
+    def _pairs(self, generator: torch.Generator, far: Tensor) -> Tensor:
+        """One pair for each graph, as u n + v of shape (graphs, 1), from the distances (graphs, n^2)."""
+        coin, level, place = torch.rand(3, len(far), 1, generator=generator, device=far.device, dtype=torch.float64)
+        shortest, longest = far.aminmax(dim=1, keepdim=True)
+        connected = ((coin < 0.5) | (shortest >= 0)) & (longest > 0)
+        # Where a distance occurs, all smaller ones do; -1 is asked for where the pair shall not be connected.
+        level = torch.where(connected, (level * longest).to(far.dtype) + 1, -1)
+        wanted = far == level if self.balanced else (far != 0) & ((far > 0) == connected)
+        # The pair at a random place among those wanted: the first up to which there are more than `place` of them.
+        up_to = wanted.to(torch.int32).cumsum(1, dtype=torch.int32)
+        return torch.searchsorted(up_to, (place * up_to[:, -1:]).to(torch.int32), right=True)
 
     def adjacency(self, inputs: Tensor) -> Tensor:
         """The edges in the inputs, bool (..., n, n)."""
@@ -284,17 +299,20 @@ class Cycles:
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw graphs; inputs (R, B, 2m, 2m) or (R, B, 4m)."""
         m, count, device = self.cycle, replicas * size, generator.device
+        n, place = 2 * m, torch.arange(2 * m, device=device)
         two = torch.rand(count, 1, generator=generator, device=device) < 0.5
-        place = permutations(count, 2 * m, generator).int()
-        following = torch.where(two, place - place % m + (place + 1) % m, (place + 1) % (2 * m))
-        forward = following[:, :, None] == place[:, None, :]
-        edge = forward | forward.mT
+        vertex = permutations(count, n, generator)
+        after = torch.stack([(place + 1) % n, place - place % m + (place + 1) % m]).index_select(0, two[:, 0].long())
+        following = vertex.gather(1, after)
+        ones = torch.cat([vertex * n + following, following * n + vertex], dim=1)
         group = torch.full((count, 1), (m + 1) // 2, device=device)
         if self.tokens == "edges":
-            return _at_last(edge_tokens(edge, 2 * m, generator), two, group, replicas, size)
-        shape = (replicas, size, 2 * m)
-        rows = (edge | torch.eye(2 * m, dtype=torch.bool, device=device)).float().view(*shape, 2 * m)
-        scored = (torch.arange(2 * m, device=device) == 0).expand(shape)
+            edge = torch.zeros(count, n * n, dtype=torch.bool, device=device).scatter_(1, ones, True).view(count, n, n)
+            return _at_last(edge_tokens(edge, n, generator), two, group, replicas, size)
+        shape = (replicas, size, n)
+        rows = torch.zeros(count, n * n, device=device).scatter_(1, ones, 1.0).view(*shape, n)
+        rows.diagonal(dim1=-2, dim2=-1).fill_(1.0)
+        scored = (place == 0).expand(shape)
         return Batch(rows, two.long().view(replicas, size, 1).expand(shape), scored, group.view(replicas, size, 1).expand(shape),
                      torch.ones_like(scored))
 
@@ -317,8 +335,8 @@ class Cycles:
 
 def _rows(far: Tensor, index: bool) -> Tensor:
     """Rows of A + I from distances, with the one-hot index where asked for."""
-    # 0 and 1 are the numbers without a bit besides the last; -1 has them all.
-    rows = (far & -2 == 0).float()
+    # 0 and 1 are the numbers without a bit besides the last; -1 has them all. Written as numbers at once: bools would be one pass more.
+    rows = torch.eq(far & -2, 0, out=torch.empty(far.shape, device=far.device))
     return torch.cat([rows, torch.eye(far.shape[-1], device=far.device).expand_as(rows)], dim=-1) if index else rows
 
 

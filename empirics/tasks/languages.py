@@ -198,6 +198,8 @@ class Blocks(_Words):
         words: "published": every word has k blocks, with switches at uniformly random places, and every prefix of at least one letter is
             scored. "balanced": half of the words have k blocks, the others k - 2 or k + 2 (which begin and end with the same letters),
             and the whole word alone is scored. All prefixes are learned in both.
+        shortest: fewest letters, at least k + 2: lengths are then even over shortest..letters, and token 3 fills what is missing, neither
+            learned nor scored. 0: every word has all the letters.
 
     Raises:
         ValueError: for options outside these ranges.
@@ -207,15 +209,19 @@ class Blocks(_Words):
     >>> batch.targets[..., -1].unique().tolist(), batch.group.unique().tolist(), task.expected(torch.tensor([2, 0, 1, 1, 0]))[0].tolist()
     ([1], [0, 1, 2, 3], [0, 0, 0, 0, 1])
 
-    Cost: O(N log N). References: Yang, Cadilhac and Chiang 2025, arXiv:2506.16055; their strings have random lengths, these have one.
+    Cost: O(N log N). References: Yang, Cadilhac and Chiang 2025, arXiv:2506.16055, whose strings have random lengths.
     """
 
     blocks: int = 3
     letters: int = 64
     words: Literal["published", "balanced"] = "balanced"
+    shortest: int = 0
 
     def __post_init__(self) -> None:
         """Refuse what no word of this length can have."""
+        if self.shortest and not self.blocks + 2 <= self.shortest <= self.letters:
+            raise ValueError(f"shortest={self.shortest}: accepted are 0, and {self.blocks + 2} (two letters more than blocks) to "
+                             f"{self.letters} (the letters)")
         if self.blocks < 1 or self.letters < self.blocks + 2 or self.words not in ("published", "balanced"):
             raise ValueError(f"blocks={self.blocks}, letters={self.letters}, words={self.words!r}: accepted are at least 1, at least two "
                              "letters more than blocks, and published or balanced")
@@ -223,7 +229,7 @@ class Blocks(_Words):
     @property
     def name(self) -> str:
         """Task and options."""
-        return f"blocks: {block_language(self.blocks)}, {self.letters} letters, {self.words}"
+        return f"blocks: {block_language(self.blocks)}, {f'{self.shortest} to ' if self.shortest else ''}{self.letters} letters, {self.words}"
 
     @property
     def length(self) -> int:
@@ -232,8 +238,8 @@ class Blocks(_Words):
 
     @property
     def vocabulary(self) -> int:
-        """a, b and the beginning."""
-        return 3
+        """a, b, the beginning, and the padding of words that have fewer letters."""
+        return 4 if self.shortest else 3
 
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw words; inputs and targets (R, B, letters + 1)."""
@@ -244,24 +250,40 @@ class Blocks(_Words):
             other = torch.where(coins[:, 1:], self.blocks - 2, self.blocks + 2) if self.blocks > 2 else self.blocks + 2
             number = torch.where(coins[:, :1], number, other)
         # The places of the number - 1 smallest of random keys: a uniform set of switches.
-        rank = torch.rand(count, self.letters - 1, generator=generator, device=device).argsort(-1).argsort(-1)
+        key = torch.rand(count, self.letters - 1, generator=generator, device=device)
+        ends = None
+        if self.shortest:
+            ends = torch.randint(self.shortest, self.letters + 1, (count, 1), generator=generator, device=device)
+            key.add_(torch.arange(1, self.letters, device=device) >= ends)
+        rank = key.argsort(-1).argsort(-1)
         so_far = torch.nn.functional.pad((rank < number - 1).long(), (2, 0)).cumsum(-1)
         so_far[:, 1:] += 1
-        return _prefixes((so_far[:, 1:] - 1) % 2, so_far == self.blocks, so_far, 2, self.words == "balanced", (replicas, size))
+        letters = (so_far[:, 1:] - 1) % 2
+        return _prefixes(letters, so_far == self.blocks, so_far, 2, self.words == "balanced", (replicas, size), ends)
 
     def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
         """Targets by Python's regular expressions, blocks by its groups of equal letters."""
-        word = "".join("ab"[i] for i in example[1:].tolist())
+        word = "".join("ab"[i] for i in example[1:].tolist() if i < 2)
         runs = [sum(1 for _ in re.finditer(r"a+|b+", word[:i])) for i in range(len(word) + 1)]
-        return _matches(block_language(self.blocks), word), torch.tensor(runs)
+        padding = (0, len(example) - len(runs))
+        targets, group = _matches(block_language(self.blocks), word), torch.tensor(runs)
+        return torch.nn.functional.pad(targets, padding), torch.nn.functional.pad(group, padding, value=-1)
 
 
-def _prefixes(letters: Tensor, inside: Tensor, group: Tensor, beginning: int, whole: bool, shape: tuple[int, int]) -> Batch:
-    """A batch of words (count, N) with the answers and groups of all prefixes (count, N + 1)."""
+def _prefixes(letters: Tensor, inside: Tensor, group: Tensor, beginning: int, whole: bool, shape: tuple[int, int],
+              ends: Tensor | None = None) -> Batch:
+    """A batch of words (count, N) with the answers and groups of all prefixes (count, N + 1); `ends` (count, 1) if some words end before.
+
+    What follows a word becomes the padding, the id after the beginning's.
+    """
     ids = torch.nn.functional.pad(letters, (1, 0), value=beginning)
     place = torch.arange(ids.shape[1], device=ids.device)
-    scored = (place == ids.shape[1] - 1 if whole else place > 0).expand_as(ids)
-    parts = (ids, inside.long(), scored, group, torch.ones_like(scored))
+    last = ids.shape[1] - 1 if ends is None else ends
+    learned = (place <= last).expand_as(ids)
+    if ends is not None:
+        ids, group = torch.where(learned, ids, beginning + 1), torch.where(learned, group, -1)
+    scored = ((place == last) if whole else (place > 0) & learned).expand_as(ids)
+    parts = (ids, inside.long(), scored, group, learned)
     return Batch(*(part.reshape(*shape, -1) for part in parts))
 
 

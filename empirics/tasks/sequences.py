@@ -10,6 +10,9 @@ from . import Batch, TokenIds
 
 __all__ = ["HopK", "Induction", "draw_symbols", "find", "last_copies"]
 
+# Symbols up to which one pass for each beats a sort on a CPU.
+FEW = 8
+
 
 def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool) -> Tensor:
     """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one uniform over the other symbols.
@@ -18,12 +21,11 @@ def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: i
     >>> bool((drawn[:, 1:] != drawn[:, :-1]).all()), drawn.unique().tolist()
     (True, [0, 1, 2, 3])
     """
-    drawn = torch.randint(0, alphabet, shape, generator=generator, device=generator.device)
     if repeats:
-        return drawn
+        return torch.randint(0, alphabet, shape, generator=generator, device=generator.device)
     # A step of 1..alphabet-1 around the circle leads to each other symbol with the same probability.
     steps = torch.randint(1, alphabet, shape, generator=generator, device=generator.device)
-    steps[..., 0] = drawn[..., 0]
+    steps[..., 0] = torch.randint(0, alphabet, shape[:-1], generator=generator, device=generator.device)
     return steps.cumsum(-1) % alphabet
 
 
@@ -33,14 +35,30 @@ def last_copies(symbols: Tensor) -> Tensor:
     >>> last_copies(torch.tensor([0, 1, 0, 1, 1])).tolist()
     [0, 0, 1, 2, 4]
 
-    Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the neighbour before.
+    Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the neighbour before. On a CPU, where sorting
+    is slow, O(N) for each of up to eight symbols.
     """
     n = symbols.shape[-1]
+    if symbols.device.type == "cpu" and symbols.numel():
+        low, high = symbols.aminmax()
+        if high - low < FEW:
+            return _last_copies_of_few(symbols, range(int(low), int(high) + 1))
     ordered = (symbols * n + torch.arange(n, device=symbols.device)).sort(-1).values
     symbol, position = ordered // n, ordered % n
     before = torch.zeros_like(position)
     before[..., 1:] = torch.where(symbol[..., 1:] == symbol[..., :-1], position[..., :-1] + 1, 0)
     return torch.empty_like(before).scatter_(-1, position, before)
+
+
+def _last_copies_of_few(symbols: Tensor, values: range) -> Tensor:
+    """For each value the largest position with it so far, read one place to the left."""
+    position = torch.arange(1, symbols.shape[-1] + 1)
+    last = torch.zeros_like(symbols)
+    for value in values:
+        here = symbols == value
+        before = (here * position).cummax(-1).values
+        last[..., 1:].addcmul_(here[..., 1:].long(), before[..., :-1])
+    return last
 
 
 def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
@@ -64,7 +82,9 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     power = torch.nn.functional.pad(torch.where(last > 0, last + 1, 0), (1, 0))
     pointer = torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).expand_as(symbols)
     for digit in range(hops_max.bit_length()):
-        pointer = torch.where((hops >> digit & 1 == 1)[:, None], power.gather(-1, pointer), pointer)
+        # x ^ ((y ^ x) & mask) is y where all bits of the mask are set, and x where none is: a selection without branches.
+        mask = -(hops >> digit & 1)[:, None]
+        pointer = pointer ^ (power.gather(-1, pointer).bitwise_xor_(pointer).bitwise_and_(mask))
         power = power.gather(-1, power)
     return pointer
 

@@ -9,7 +9,7 @@ import time
 import pytest
 
 from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.commands import Effort
+from depthlaw.ledger.effort import Effort
 from depthlaw.ledger.driver import Stopped, estimate, execute
 from depthlaw.ledger.engines import Inline, Pool, Ray
 from depthlaw.ledger.records import Record, Store

@@ -1,22 +1,27 @@
 """Suite frontier: what runs where, the table, and what is refused."""
+import dataclasses
 import json
+import os
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from rich.console import Console
 
-from depthlaw.ledger import frontier
+from depthlaw.ledger import frontier, reference
 from depthlaw.ledger.budget import UsageError
 from depthlaw.ledger.cli import main
 from depthlaw.ledger.driver import execute
 from depthlaw.ledger.engines import Inline, Pool
 from depthlaw.ledger.records import Store
-from depthlaw.ledger.report import results
+from depthlaw.ledger.report import CaseResult, ClaimResult, results
 from depthlaw.ledger.suite import load_claims, plan
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.separation_rank import graded_pieces
+from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Exact
+from depthlaw.theory.separation_rank import exact, graded_pieces, piece_rank
 
-RATES = frontier.Rates(operations=1e10, bytes=1e10, entries=1e9, column=1e-5)
+RATES = frontier.Rates(processes=1, operations=1e10, bytes=1e10, column=1e-5, gathers=1e9, line=1e-6, numbers=1e8)
 
 
 @pytest.fixture(scope="module")
@@ -64,11 +69,11 @@ def test_a_lost_rank_is_no_exact_value(claims, recorded):
 
 def test_large_pieces_wait_for_the_whole_memory(claims):
     runs = plan({frontier.KEY: claims[frontier.KEY]}, "frontier")
-    small, large = frontier.stages(runs, Pool(2), 8 * 2**30)
+    small, large = frontier.stages(runs, Pool(2), 6 * 2**30)
     assert isinstance(small.engine, Pool)
     assert isinstance(large.engine, Inline)
-    assert (small.memory, large.memory) == (4 * 2**30, 8 * 2**30)
-    assert max(frontier._needed(run)[1] for run in small.runs) <= 4 * 2**30 < min(frontier._needed(run)[1] for run in large.runs)
+    assert (small.memory, large.memory) == (3 * 2**30, 6 * 2**30)
+    assert max(frontier._needed(run)[1] for run in small.runs) <= 3 * 2**30 < min(frontier._needed(run)[1] for run in large.runs)
     assert sorted(run.id for run in small.runs + large.runs) == sorted(run.id for run in runs)
 
 
@@ -83,8 +88,73 @@ def test_cheap_entries_come_first(claims):
     shapes = list(dict.fromkeys((run.case.width, run.case.depth) for run in ordered))
     assert shapes[0] == (2, 1)
     assert len(shapes) == len({(run.case.width, run.case.depth) for run in ordered}), "an entry is not torn apart"
-    total = {s: sum(graded_pieces.piece_cost(*s, k).operations for k in range((3 ** s[1] + 1) // 2)) for s in shapes}
+    total = {s: sum(piece_rank.piece_cost(*s, k).operations for k in range((3 ** s[1] + 1) // 2)) for s in shapes}
     assert total[shapes[-1]] > total[shapes[0]]
+
+
+def case(width, depth, order):
+    return Case(width=width, depth=depth, heads=1, order=order)
+
+
+def test_every_part_of_the_cost_counts():
+    whole = RATES.seconds(case(5, 2, 2))
+    fields = [field.name for field in dataclasses.fields(frontier.Rates) if field.name != "processes"]
+    slower = {name: RATES.seconds(case(5, 2, 2)) for name in fields}
+    for name in fields:
+        value = getattr(RATES, name)
+        slower[name] = replace(RATES, **{name: 2 * value if name in ("column", "line") else value / 2}).seconds(case(5, 2, 2)) - whole
+    assert min(slower.values()) > 0
+    assert sum(slower.values()) == pytest.approx(whole)
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_first_piece_of_each_process_makes_the_forms(claims, processes):
+    runs = [run for run in plan({frontier.KEY: claims[frontier.KEY]}, "frontier") if (run.case.width, run.case.depth) == (14, 2)]
+    expected = frontier.by_cost(runs, replace(RATES, processes=processes))
+    for place, run in enumerate(runs):
+        made = expected[run] - RATES.seconds(run.case, forms=False)
+        assert made == pytest.approx(graded_pieces.forms_entries(14, 2) / RATES.numbers if place < processes else 0.0)
+
+
+def test_a_piece_known_to_fall_short_of_what_bounds_it_is_drawn_again():
+    attained = RATES.seconds(case(4, 3, 6))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "RANKS", {})
+        full = RATES.seconds(case(4, 3, 6))
+        patch.setattr(exact, "RANKS", {(4, 3, 6): 11400})
+        draws = exact.draws(4, 3, 6)
+        short = RATES.seconds(case(4, 3, 6))
+    assert draws > 1
+    assert full < attained < short / draws
+
+
+@pytest.mark.parametrize(("found", "settled"), [(11436, True), (11435, False)])
+def test_an_entry_below_the_count_is_exact_where_its_loss_is_proved(claims, found, settled):
+    """Width 4 and depth 3, with the ranks put in by hand."""
+    claim = claims[frontier.BELOW]
+    ranks = {c: Exact(int(claim.predict(c)) if c.order != 6 else found, misses=0.0 if settled or c.order != 6 else 1.0)
+             for c in claim.grid["frontier"]}
+    rows = tuple(CaseResult(c, value, judge(claim, c, value)) for c, value in ranks.items())
+    entry, = frontier.entries(ClaimResult(claim, rows, None, None), claims)
+    assert (entry.rank, entry.count, entry.settled) == (31456 - (11436 - found), 31460, settled)
+
+
+def test_ranks_known_are_those_of_the_reference_ledger():
+    """Of any version of the code: a rank does not change with it."""
+    claims = {frontier.KEY, frontier.BELOW, "separation_rank/count_attained"}
+    recorded = {tuple(case[name] for name in ("width", "depth", "order")): int(record.result["exact"]) for record in reference.shipped()
+                if record.inputs["claim"] in claims and (case := record.inputs["case"])}
+    short = {shape: rank for shape, rank in recorded.items() if rank < min(graded_pieces.piece_shape(*shape))}
+    assert short == exact.RANKS
+
+
+def test_rates_are_those_of_this_machine():
+    """Measured in processes of their own, whose surroundings are as before afterwards."""
+    before = dict(os.environ)
+    rates = frontier.Rates.measured()
+    assert dict(os.environ) == before
+    assert rates.processes == frontier._cores()
+    assert min(dataclasses.astuple(rates)) > 0
 
 
 def test_the_table_fits_80_columns(claims, recorded, capsys):
@@ -131,3 +201,16 @@ def test_a_process_beyond_its_share_is_named(claims, recorded):
     assert len(said) == 1
     assert "more than its share of 0.0 GB" in said[0]
     assert list(frontier.cost_check([result], {}, runs, [frontier.Stage(runs, Inline(), 2**50)])) == []
+
+
+def test_cost_model_and_measurement_stand_side_by_side(claims, recorded):
+    result = judged(claims, recorded)
+    runs = plan({frontier.KEY: claims[frontier.KEY]}, "quick")
+    predicted = dict.fromkeys((run.id for run in runs), 0.1) | {runs[5].id: 2.0, runs[6].id: 5.0}
+    walls = dict.fromkeys(predicted, 0.5) | {runs[5].id: 16.0, runs[6].id: 5.0}
+    timed = [replace(record, facts=record.facts | {"timing": {"wall_s": walls[record.id]}}) for record in result.records]
+    said = list(frontier.cost_check([SimpleNamespace(records=timed)], predicted, runs, []))
+    assert max(map(len, said)) <= 80
+    assert len(said) == 2 + 7 + 2, "two lines of headings, one for each entry, the sum and the ratios"
+    assert said[-2] == f"altogether {7 + 0.1 * (len(runs) - 2):.0f} s predicted, {21 + 0.5 * (len(runs) - 2):.0f} s measured"
+    assert said[-1] == "measured / predicted, 2 pieces of 1 s and more: median 8.00, from 1.00 to 8.00"

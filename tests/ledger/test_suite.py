@@ -133,3 +133,18 @@ def test_random_numbers_depend_on_case_and_seed_alone():
     assert first == Case(b="x", a=1).rng(0).integers(1 << 60)
     assert first != Case(a=1, b="x").rng(1).integers(1 << 60)
     assert first != Case(a=2, b="x").rng(0).integers(1 << 60)
+
+
+def test_on_a_gpu_trainings_are_told_so(monkeypatch):
+    from types import SimpleNamespace
+
+    told = []
+    module = SimpleNamespace(MEASURED={"trained_depth/hops_wall": lambda case, seed, device: told.append(device)})
+    claims = load_claims()
+    monkeypatch.setattr(suite_module, "import_module", lambda name: module)
+    moved = suite_module.on_gpu(claims, "gpu")
+    assert "trained_depth/hops_wall" in moved
+    assert not any(claim.needs == "" for claim in moved.values())
+    assert "rank_collapse/bert_init_collapse" not in moved
+    moved["trained_depth/hops_wall"].measured(Case(n=1), 0)
+    assert told == ["cuda"]

@@ -1,6 +1,7 @@
 """Linear algebra over F_p against python-flint, a second prime, and matrices whose rank is known."""
 from __future__ import annotations
 
+import gc
 import tracemalloc
 from typing import Any
 
@@ -11,7 +12,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthlaw.theory import finite_field, residues
+from depthlaw.theory import panels, residues
 from depthlaw.theory.finite_field import (
     centred,
     default_prime,
@@ -20,6 +21,7 @@ from depthlaw.theory.finite_field import (
     ple,
     rank,
     rank_profile,
+    relations,
     triangular_solve,
 )
 
@@ -119,6 +121,48 @@ def test_triangular_solve_agrees_with_flint(p: int, n: int, k: int, lower: bool,
         np.fill_diagonal(triangle, 1)
     assert x.shape == (n, k)
     assert modulo(x, p) == entries(nmod(triangle, p).solve(nmod(b, p))) if n and k else not x.size
+
+
+def are_relations(found: Any, a: Any, p: int) -> None:
+    """As many lines chosen as the rank is, hence independent if the others are combinations of them; and these are."""
+    a = np.asarray(a) if found.axis else np.asarray(a).T
+    assert sorted([*found.chosen, *found.others]) == list(range(a.shape[1]))
+    assert len(found.chosen) == nmod(a, p).rank()
+    combined = matmul(a[:, found.chosen], found.coefficients, p)
+    assert (combined == centred(a[:, found.others], p)).all()
+
+
+@given(matrices(), st.sampled_from([0, 1]))
+@settings(max_examples=80)
+def test_relations_hold_and_leave_the_rank(drawn: tuple[np.ndarray, int], axis: int) -> None:
+    a, p = drawn
+    are_relations(relations(a, p, axis=axis), a, p)
+    work = np.asarray(centred(a, p))
+    are_relations(relations(work, p, axis=axis, overwrite=True), a, p)
+
+
+@given(matrices(), st.sampled_from([0, 1]), st.lists(st.integers(0, 90), max_size=4))
+@settings(max_examples=80)
+def test_relations_of_a_matrix_in_parts_are_those_of_the_whole(drawn: tuple[np.ndarray, int], axis: int, cuts: list[int]) -> None:
+    a, p = drawn
+    parts = np.split(a, sorted(min(cut, a.shape[1 - axis]) for cut in cuts), axis=1 - axis)
+    found = relations(parts[0], p, axis=axis)
+    for part in parts[1:]:
+        found = found.refined(part, p)
+    are_relations(found, a, p)
+
+
+def test_relations_that_are_not_refined_do_not_hold() -> None:
+    """The check can say no: these three rows have rank two, and the first of them alone leaves two relations."""
+    a = np.array([[1, 2, 3], [1, 2, 4], [2, 4, 7]])
+    are_relations(relations(a[:1], 101).refined(a[1:], 101), a, 101)
+    with pytest.raises(AssertionError):
+        are_relations(relations(a[:1], 101), a, 101)
+
+
+def test_more_lines_than_the_first_part_had_are_refused() -> None:
+    with pytest.raises(ValueError, match="needed are 3 along axis 1"):
+        relations([[1, 2, 3]], 101).refined([[1, 2]], 101)
 
 
 # --- exactness at the limits -------------------------------------------------------------------------------------------------------
@@ -229,6 +273,12 @@ def test_torch_agrees_with_numpy(drawn: tuple[np.ndarray, int]) -> None:
     assert mine.lower.tolist() == other.lower.tolist()
     assert mine.upper.tolist() == other.upper.tolist()
     assert matmul(mine.lower, mine.upper, p).tolist() == matmul(other.lower, other.upper, p).tolist()
+    for axis in (0, 1):
+        some, same = (relations(x[:40], p, axis=axis) for x in (tensor, a))
+        if axis:
+            some, same = (found.refined(x[40:], p) for found, x in ((some, tensor), (same, a)))
+        assert some.chosen.tolist() == same.chosen.tolist()
+        assert some.coefficients.tolist() == same.coefficients.tolist()
     r = len(mine.columns)
     assert triangular_solve(mine.lower[:r], mine.upper, p).tolist() == triangular_solve(other.lower[:r], other.upper, p).tolist()
 
@@ -266,6 +316,23 @@ def test_memory_stays_within_the_stated_cost(shape: tuple[int, int], flip: int) 
         tracemalloc.stop()
     assert found == min(shape)
     assert a.nbytes < peak <= elimination_cost(*shape, PRIME).peak_bytes
+
+
+@pytest.mark.parametrize("call", [rank, ple, relations, lambda a, p: triangular_solve(np.triu(a) + np.eye(len(a)), a, p, lower=False)])
+def test_nothing_of_the_matrix_stays_in_memory(call: Any) -> None:
+    """Not even until the next collection of cycles: a matrix kept by one would stand beside the next one."""
+    a = np.random.default_rng(4).integers(0, 1000, (600, 600)).astype(float)
+    call(a, PRIME)
+    gc.collect()
+    gc.disable()
+    tracemalloc.start()
+    try:
+        call(a, PRIME)
+        left = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert left < a.nbytes / 10
 
 
 @pytest.mark.parametrize(("m", "n", "r"), [(640, 640, 640), (300, 900, 300), (512, 512, 130), (100, 100, 0)])
@@ -337,6 +404,6 @@ def test_default_prime_is_the_largest_with_the_room(n: int) -> None:
 def test_wrong_pivot_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check can say no: with an elimination that forgets the reduction of its panels the comparison fails."""
     a = np.random.default_rng(3).integers(0, PRIME, (130, 130))
-    monkeypatch.setattr(finite_field, "_factor_square", lambda d, p: True)
+    monkeypatch.setattr(panels, "_factor_square", lambda d, p: True)
     with pytest.raises((AssertionError, ValueError)):
         agrees_with_flint(a, PRIME)

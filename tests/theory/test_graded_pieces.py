@@ -2,13 +2,16 @@
 import math
 import subprocess
 import sys
+import tracemalloc
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.separation_rank import dimension_count
+from depthlaw.theory.claim import Case
+from depthlaw.theory.finite_field import rank
+from depthlaw.theory.separation_rank import dimension_count, exact, piece_rank
 from depthlaw.theory.separation_rank import graded_pieces as graded
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.measured import rank_mod
@@ -62,7 +65,7 @@ def test_ranks_are_those_of_the_dictionary_route(width, depth, heads):
     net = net_of(width, depth, heads)
     forms, slow = graded.scaled_forms(net), moment_forms(net)
     for order in range(forms.degree + 1):
-        assert graded.graded_rank(forms, order) == rank_mod(catalecticant(slow, order, graded.PRIME), graded.PRIME)
+        assert piece_rank.graded_rank(forms, order) == rank_mod(catalecticant(slow, order, graded.PRIME), graded.PRIME)
 
 
 @given(st.data())
@@ -81,21 +84,94 @@ def test_a_part_holds_the_entries_chosen(data):
             assert part[i, j] == forms.scaled[row // count, place[both]]
 
 
+@given(st.integers(1, 5), st.integers(0, 6), st.sampled_from([7, 101, graded.PRIME]))
+def test_factorials_of_exponents(variables, degree, prime):
+    expected = [math.prod(math.factorial(e) for e in exponents) % prime for exponents in numbered(variables, degree)]
+    assert graded._factorials(variables, degree, prime).tolist() == expected
+
+
+# --- parts, and the rest where they fall short ------------------------------------------------------------------------------------
+
+
+def first_form_alone(width: int, depth: int) -> graded.Forms:
+    """Forms of which all but one are zero, so that a random choice of rows mostly has a smaller rank than all of them."""
+    forms = graded.frontier_forms(width, depth)
+    return graded.Forms(np.concatenate([forms.scaled[:1], np.zeros_like(forms.scaled[1:])]), forms.degree, forms.prime)
+
+
+def whole(forms: graded.Forms, order: int, shape: tuple[int, int]):
+    return graded.catalecticant_part(forms, order, graded.Piece(*map(np.arange, shape)))
+
+
 def test_a_short_choice_is_not_the_last_word():
-    """Of many rows only those of one form are not zero: the first choice of them may fall short, larger ones follow."""
-    forms = graded.frontier_forms(6, 2)
-    one = graded.Forms(np.concatenate([forms.scaled[:1], np.zeros_like(forms.scaled[1:])]), forms.degree, forms.prime)
-    whole = graded.Piece(np.arange(1386), np.arange(231))
-    exact = rank_mod(graded.catalecticant_part(one, 2, whole).astype(np.int64), forms.prime)
-    first = graded.selection((1386, 231), np.random.default_rng([0, 2, graded.SPARE]))
-    assert rank_mod(graded.catalecticant_part(one, 2, first).astype(np.int64), forms.prime) < exact
-    assert graded.graded_rank(one, 2) == exact
+    forms, shape = first_form_alone(6, 2), graded.piece_shape(6, 2, 2)
+    exact = rank_mod(whole(forms, 2, shape).astype(np.int64), forms.prime)
+    first = graded.selection(shape, np.random.default_rng([0, 2, graded.SPARE]))
+    assert rank_mod(graded.catalecticant_part(forms, 2, first).astype(np.int64), forms.prime) < exact
+    assert piece_rank.graded_rank(forms, 2) == exact
+
+
+@pytest.mark.parametrize("chunk", [2**12, 2**16, 2**40])
+def test_the_rest_in_parts_gives_the_rank_of_the_whole(chunk, monkeypatch):
+    """Rows or columns may be the longer side, and the matrix may be stored either way round."""
+    monkeypatch.setattr(piece_rank, "CHUNK", chunk)
+    forms, kinds = first_form_alone(6, 2), set()
+    for order in range(5):
+        shape = graded.piece_shape(6, 2, order)
+        exact = rank_mod(whole(forms, order, shape).astype(np.int64), forms.prime)
+        assert piece_rank.graded_rank(forms, order) == exact
+        kinds.add((shape[0] > shape[1], 2 * order > forms.degree, exact == min(shape)))
+    assert {(True, False, False), (False, False, False), (True, True, True)} <= kinds
+
+
+def peak(work):
+    tracemalloc.start()
+    try:
+        result = work()
+        return result, tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize(("chunk", "within"), [(2**20, True), (2**40, False)])
+def test_memory_of_a_piece_that_falls_short(chunk, within, monkeypatch):
+    """15400 rows and 1540 columns, of which 1604 rows are taken first: predicted are 66 MB, all rows at once take more."""
+    forms = first_form_alone(10, 2)
+    monkeypatch.setattr(piece_rank, "CHUNK", 2**20)
+    cost = piece_rank.piece_cost(10, 2, 2)
+    allowed = cost.peak_bytes - graded.forms_bytes(10, 2)
+    assert 8 * 1604 * 1540 < allowed < 8 * 15400 * 1540 / 2
+    monkeypatch.setattr(piece_rank, "CHUNK", chunk)
+    found, used = peak(lambda: piece_rank.graded_rank(forms, 2))
+    assert found == rank(whole(forms, 2, (1540, 1540)), forms.prime) == 928
+    assert (used <= allowed) == within
+
+
+@pytest.mark.parametrize(("width", "depth"), [(3, 3), (8, 2), (10, 2), (2, 5), (4, 3)])
+def test_memory_of_the_forms(width, depth):
+    graded.frontier_forms.cache_clear()
+    graded.products_with_variables.cache_clear()
+    forms, used = peak(lambda: graded.frontier_forms(width, depth))
+    assert forms.scaled.nbytes < used <= graded.forms_bytes(width, depth) + 2**20
+
+
+def test_forms_made_before_do_not_stand_beside_new_ones():
+    def both():
+        before = graded.frontier_forms(11, 2).scaled.nbytes
+        held = tracemalloc.get_traced_memory()[0]
+        tracemalloc.reset_peak()
+        return before, held, graded.frontier_forms(10, 2).scaled.nbytes
+
+    (before, held, after), used = peak(both)
+    assert before > 2**26
+    assert after > 2**25
+    assert used <= max(held, graded.forms_bytes(10, 2)) + 2**20
 
 
 def test_a_net_of_zeros_has_rank_zero():
     net = net_of(2, 2, 1)
     zero = type(net)(0 * net.query, net.key, net.value, net.output, net.prime)
-    assert [graded.graded_rank(graded.scaled_forms(zero), order) for order in range(5)] == [0] * 5
+    assert [piece_rank.graded_rank(graded.scaled_forms(zero), order) for order in range(5)] == [0] * 5
 
 
 def test_a_prime_that_the_degree_reaches_is_refused():
@@ -117,7 +193,7 @@ def test_residual_nets_have_no_forms():
 @pytest.mark.parametrize("order", [-1, 5])
 def test_orders_outside_are_refused(order):
     with pytest.raises(ValueError, match="0 to"):
-        graded.graded_rank(graded.frontier_forms(2, 2), order)
+        piece_rank.graded_rank(graded.frontier_forms(2, 2), order)
     with pytest.raises(ValueError, match="0 to 4"):
         graded.piece_shape(2, 2, order)
 
@@ -127,21 +203,80 @@ def test_shapes_add_up_to_the_dimension_count():
         assert sum(min(graded.piece_shape(width, depth, k)) for k in range((3**depth + 1) // 2)) == dimension_count(width, depth)
 
 
-def test_a_matrix_on_disk_gives_the_same_rank():
-    forms = graded.frontier_forms(3, 3)
-    assert graded.graded_rank(forms, 6, memory=1) == graded.graded_rank(forms, 6) == 792
+@pytest.mark.parametrize("order", [4, 6])
+def test_a_matrix_on_disk_gives_the_same_rank(order):
+    for forms in (graded.frontier_forms(3, 3), first_form_alone(3, 3)):
+        assert piece_rank.graded_rank(forms, order, memory=1) == piece_rank.graded_rank(forms, order)
+
+
+# --- cost -------------------------------------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """A table whose look-ups are counted."""
+
+    gathers = 0
+
+    def __init__(self, table):
+        self.table = table
+
+    def __getitem__(self, place):
+        if isinstance(place, np.ndarray):
+            Counted.gathers += len(place)
+            return self.table[place]
+        return Counted(self.table[place])
+
+
+@pytest.mark.parametrize(("width", "depth", "order"), [(2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)])
+def test_look_ups_are_those_counted(width, depth, order, monkeypatch):
+    forms, shape = graded.frontier_forms(width, depth), graded.piece_shape(width, depth, order)
+    genuine = graded.products_with_variables
+    monkeypatch.setattr(graded, "products_with_variables", lambda *degree: Counted(genuine(*degree)))
+    Counted.gathers = 0
+    entries = whole(forms, order, shape).size
+    assert piece_rank._look_ups(width, depth, order, *shape)[0] == Counted.gathers + entries
+    piece = graded.selection(shape, np.random.default_rng(0), spare=0)
+    Counted.gathers = 0
+    entries = graded.catalecticant_part(forms, order, piece).size
+    assert entries <= Counted.gathers + entries <= piece_rank._look_ups(width, depth, order, *map(len, piece))[0]
+
+
+def test_a_piece_known_to_fall_short_costs_more():
+    full, short = piece_rank.piece_cost(4, 3, 6), piece_rank.piece_cost(4, 3, 6, rank=11436)
+    assert short.peak_bytes == full.peak_bytes
+    assert (short.operations, short.gathers) > (full.operations, full.gathers)
+    assert short.operations - full.operations == 2 * 11436 * 4 * (11436 + 20020)
+    assert piece_rank.piece_cost(4, 3, 6, rank=11440) == full
+
+
+def test_a_piece_that_stays_below_its_bound_is_drawn_until_a_miss_is_rare(monkeypatch):
+    assert exact.draws(4, 3, 5) == 1
+    assert exact.draws(4, 3, 6) == 1, "its rank is what count_loss leaves"
+    monkeypatch.setattr(exact, "RANKS", {(4, 3, 6): 11435})
+    draws, miss = exact.draws(4, 3, 6), 11436 * 4 * 13 / graded.PRIME
+    assert miss**draws < 1e-5 <= miss**(draws - 1)
+
+
+def test_every_draw_may_have_missed_the_rank_found_last(monkeypatch):
+    """A first choice of weights with a smaller rank has the chance to miss that the final rank has, which is larger."""
+    ranks = iter([3, *[5] * 20])
+    monkeypatch.setattr(exact, "graded_rank", lambda *_, **__: next(ranks))
+    found = exact.measured_piece(Case(width=2, depth=2, heads=1, order=2), 0)
+    miss = 6 * 16 / graded.PRIME
+    assert found.value == 5
+    assert found.misses == pytest.approx(miss**2)
 
 
 WITHIN = """
 import resource, sys
 import numpy as np
-from depthlaw.theory.separation_rank import graded_pieces as graded
+from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 forms = graded.frontier_forms(2, 5)
-graded.graded_rank(forms, 3)
+piece_rank.graded_rank(forms, 3)
 free = int(sys.argv[1])
 used = int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmData"))) * 1024
 resource.setrlimit(resource.RLIMIT_DATA, (used + free, used + free))
-print(graded.graded_rank(forms, 50, memory=int(sys.argv[2])))
+print(piece_rank.graded_rank(forms, 50, memory=int(sys.argv[2])))
 """
 
 

@@ -10,9 +10,10 @@ from depthlaw.theory.claim import Case
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import heads
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.graded_pieces import PRIME, frontier_forms, graded_rank, scaled_forms
+from depthlaw.theory.separation_rank.graded_pieces import PRIME, frontier_forms, scaled_forms
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net, random_tokens
 from depthlaw.theory.separation_rank.measured import measured_rank, rank_mod
+from depthlaw.theory.separation_rank.piece_rank import graded_rank
 
 SHAPES = [(d, L, H) for d in range(1, 7) for L in (1, 2, 3) for H in range(1, d + 1) if d % H == 0]
 CLAIMS = {claim.key.split("/")[1]: claim for claim in heads.claims()}
@@ -137,9 +138,16 @@ def test_quick_cases_hold_and_a_shifted_statement_fails(key):
         assert judge(shifted, case, value).verdict is Verdict.FAILS
 
 
-def test_certified_cases_need_no_chance():
-    claim = CLAIMS["heads_exact"]
-    assert all(judge(claim, case, claim.measured(case, 0)).certain for case in claim.grid["quick"])
+@pytest.mark.parametrize("key", ["heads_exact", "four_tokens"])
+def test_agreement_needs_no_chance_but_settles_nothing(key):
+    """Their upper half is a proof in words: only for a claim whose measurement no machine can find larger does agreement settle a case."""
+    claim = CLAIMS[key]
+    two_sided = dataclasses.replace(claim, kind="two-sided")
+    for case in claim.grid["quick"]:
+        value = claim.measured(case, 0)
+        assert value.misses == 0.0
+        assert not judge(claim, case, value).certain
+        assert judge(two_sided, case, value).certain
 
 
 @pytest.mark.parametrize("h", [1, 2, 3, 4])

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..claim import Case, Claim, Source, Twin
 from . import bounds as separation_bounds
+from . import count_loss as separation_loss
 from . import dimension_count as count
 from . import exact as exact_values
 from . import heads as separation_heads
@@ -165,7 +166,7 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, exact_values):
+    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss, exact_values):
         yield from part.claims()
 
 
@@ -336,7 +337,7 @@ def _count_claims() -> Iterator[Claim]:
                          *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4)),
               "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min", statement=Eq(sep, _count(Max, C))),
-        note="In these cases, not for all d and L: fails at (4, 3), see count_attained, and at (3, 3) with four tokens, see four_tokens. "
+        note="In these cases, not for all d and L: fails at (4, 3), see exact_below_count, and at (3, 3) with four tokens, see four_tokens. "
              "With several heads the rank is mostly smaller and never larger.")
 
 

@@ -8,8 +8,6 @@ goes. The same tables find mu + nu for all entries of a catalecticant, one gathe
 from __future__ import annotations
 
 import math
-import mmap
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -18,13 +16,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..finite_field import elimination_cost, matmul, rank
-from ..residues import default_prime
+from ..finite_field import matmul
+from ..residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
-__all__ = ["PRIME", "Forms", "Piece", "PieceCost", "catalecticant_part", "dense_forms", "forms_entries", "frontier_forms",
-           "frontier_net", "graded_rank", "partial_sums", "piece_cost", "piece_shape", "products_with_variables", "scaled_forms",
-           "selection"]
+__all__ = ["PRIME", "Forms", "Piece", "catalecticant_part", "dense_forms", "forms_bytes", "forms_entries", "frontier_forms", "frontier_net",
+           "partial_sums", "piece_shape", "products_with_variables", "scaled_forms", "selection"]
 
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
@@ -32,11 +29,12 @@ Floats = NDArray[np.float64]
 # The largest prime for which 2048 products add up without a reduction.
 PRIME = default_prime(2048)
 
-# More rows than columns by this much: a random choice of so many has full rank but for a chance of about p^-64, where the whole has.
+# A random choice of the longer side exceeds the shorter one by this much. What it misses is not left to chance: `piece_rank.graded_rank` looks
+# at all of the rest where the choice falls short. (That it rarely does is seen, not proved: the entries of a catalecticant are not independent.)
 SPARE = 64
 
-# Monomials whose exponents are looked at together.
-_CHUNK = 1 << 18
+# Coefficients of one form that are worked on together.
+_CHUNK = 1 << 16
 
 
 # --- monomials --------------------------------------------------------------------------------------------------------------------
@@ -99,18 +97,25 @@ def products_with_variables(variables: int, degree: int) -> Integers:
 
 
 def _factorials(variables: int, degree: int, prime: int) -> Floats:
-    """alpha! modulo the prime for every monomial alpha of a degree, in pieces of bounded memory."""
+    """alpha! modulo the prime for every monomial alpha of a degree.
+
+    By their numbers, the monomials of degree j are those with s_(D-1) = 0, 1, ..., j, each part numbered as the monomials of degree s in one
+    variable less, and the exponent of the last variable is j - s. So the last part of an array for D variables is that for D - 1.
+    """
     factorial = [1]
     for n in range(1, degree + 1):
         factorial.append(factorial[-1] * n % prime)
-    table = np.array(factorial, dtype=np.int64)
-    values = np.ones(math.comb(variables + degree - 1, degree), dtype=np.int64)
-    for start in range(0, len(values), _CHUNK):
-        part = values[start:start + _CHUNK]
-        for powers in _exponents(variables, degree, np.arange(start, start + len(part))):
-            part *= table[powers]
-            part %= prime
-    return values.astype(np.float64)
+    values = [np.full(math.comb(variables + j - 1, j), factorial[j], dtype=np.int64) for j in range(degree + 1)]
+    for D in range(2, variables + 1):
+        sizes = [math.comb(D + s - 2, s) for s in range(degree + 1)]
+        # From the highest degree down: lower ones are still those of one variable less.
+        for j in range(degree, 0, -1):
+            start = len(values[j]) - sum(sizes[:j + 1])
+            for s in range(j):
+                part = values[s][len(values[s]) - sizes[s]:]
+                np.remainder(part * factorial[j - s], prime, out=values[j][start:start + sizes[s]])
+                start += sizes[s]
+    return values[degree].astype(np.float64)
 
 
 # --- the forms --------------------------------------------------------------------------------------------------------------------
@@ -192,9 +197,9 @@ class _Word:
         total = None
         for a, b in zip(self.left[layer], self.right[layer], strict=True):
             before, after = (b.T, a.T) if transposed else (a, b)
-            part, reached = self.times_moments(self._times(before, row), degree, layer)
-            part = self._times(after, part)
-            total = part if total is None else total + part
+            part, reached = self.times_moments(self._times(before, row, np.empty_like(row)), degree, layer)
+            self._times(after, part, part)
+            total = part if total is None else np.add(total, part, out=total)
         assert total is not None
         if len(self.left[layer]) > 1:
             total = _centred(total, self.prime)
@@ -208,8 +213,11 @@ class _Word:
         row, degree = self.times_moments(row, degree, layer - 1)
         return self.times_layer(row, degree, layer - 1, transposed=True)
 
-    def _times(self, constant: Floats, row: Floats) -> Floats:
-        return matmul(constant.T, row, self.prime)
+    def _times(self, constant: Floats, row: Floats, out: Floats) -> Floats:
+        """row constant, into `out`, which may be the row."""
+        for part in pieces(row.shape[1], _CHUNK):
+            out[:, part] = matmul(constant.T, row[:, part], self.prime)
+        return out
 
     def _times_m(self, row: Floats, degree: int) -> Floats:
         """row M: the coefficient of every monomial moves to the product with M_ab, which is one place for each."""
@@ -224,10 +232,12 @@ class _Word:
 
 
 def _centred(x: Floats, prime: int) -> Floats:
-    """Centred residues of sums of at most a thousand residues, in place."""
-    quotient = np.rint(x * (1 / prime))
-    quotient *= prime
-    x -= quotient
+    """Centred residues of sums of at most a thousand residues, in place, form by form."""
+    for form in x:
+        for part in pieces(len(form), _CHUNK):
+            quotient = np.rint(form[part] * (1 / prime))
+            quotient *= prime
+            form[part] -= quotient
     return x
 
 
@@ -243,11 +253,10 @@ def scaled_forms(net: AttentionNet) -> Forms:
     coefficients = dense_forms(net)
     assert net.prime is not None
     factorials = _factorials(net.width * (net.width + 1) // 2, degree, net.prime)
-    for form in coefficients:
-        # Below 2^52: a residue of 2^25 times one of 2^26.
-        form *= factorials
-        _centred(form, net.prime)
-        _centred(form, net.prime)
+    # Below 2^52: a residue of 2^25 times one of 2^26.
+    coefficients *= factorials
+    for _ in range(2):
+        _centred(coefficients, net.prime)
     return Forms(coefficients, degree, net.prime)
 
 
@@ -259,7 +268,8 @@ def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0, prime: i
 @lru_cache(maxsize=1)
 def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> Forms:
     """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one net share them."""
-    # The tables of another net can take more memory than is left for this one.
+    # The forms and tables of another net can take more memory than is left for this one.
+    frontier_forms.cache_clear()
     products_with_variables.cache_clear()
     return scaled_forms(frontier_net(width, depth, heads, seed, prime))
 
@@ -349,91 +359,27 @@ def _products_with_all(variables: int, degree: int, monomials: Integers, other_d
         yield int(place), path[-1]
 
 
-def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None = None,
-                place: Callable[[Floats], Any] = lambda matrix: matrix) -> int:
-    """The rank of the catalecticant of one order, or of a part of it that is as large as its shorter side: a lower bound.
+# --- cost of the forms ------------------------------------------------------------------------------------------------------------
 
-    Args:
-        forms: from `scaled_forms`.
-        order: k.
-        seed: of the choice of rows or columns, where the longer side is not looked at whole.
-        memory: bytes that the matrix may take; a larger one is kept in a temporary file and eliminated there, which is slow but exact.
-        place: moves the matrix to where the elimination is done, for instance to a GPU.
 
-    Returns:
-        The rank. It is no larger than the rank of the whole, nor than its shorter side; where it reaches that, it is exact.
+def forms_bytes(width: int, depth: int) -> int:
+    """Bytes of memory that the forms of one head take at most, while they are made and afterwards, with the tables that are kept.
 
-    Cost: `piece_cost`.
-
-    >>> [graded_rank(frontier_forms(2, 2), k) for k in range(5)]
-    [2, 6, 6, 3, 1]
+    Twice the rows of degree C - 1 and some of their products beside those of degree C, or the factorials of all degrees as integers and those
+    of degree C as floats.
     """
-    shape = _shape(forms, order)
-    short = min(shape)
-    if not forms.scaled.any():
-        return 0
-    found, spare = 0, SPARE
-    while True:
-        piece = selection(shape, np.random.default_rng([seed, order, spare]), spare)
-        matrix = catalecticant_part(forms, order, piece, _in_memory_or_file(memory))
-        found = max(found, rank(place(matrix), forms.prime, overwrite=True))
-        # A rank below the shorter side may be that of the choice: the whole decides, by way of ever larger choices.
-        if found == short or max(len(piece.rows), len(piece.columns)) == max(shape):
-            return found
-        spare = 4 * spare + short
-
-
-def _shape(forms: Forms, order: int) -> tuple[int, int]:
-    if not 0 <= order <= forms.degree:
-        raise ValueError(f"order={order}: accepted are orders from 0 to the degree {forms.degree}")
-    D, C = forms.variables, forms.degree
-    return forms.width * math.comb(D + order - 1, order), math.comb(D + C - order - 1, C - order)
-
-
-def _in_memory_or_file(memory: int | None) -> Callable[[tuple[int, int]], Floats]:
-    def make(shape: tuple[int, int]) -> Floats:
-        size = 8 * math.prod(shape)
-        if memory is None or size <= memory:
-            return np.empty(shape)
-        with tempfile.TemporaryFile() as file:
-            file.truncate(size)
-            # The mapping keeps the file, which has no name any more; its pages are the system's to write out.
-            return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.float64).reshape(shape)
-
-    return make
-
-
-class PieceCost(NamedTuple):
-    """What `graded_rank` does for one piece: operations of BLAS, bytes moved, entries filled, and bytes of memory at its peak."""
-
-    operations: int
-    bytes_moved: int
-    entries: int
-    matrix_bytes: int
-    peak_bytes: int
-
-
-def piece_cost(width: int, depth: int, order: int, prime: int = PRIME) -> PieceCost:
-    """The cost of a piece of full rank, forms and tables included.
-
-    >>> round(piece_cost(4, 3, 6).peak_bytes / 2**30, 1)
-    1.2
-
-    Raises:
-        ValueError: as `piece_shape`.
-    """
-    shape, degree, variables = piece_shape(width, depth, order), (3**depth - 1) // 2, width * (width + 1) // 2
-    short = min(shape)
-    m, n = (min(size, short + SPARE) for size in shape)
-    cost = elimination_cost(m, n, prime)
-    monomials = math.comb(variables + degree - 1, degree)
-    # Forms, one more copy while they grow, and the tables of all degrees, which are kept.
-    forms = 8 * 2 * (width + 1) * monomials + 4 * variables * math.comb(variables + degree - 1, degree - 1)
-    return PieceCost(cost.operations, cost.bytes_moved, m * n, 8 * m * n, cost.peak_bytes + forms)
+    C, D = (3**depth - 1) // 2, width * (width + 1) // 2
+    last, before = (math.comb(D + j - 1, j) for j in (C, C - 1))
+    growing, factorials = (2 * width + 1) * before + 4 * width * min(last, _CHUNK), math.comb(D + C, C) + last
+    return 8 * (width * last + max(growing, factorials)) + 4 * D * math.comb(D + C - 1, C - 1) + 2 * D * before
 
 
 def forms_entries(width: int, depth: int) -> int:
-    """How many numbers are moved to make the forms of one head: d_x^2 for each product with M, and the exponents of every monomial."""
-    degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
-    moved = sum(math.comb(variables + j - 1, j) * (width**2 + 6 * variables) for j in range(degree))
-    return moved + 8 * variables * math.comb(variables + degree - 1, degree)
+    """How many numbers are moved to make the forms of one head.
+
+    d_x^2 coefficients of every degree below C go to their products with the moments, D places of each are found, and d_x forms of every degree
+    are reduced and mixed.
+    """
+    C, D = (3**depth - 1) // 2, width * (width + 1) // 2
+    below, last = math.comb(D + C - 1, C - 1), math.comb(D + C - 1, C)
+    return below * (width**2 + D + width) + last * width

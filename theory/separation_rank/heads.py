@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ..claim import Case, Claim, Source, Twin
 from ..finite_field import matmul, rank
 from ..measurement import Exact
-from .graded_pieces import PRIME, Piece, catalecticant_part, frontier_forms, graded_rank, partial_sums, piece_shape
+from .graded_pieces import PRIME, Piece, catalecticant_part, frontier_forms, partial_sums, piece_shape
 from .measured import measured_rank
+from .piece_rank import graded_rank
 
 if TYPE_CHECKING:
     import sympy
@@ -109,9 +110,10 @@ def heads_rank(width: int, depth: int, heads: int) -> int:
 
 
 def measured_heads(case: Case, seed: int) -> Exact:
-    """The rank of one catalecticant at random weights modulo a prime: certain where it fills the staircase of its blocks.
+    """The rank of one catalecticant at random weights modulo a prime, which misses nothing where it fills the staircase of its blocks.
 
-    The staircase counts a largest matching of rows with columns whose entries need not vanish, which bounds the rank at all weights.
+    The staircase counts a largest matching of rows with columns whose entries need not vanish, which bounds the rank at all weights; that is
+    proved in docs/separation-rank.md, not by a machine.
     """
     found = graded_rank(frontier_forms(case.width, case.depth, case.heads, seed), case.order, seed=seed)
     full = found == min(_staircase(case), *piece_shape(case.width, case.depth, case.order))
@@ -136,7 +138,8 @@ def _staircase(case: Case) -> int:
 def measured_restricted(case: Case, seed: int) -> Exact:
     """The rank of the part of degree 2k + 1 in the tokens of side A and 2 (C - k) in those of side B, N/2 tokens on each, modulo a prime.
 
-    It is E_u Cat_k E_v^T with the monomials of either side at random inputs. Certain where it fills the smaller space of functions.
+    It is E_u Cat_k E_v^T with the monomials of either side at random inputs. It misses nothing where it fills the smaller space of functions,
+    whose dimension is proved in docs/separation-rank.md, not by a machine.
     """
     forms, half = frontier_forms(case.width, case.depth, case.heads, seed), case.tokens // 2
     rest, rng = forms.degree - case.order, case.rng(seed)
@@ -254,14 +257,15 @@ def _heads_claim() -> Claim:
         words="For H >= 2 and all weights, rank Cat_k <= d_x sum_{i<=s} binom(tau+i-1, i) binom(w+k-i-1, k-i) + sum_{j<=C(L-1)-1-s} "
               "binom(tau+j-1, j) binom(w+C-k-j-1, C-k-j) at every cut -1 <= s <= C(L-1), with w = d_x^2/H and tau = D - w; for almost all "
               "weights there is equality at the cut listed, in every case measured.",
-        statement=Eq(symbol("catalecticant"), right), source=_SOURCE, reading="derived", kind="two-sided", quantifier="almost every",
+        statement=Eq(symbol("catalecticant"), right), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_heads, assumes={"H >= 2": lambda c: c.heads >= 2},
         grid={"quick": _cases((2, 1, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (4, 2, 2), (4, 2, 4)),
               "theory": _cases((2, 4, 2), (3, 3, 3), (5, 2, 5), (6, 2, 2), (6, 2, 3), (6, 2, 6), (4, 3, 2), (4, 3, 4), (8, 2, 4), (8, 2, 8)),
               "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
         must_fail=Twin(Case(width=4, depth=2, heads=4, order=2, cut=0), "a cut that is not the best one: the bound is not attained"),
-        note="The upper half is proved on the page named as the source; the lower half is a rank modulo a prime. Not claimed for all "
-             "d_x, L and H: one head falls short at (4, 3), see count_attained. With enough tokens sep is the sum over k.")
+        note="Not PROVED, as no machine has checked the upper half: it is proved in words on the page named as the source; the lower half is a rank "
+             "modulo a prime. Not claimed for all d_x, L and H: one head falls short at (4, 3), see count_loss. With enough tokens sep is "
+             "the sum over k.")
 
 
 def _two_layers_claim() -> Claim:
@@ -302,11 +306,12 @@ def _four_tokens_claim() -> Claim:
         words="For one head, two tokens on each side and almost all weights, in every case measured, the part of order k has rank min(a, b): a "
               "and b add up the dimensions of the GL_d-modules of the partitions (2k+1-q, q), and (2e-2q, 2q) with e = C - k; for all weights "
               "and heads it is no larger.",
-        statement=Eq(symbol("restricted"), Min(odd, even)), source=_SOURCE, reading="derived", kind="two-sided", quantifier="almost every",
+        statement=Eq(symbol("restricted"), Min(odd, even)), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_restricted, assumes={"H = 1": lambda c: c.heads == 1, "N = 4": lambda c: c.tokens == 4, "d >= 2": lambda c: c.width >= 2},
         grid={"quick": (*_pieces(2, 2), *_pieces(3, 2), *_pieces(4, 2), *_pieces(2, 3)), "theory": (*_pieces(3, 3), *_pieces(5, 2), *_pieces(6, 2))},
         must_fail=Twin(Case(width=3, depth=3, heads=1, order=6, tokens=6), "three tokens on each side: at width 3 the whole catalecticant"),
-        note="Adds up to S where that is known to be reached with four tokens, but at d_x = 3, L = 3 to 2640 in place of S = 3102.")
+        note="Not PROVED, as no machine has checked the upper half: it is proved in words on the page named as the source; the lower half is a rank "
+             "modulo a prime. Adds up to S where that is known to be reached with four tokens, but at d_x = 3, L = 3 to 2640, not S = 3102.")
 
 
 def _pieces(width: int, depth: int) -> tuple[Case, ...]:

@@ -173,7 +173,8 @@ def _violation_claims() -> Iterator[Claim]:
         grid={"quick": tuple(Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024),
               "theory": (Case(width=12288, witness="count"),)},
         must_fail=Twin(Case(width=6, witness="count"), "the depth of the product, 30", statement=Eq(first, _table(FIRST_VIOLATION))),
-        note=_RECALLED + " That one head attains S is measured in small cases only; see generic_one_head.")
+        note=_RECALLED + " That one head attains S is certified for the entries of exact, and refuted at others, such as (4, 3) by 4 of 31460 "
+                         "(count_loss); how far below S it is at these depths is open.")
 
 
 def _conflict_claim() -> Claim:
