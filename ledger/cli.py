@@ -53,7 +53,7 @@ _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 @app.command()
 def verify(
     suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
-    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key; may be given several times.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a stem; may be given several times.")] = None,
     results: _Results = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,

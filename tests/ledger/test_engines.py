@@ -9,8 +9,8 @@ import time
 import pytest
 
 from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.effort import Effort
 from depthlaw.ledger.driver import Stopped, estimate, execute
+from depthlaw.ledger.effort import Effort
 from depthlaw.ledger.engines import Inline, Pool, Ray
 from depthlaw.ledger.records import Record, Store
 from depthlaw.ledger.suite import Failure, load_claims, plan
