@@ -14,6 +14,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from functools import cache, lru_cache
@@ -21,6 +22,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
+
+try:
+    import fcntl
+except ImportError:  # no such locks on Windows
+    fcntl = None  # type: ignore[assignment]
 
 from depthlaw.theory.measurement import Ball, Proportion
 
@@ -40,7 +46,8 @@ _log = logging.getLogger(__name__)
 # (arXiv:2503.03961) count a length as solved from there on.
 BAR = Fraction(95, 100)
 
-# Each interval behind a least depth misses with at most this probability: a thousand of them stay within `judgement.FALSE_ALARM_BUDGET`.
+# Each interval behind a least depth misses with at most this probability, half of it on either side; a thousand of them add as much as
+# `judgement.FALSE_ALARM_BUDGET` to what the samples of a suite spend.
 LEVEL = 1e-6
 
 # The environment variable that names the folder where trainings are kept; unset: nowhere.
@@ -193,6 +200,11 @@ def answers(training: Training, device: str = "cpu") -> Answers:
     Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes per replica.
     """
     place = _place(training, device)
+    with _alone(place):
+        return _read_or_made(training, place, device)
+
+
+def _read_or_made(training: Training, place: Path | None, device: str) -> Answers:
     if place is not None and (known := _read(place.with_suffix(".json"))) is not None:
         return known
     task = Shuffled(training.task) if training.shuffled else training.task
@@ -204,6 +216,23 @@ def answers(training: Training, device: str = "cpu") -> Answers:
         _write(place.with_suffix(".json"), made)
         shutil.rmtree(place, ignore_errors=True)
     return made
+
+
+@contextmanager
+def _alone(place: Path | None) -> Iterator[None]:
+    """While others train what is kept at a place, wait: they would write over each other's checkpoints. The lock ends with its process."""
+    if place is None or fcntl is None:
+        yield
+        return
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        file = place.with_suffix(".lock").open("w")
+    except OSError as error:
+        raise CheckpointError(f"cannot keep a training in {place.parent} ({error.strerror}); free space, or unset {KEPT}") from None
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+    place.with_suffix(".lock").unlink(missing_ok=True)
 
 
 def _counted(net: Net, training: Training, kept: slice, device: str) -> Iterator[tuple[Any, ...]]:
@@ -234,7 +263,7 @@ def _told(training: Training) -> Callable[[Progress], None]:
 
 
 def _place(training: Training, device: str) -> Path | None:
-    """Where a training is kept; the name depends on everything that its result depends on, this package's code and torch included."""
+    """Where a training is kept; the name depends on everything that its result depends on, the code that trains and torch included."""
     folder = os.environ.get(KEPT)
     if not folder:
         return None
@@ -244,8 +273,9 @@ def _place(training: Training, device: str) -> Path | None:
 
 @cache
 def _code() -> str:
-    package = Path(__file__).parent
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(package.rglob("*.py")))).hexdigest()
+    # The recipes of `trained_depth` are in the training itself.
+    package, recipes = Path(__file__).parent, Path(__file__).with_name("trained_depth.py")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(package.rglob("*.py")) if path != recipes)).hexdigest()
 
 
 def _read(path: Path) -> Answers | None:

@@ -207,9 +207,10 @@ class Agreement:
 
 def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
     """Compare records with a reference run by run, whatever code did them: exact values must be equal, rigorous intervals must overlap,
-    and so must the confidence intervals of samples, which are pooled over the seeds of a case first."""
+    and so must the confidence intervals of samples, which are pooled over the seeds of a case first. What trained nets answer is left out:
+    rounding makes other nets of the same seeds on another machine."""
     ours, theirs = by_run(records), by_run(reference)
-    common = [key for key in ours if key in theirs]
+    common = [key for key in ours if key in theirs and not key[0].startswith("trained_depth/")]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     pools: dict[tuple[str, bytes], list[Key]] = defaultdict(list)
     for key in common if unequal else ():

@@ -2,6 +2,9 @@
 import itertools
 import json
 import math
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from fractions import Fraction
 
@@ -114,7 +117,7 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
         patch.setattr(trainer.checkpoints, "write", killed)
         with pytest.raises(KeyboardInterrupt):
             answers.__wrapped__(TINY)
-    (folder,) = tmp_path.iterdir()
+    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
     assert json.loads((folder / "checkpoint.json").read_bytes())["step"] == 8
     assert answers.__wrapped__(TINY) == undisturbed
     assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
@@ -143,3 +146,26 @@ def test_shuffled_labels_belong_to_other_examples_of_the_batch():
     assert (Shuffled(task).kind, Shuffled(task).length, Shuffled(task).vocabulary, Shuffled(task).features, Shuffled(task).outputs) == (
         task.kind, task.length, task.vocabulary, task.features, task.outputs)
     assert Shuffled(task).name.endswith("labels shuffled")
+
+
+TWO = """
+import sys, torch
+from dataclasses import asdict
+from depthlaw.empirics.depth_search import Training, answers
+from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.tasks.graphs import Connectivity
+torch.set_num_threads(1)
+task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
+shape = Shape(width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs)
+print(asdict(answers(Training(shape, task, Settings(steps=60, batch=8, evaluate_every=1, validation=16), seeds=(0, 1), examples=50))))
+"""
+
+
+def test_two_processes_at_one_training_take_turns(tmp_path):
+    both = [subprocess.Popen([sys.executable, "-c", TWO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                             env=os.environ | {KEPT: str(tmp_path)}) for _ in range(2)]
+    (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
+    assert (error, other) == ("", "")
+    assert first == second != ""
+    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]

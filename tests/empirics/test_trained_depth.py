@@ -5,6 +5,7 @@ import pytest
 
 from depthlaw.empirics import trained_depth
 from depthlaw.empirics.depth_search import Answers
+from depthlaw.empirics.evaluation import forced_choices
 from depthlaw.empirics.trained_depth import MEASURED, accuracy, depth_slope, least, training
 from depthlaw.ledger.suite import load_claims
 from depthlaw.theory.claim import registry
@@ -34,7 +35,7 @@ def test_every_claim_is_measured_and_every_measurement_is_claimed():
 
 def test_every_case_of_every_suite_says_what_is_trained():
     for claim in CLAIMS.values():
-        for case in (c for cases in claim.grid.values() for c in cases if "depth" in c and c.get("net") != "explicit"):
+        for case in (c for cases in claim.grid.values() for c in cases if "depth" in c and c.get("net") not in ("explicit", "bounded")):
             made = training(case, case.depth)
             assert made.shape.depth == case.depth
             assert (made.shape.features, made.shape.vocabulary) == (made.task.features, made.task.vocabulary)
@@ -47,8 +48,9 @@ def test_the_quick_training_sees_the_wall_and_its_twin_with_shuffled_labels_does
         twin = claim.must_fail
         assert judge(claim, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
     shuffled = WITHIN.measured(WITHIN.must_fail.case, 0)
-    low, high = shuffled.interval(1e-6)
-    assert low < 0.5 < high + 0.05
+    # Nets that know nothing of a pair can still favour vertices, one net for all graphs of its seed: not half to within the trials.
+    assert 0.4 < shuffled.mean < 0.6
+    assert all(claim.seeds == 1 for claim in CLAIMS.values()), "a second seed would count the same nets twice"
 
 
 @pytest.mark.parametrize(("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
@@ -89,6 +91,37 @@ def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst"), 0) == Ball(Fraction(2), Fraction(2))
     assert depth_slope(hops, 0) == Ball(Fraction(1), Fraction(1))
+
+
+def test_a_look_around_knows_what_is_near_and_guesses_from_sizes_beyond():
+    def at(depth, distance):
+        return accuracy(Case(task="connectivity", net="bounded", vertices=24, diameter=23, depth=depth, distance=distance), 0).mean
+
+    assert at(1, 3) == at(2, 9) == 1.0
+    assert 0.5 < at(1, 5) < 0.95
+    assert 0.5 < at(2, 10) < 0.95
+    assert at(2, 20) > 0.85
+
+
+def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
+    from depthlaw.theory.trained_depth import claims
+
+    graphs = {(c.vertices, c.diameter): max(d.distance for claim in claims() for cases in claim.grid.values() for d in cases
+                                            if d.get("vertices") == c.vertices and d.get("diameter") == c.diameter and "distance" in d)
+              for claim in claims() for cases in claim.grid.values() for c in cases if "distance" in c}
+    for (vertices, diameter), farthest in graphs.items():
+        task = trained_depth._paths(vertices, diameter)
+        places, counts = forced_choices(lambda batch: batch.group.float(), task, 1, seed=0, graphs=4096)
+        # An answer that is always right is told from 95 % by 300 choices at a level of 1e-6.
+        seeds = 3 if vertices == 24 else 5
+        assert seeds * counts[1, 0][places.index(farthest)] >= 300, (vertices, diameter, farthest)
+
+
+def test_slopes_leave_open_what_was_not_tried(monkeypatch):
+    monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: 9))
+    found = depth_slope(Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 0)
+    assert found.low < -5
+    assert found.high > 5
 
 
 def test_hops_pool_the_positions_of_all_seeds(monkeypatch):

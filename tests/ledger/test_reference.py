@@ -219,3 +219,12 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
     found = compare([run.execute() for run in quickest.values()], shipped)
     assert found.compared == len(quickest) >= 5
     assert found.disagreements == ()
+
+
+def test_what_trained_nets_answer_is_not_compared():
+    def made(claim, right):
+        return Record({"claim": claim, "case": {"n": 1}, "seed": 0, "device": "cpu", "code": "c"}, encode(Proportion(right, 1000)), {})
+
+    for claim, compared in (("trained_depth/hops_wall", 0), ("hops/doubling", 1)):
+        found = compare([made(claim, 990)], [made(claim, 100)])
+        assert (found.compared, len(found.disagreements)) == (compared, compared)

@@ -28,6 +28,8 @@ def store(tmp_path):
     made.put(record("trained_depth/hops_within", Case(**hops, depth=2, hops=1), Proportion(3999, 4000)))
     least = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="worst")
     made.put(record(ENOUGH, least, Ball(Fraction(2), Fraction(3))))
+    beyond = Case(task="connectivity", net="linearised", vertices=12, diameter=11, tried=4, seeds="worst")
+    made.put(record(ENOUGH, beyond, Ball(Fraction(5), Fraction(5))))
     return made
 
 
@@ -55,7 +57,8 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     assert text.endswith("after\n")
     assert "old" not in text
     assert "| worst | 2 to 3 |" in text
-    assert "three seeds" in text
+    assert "| worst | more than 4 |" in text
+    assert "pools three seeds" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
     assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] == WITHIN)
