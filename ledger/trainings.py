@@ -74,7 +74,7 @@ def draw(points: list[Measured], file: Path) -> None:
         for axes in panels[len(depths) + 1:]:
             axes.set_visible(False)
         handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside lower center", ncols=4)
+        figure.legend(handles, labels, loc="outside lower center", ncols=5)
         file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, metadata={"Software": None})
 
@@ -84,6 +84,8 @@ def _distances(axes: Axes, depth: int, points: list[Measured]) -> None:
         _line(axes, [p for p in points if p.net == net], color=COLOURS[colour], marker=marker, label=label)
     axes.axvline(3**depth, color="#555555", linestyle="--", linewidth=1, label="$3^L$")
     _frame(axes, f"$L = {depth}$", "distance of the connected pair")
+    axes.set_xlim(0, 28)
+    axes.set_xticks([1, 3, 9, 15, 21, 27])
 
 
 def _hops(axes: Axes, points: list[Measured]) -> None:
@@ -96,7 +98,7 @@ def _hops(axes: Axes, points: list[Measured]) -> None:
         axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--", linewidth=1)
     _frame(axes, "hops, softmax", "depth $L$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(loc="lower right")
+    axes.legend(loc="lower right", bbox_to_anchor=(0.97, 0.02))
 
 
 def _line(axes: Axes, points: list[Measured], *, by_depth: bool = False, **look: Any) -> None:
