@@ -239,7 +239,7 @@ def frontier_claims(claims: Mapping[str, Claim], suite: str, device: str) -> dic
     Raises:
         UsageError: for another device or suite, and where there is no GPU.
     """
-    if device != "cuda" or suite not in ALONE or not (KEY in claims or on_gpu(claims, suite)):
+    if device != "cuda" or suite not in ALONE or not (KEY in claims or BELOW in claims or on_gpu(claims, suite)):
         raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for suites frontier and gpu of {KEY} and of trained_depth")
     try:
         from depthlaw.empirics.separation_rank import gpu_is_there, piece_on_gpu

@@ -185,7 +185,7 @@ def test_a_prime_below_the_letters_is_refused():
 
 
 @pytest.mark.parametrize(("width", "letters", "shared", "rank_found"), [(4, 5, 1, 205), (4, 7, 1, 696), (4, 7, 2, 711), (3, 7, 1, 124)])
-def test_words_with_repeats_lose_and_words_without_do_not(width, letters, shared, rank_found):
+def test_words_lose_with_fewer_matrices_than_the_width_less_one(width, letters, shared, rank_found):
     case = Case(width=width, word_letters=letters, shared_separators=shared, order=(letters - 1) // 2)
     bound = CLAIMS["word_loss"].predict(case)
     assert count_loss.measured_word(case, 0).value == rank_found <= bound
@@ -261,6 +261,46 @@ def test_the_proof_breaks_where_a_part_of_it_is_wrong(name, wrong, monkeypatch):
     monkeypatch.setattr(count_loss_proof, name, wrong)
     claim = CLAIMS["count_loss"]
     assert not all(step.holds for step in claim.proof(claim.statement))
+
+
+@pytest.mark.parametrize("wrong", [lambda L: (set(range(1, L)), L % 2 == 0), lambda L: (set(range(1, L + 1)), L % 2 == 1)])
+def test_the_count_takes_its_forms_from_those_that_give_a_factor(wrong, monkeypatch):
+    claim = CLAIMS["count_loss"]
+    assert list(claim.proof(claim.statement))[-1].holds
+    monkeypatch.setattr(count_loss_proof, "_forbidden", wrong)
+    assert not list(claim.proof(claim.statement))[-1].holds
+
+
+def test_a_bound_on_words_that_is_another_sum_breaks_a_step(monkeypatch):
+    """Even where the statement is changed with it, so that the first step holds."""
+    claim, lower = CLAIMS["word_loss"], count_loss.word_bound() - 1000
+    monkeypatch.setattr(count_loss_proof, "word_bound", lambda: lower)
+    steps = list(claim.proof(sympy.Le(claim.statement.lhs, lower, evaluate=False)))
+    assert steps[0].holds
+    assert not steps[-1].holds
+    assert all(step.holds for step in steps[:-1])
+
+
+def test_more_matrices_than_even_places_are_out_of_scope():
+    """With q > 2e the binomials of the statement have negative arguments, and the sum is not the number of monomials."""
+    claim, case = CLAIMS["word_loss"], Case(width=6, word_letters=1, shared_separators=4, order=0)
+    found = claim.measured(case, 0)
+    assert (claim.predict(case), found.value, 21 - ideal_codimension(6, 4, 1, 2)) == (5, 6, 10)
+    assert judge(claim, case, found).verdict is Verdict.OUT_OF_SCOPE
+    assert judge(claim, case, found, force=True).verdict is Verdict.FAILS
+    # As many as there are even places are not too many.
+    assert judge(claim, Case(width=4, word_letters=5, shared_separators=2, order=2), Exact(216)).verdict is Verdict.HOLDS
+    assert judge(claim, Case(width=4, word_letters=4, shared_separators=2, order=1), Exact(0)).verdict is Verdict.OUT_OF_SCOPE
+
+
+@pytest.mark.parametrize("depth", [2, 4, 6])
+def test_at_even_depth_three_choices_of_separators_leave_half_of_the_letters(depth):
+    most, word = moments_degree(depth) // 2, separators(depth)
+    choices = [(set(range(1, depth + 1)), False), (set(range(1, depth)), True), ({*range(1, depth - 1), depth}, True)]
+    assert [kept_letters(word, *choice) for choice in choices] == [most] * 3
+    # None of them without one of its separators, or without a^T.
+    assert all(kept_letters(word, chosen - {c}, first) > most for chosen, first in choices[1 if depth == 2 else 0:] for c in chosen)
+    assert all(kept_letters(word, chosen, False) > most for chosen, _ in choices[1:])
 
 
 @pytest.mark.parametrize("depth", [1, 2, 3])

@@ -1,10 +1,10 @@
-"""Where one head falls short of the dimension count: the forms are words whose constants repeat, and their derivatives share zeros.
+"""Where one head falls short of the dimension count: the forms are words with few different constants, and their derivatives share zeros.
 
 Up to a mixing of the forms, the output of one head is the row a^T M s_1 M s_2 ... s_{C-1} M, with C = (3^L - 1)/2 letters M. There are only L
 different separators: s_i is one of c_1, ..., c_L or a transpose. A derivative of order k < C/2 keeps so many letters that in every term of it
 two kept letters stand beside each other, at one of the places i = 2, 4, ... for odd L and 1, 3, ... for even L, or, for odd L, the first letter is
 kept. At M = v v^T these terms have a factor v^T c_l v or a^T v. So the derivatives of order k are few: restricted to M = v v^T they lie in the
-ideal of L forms, which in degree 2 (C - k) is not everything when d > L.
+ideal of L forms, which in degree 2 (C - k) is not everything when d > L: the forms are fewer than the entries of v.
 """
 from __future__ import annotations
 
@@ -242,8 +242,9 @@ def measured_loss(case: Case, seed: int) -> Exact:
 # --- claims -----------------------------------------------------------------------------------------------------------------------
 
 _SOURCE = Source("depthlaw", "docs/separation-rank.md, Where one head falls short")
-_WORDS_ONLY = ("In words, on the page named as the source: the product rule; that a minor which is not zero at one point is not zero as a "
-               "polynomial; and that what steps check in a range goes on in the same way, for which the other steps are the reason. ")
+_WORDS_ONLY = ("Only in words, on the page named as the source: that rank Cat_k is the dimension of a span of derivatives; the product rule; the "
+               "restriction to M = v v^T, its kernel and its image; that a minor which is not zero at one point is not zero as a polynomial; and "
+               "that what steps check in a range goes on in the same way, for which the other steps are the reason. ")
 
 
 def claims() -> Iterator[Claim]:
@@ -330,13 +331,15 @@ def _word_claim() -> Claim:
         return tuple(Case(width=d, word_letters=C, shared_separators=q, order=(C - 1) // 2) for d, C, q in shapes)
 
     return Claim(
-        key="separation_rank/word_loss", title="words with repeated separators have fewer derivatives",
-        words="For a row a^T M s_1 M ... s_{C-1} M whose separators at even places are among q matrices and their transposes, d_x >= q + 2, 2 k < C, "
-              "the derivatives of order k span at most binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-q-1) dimensions, e = C - k.",
+        key="separation_rank/word_loss", title="words with few separators at even places have fewer derivatives",
+        words="For a row a^T M s_1 M ... s_{C-1} M whose separators at even places are among q matrices and their transposes, d_x >= q + 2, 2 q < C, "
+              "2 k < C, the derivatives of order k span at most binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-q-1) dimensions, e = C - k.",
         statement=Le(symbol("catalecticant"), word_bound()), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
         measured=measured_word, proof=word_loss_proof,
-        assumes={"d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2, "2 k < C": lambda c: 2 * c.order < c.word_letters},
+        assumes={"d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2, "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
+                 "2 k < C": lambda c: 2 * c.order < c.word_letters},
         grid={"quick": cases((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)), "theory": cases((3, 9, 1), (4, 7, 1), (4, 7, 2), (5, 7, 2), (5, 7, 3))},
         must_fail=Twin(Case(width=3, word_letters=5, shared_separators=1, order=2, shared=False), "two matrices in place of one: 56, not 54"),
         note="The small model of what happens at (4, 3). Attained in every case here but d_x = 4 with one matrix, where the rank is smaller by "
-             "two more: the bound is not the rank of every word. " + _WORDS_ONLY.strip())
+             "two more: the bound is not the rank of every word. 2 q < C says that there are no more matrices than even places. "
+             + _WORDS_ONLY.strip())

@@ -31,13 +31,13 @@ def count_loss_proof(statement: Any) -> Iterator[Step]:
                all(_always_a_factor(separators(L), *_forbidden(L)) for L in range(1, _SUBSETS + 1)))
     yield from _ideal_steps()
     yield from _monomial_steps()
-    yield Step("the sum of the statement is this number with j = 1 for odd L and 0 for even L, n = 2e: L <= 4, d <= 7, 2 k < C", all(
-        _stated(d, L, k) == ideal_codimension(d, L - L % 2, L % 2, 3**L - 1 - 2 * k)
-        for L in range(1, 5) for d in range(L + 1, 8) for k in range((3**L + 1) // 4)))
+    yield Step("the sum of the statement is this number with the forms that give a factor, q quadrics and j = 1 for odd L, 0 for even L, n = 2e: "
+               "L <= 4, d <= 7, 2 k < C", all(_stated(d, L, k) == ideal_codimension(d, len(middle), int(first), 3**L - 1 - 2 * k)
+                              for L in range(1, 5) for middle, first in [_forbidden(L)] for d in range(L + 1, 8) for k in range((3**L + 1) // 4)))
 
 
 def word_loss_proof(statement: Any) -> Iterator[Step]:
-    """For words with q matrices at the even places, d >= q + 2 and 2 k < C."""
+    """For words with q matrices at the even places, d >= q + 2, 2 q < C and 2 k < C."""
     yield Step("the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-q-2, d-q-2) with e = C - k", statement.rhs == word_bound())
     yield from _pair_steps()
     # q = 1; with more of them a term has the same factor with another name.
@@ -45,6 +45,9 @@ def word_loss_proof(statement: Any) -> Iterator[Step]:
                all(_always_a_factor(tuple(1 + place % 2 for place in range(C - 1)), {2}, True) for C in range(1, 12)))
     yield from _ideal_steps()
     yield from _monomial_steps()
+    yield Step("the sum of the statement is this number with j = 1, n = 2e: d <= 6, q + 2 <= d, 2 q < C <= 11, 2 k < C", all(
+        _stated_of_words(d, C, q, k) == ideal_codimension(d, q, 1, 2 * (C - k))
+        for d in range(3, 7) for q in range(1, d - 1) for C in range(2 * q + 1, 12) for k in range((C + 1) // 2)))
 
 
 # --- the word of one head ---------------------------------------------------------------------------------------------------------
@@ -188,3 +191,13 @@ def _stated(width: int, depth: int, order: int) -> int:
 
     columns = math.comb(width * (width + 1) // 2 + (3**depth - 1) // 2 - order - 1, (3**depth - 1) // 2 - order)
     return columns - int(at(columns_less_loss(), Case(width=width, depth=depth, order=order)))
+
+
+def _stated_of_words(width: int, letters: int, squares: int, order: int) -> int:
+    """What the statement about words takes off the columns."""
+    import math
+
+    from ..claim import Case, at
+
+    columns = math.comb(width * (width + 1) // 2 + letters - order - 1, letters - order)
+    return columns - int(at(word_bound(), Case(width=width, word_letters=letters, shared_separators=squares, order=order)))

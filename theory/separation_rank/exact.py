@@ -154,7 +154,8 @@ def _below_claims() -> Iterator[Claim]:
         grid={suite: tuple(c for entry in entries for c in entry_cases(*entry)) for suite, entries in _BELOW.items()},
         must_fail=Twin(Case(width=3, depth=2, heads=1, order=2), "one more column lost", statement=Eq(found, Min(sizes[0], sizes[1] - 1))),
         note="The upper half is separation_rank/count_loss, or the number of rows; the lower half is a minor that is not zero modulo a prime. "
-             "About the entries of the table: that it is so for all d_x > L and the largest k with 2 k < C is a conjecture.")
+             "About the entries of the table: that it is so for odd L, all d_x > L and the largest k with 2 k < C is a conjecture; for even L >= 4 "
+             "and that k it is false, as the page shows.")
     yield Claim(
         key="separation_rank/count_attained", title="one head attains the dimension count at width 4, depth 3",
         words="For one head, N >= 2 (d_x + 1) tokens and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "

@@ -165,16 +165,17 @@ def _violation_claims() -> Iterator[Claim]:
         must_fail=Twin(Case(width=8, heads=8), "the estimate 4 d_x + 3", statement=Eq(first, 4 * d + 3)),
         note=_RECALLED + " Repeating the last form at width 4 brings 62 down to 61.")
     yield Claim(
-        key="separation_rank/conflict_one_head", title="first conflict if one head attains S",
-        words="If one head attains S(d_x, L) for all d_x and L, Theorem 2's recalled upper bound fails for one head from depth 32 at "
-              "width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288) on.",
+        key="separation_rank/conflict_one_head", title="first depth at which S exceeds Theorem 2's bound for one head",
+        words="S(d_x, L) exceeds Theorem 2's recalled upper bound for one head from depth 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 "
+              "(12288) on. If one head attained S for all d_x and L, that bound would fail there; this premise is false, e.g. at (4, 3).",
         statement=Eq(first, _table(FIRST_VIOLATION_ONE_HEAD)), source=source, reading="derived", kind="conditional", quantifier="all",
         measured=measured_by.measured_first_violation,
         grid={"quick": tuple(Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024),
               "theory": (Case(width=12288, witness="count"),)},
         must_fail=Twin(Case(width=6, witness="count"), "the depth of the product, 30", statement=Eq(first, _table(FIRST_VIOLATION))),
-        note=_RECALLED + " That one head attains S is certified for the entries of exact, and refuted at others, such as (4, 3) by 4 of 31460 "
-                         "(count_loss); how far below S it is at these depths is open.")
+        note=_RECALLED + " The premise, that one head attains S for all d_x and L, is false: sep(4, 3) = S - 4 (count_loss). What is computed is "
+                         "about S alone; it says something about one head only where its rank is S, or less by so little that it still exceeds "
+                         "the bound, which at these depths is open.")
 
 
 def _conflict_claim() -> Claim:
