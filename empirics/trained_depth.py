@@ -196,7 +196,7 @@ def _opened(depth: Ball, tried: int, most: int) -> Ball:
 # By claim, as `theory.trained_depth` declares them.
 MEASURED: dict[str, Callable[..., Measured]] = {
     f"trained_depth/{name}": measure for measure, names in (
-        (accuracy, ("connectivity_within", "connectivity_wall", "connectivity_far", "hops_within", "hops_wall")),
+        (accuracy, ("connectivity_one_layer", "connectivity_within", "connectivity_wall", "connectivity_far", "hops_within", "hops_wall")),
         (least, ("connectivity_enough", "connectivity_needed", "hops_enough", "hops_needed")),
         (shortcut, ("connectivity_shortcuts", "hops_shortcuts")),
         (depth_slope, ("connectivity_slope", "hops_slope"))) for name in names}

@@ -14,7 +14,7 @@ from depthlaw.theory.measurement import Ball, Case, Proportion
 from depthlaw.theory.trained_depth import layers_at_least, slope_ends
 
 CLAIMS = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
-WITHIN, WALL = CLAIMS["trained_depth/connectivity_within"], CLAIMS["trained_depth/connectivity_wall"]
+WITHIN, WALL = CLAIMS["trained_depth/connectivity_one_layer"], CLAIMS["trained_depth/connectivity_wall"]
 
 
 def fake(passing_from):

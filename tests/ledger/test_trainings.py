@@ -9,7 +9,7 @@ from depthlaw.ledger.records import Record, Store, encode
 from depthlaw.ledger.suite import Run, load_claims
 from depthlaw.theory.measurement import Ball, Case, Proportion
 
-WITHIN, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_enough"
+WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
 MARKS = "before\n<!-- begin: trained nets -->\nold\n<!-- end: trained nets -->\nafter\n"
 
 
@@ -23,7 +23,7 @@ def store(tmp_path):
     for depth, distance, right in ((1, 1, 4000), (1, 3, 3900), (2, 3, 4000), (2, 9, 3990), (3, 9, 4000)):
         for net in ("softmax", "explicit"):
             case = Case(task="connectivity", net=net, vertices=24, diameter=23, depth=depth, distance=distance)
-            made.put(record(WITHIN, case, Proportion(right, 4000)))
+            made.put(record(ONE if depth == 1 else WITHIN, case, Proportion(right, 4000)))
     hops = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
     made.put(record("trained_depth/hops_within", Case(**hops, depth=2, hops=1), Proportion(3999, 4000)))
     least = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="worst")
@@ -61,7 +61,7 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     assert "pools three seeds" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
-    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] == WITHIN)
+    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] in (ONE, WITHIN))
     again = trainings.write(docs, store)
     assert (again.read_text(encoding="utf-8"), (docs / "figures" / "trained-depth.png").read_bytes()) == (text, picture)
 
