@@ -105,6 +105,14 @@ def _has_room(case: Case) -> bool:
     return bool(2 * (reach(case.depth) + 1) <= case.vertices)
 
 
+def _one_layer(case: Case) -> bool:
+    return bool(case.depth == 1 and case.distance <= reach(1))
+
+
+def _several_layers(case: Case) -> bool:
+    return bool(case.depth >= 2 and case.distance <= reach(case.depth))
+
+
 def _distance_claims() -> Iterator[Claim]:
     from sympy import Ge, Lt, Rational
 
@@ -113,16 +121,16 @@ def _distance_claims() -> Iterator[Claim]:
     accuracy, bar = symbol("accuracy"), Rational(95, 100)
     shuffled = Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=3, shuffled=True)
     near = Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, distance=1)
-    for key, title, few, chosen, rest in (
-            ("connectivity_one_layer", "one trained layer connects pairs up to distance 3", "of one layer", lambda c: c.depth == 1, {}),
-            ("connectivity_within", "trained nets of several layers connect pairs up to distance 3^L", "of L >= 2 layers", lambda c: c.depth >= 2, {
-                "expected": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 7 and not "
-                                             "9, and some nets of four linearised layers on 12 vertices learn next to nothing."})):
+    kinds: tuple[tuple[str, str, str, Callable[[Case], bool], dict[str, Any]], ...] = (
+        ("connectivity_one_layer", "one trained layer connects pairs up to distance 3", "of one layer", _one_layer, {}),
+        ("connectivity_within", "trained nets of several layers connect pairs up to distance 3^L", "of L >= 2 layers", _several_layers, {
+            "expected": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 7 and not 9, "
+                                         "and some nets of four linearised layers on 12 vertices learn next to nothing."}))
+    for key, title, few, chosen, rest in kinds:
         yield _claim(
             key, title, f"Nets {few} trained on all-pairs connectivity of random paths, given the rows of A + I, typically tell pairs at every "
             "distance up to 3^L from pairs that are not connected, as explicit weights do.", Ge(accuracy, bar), source=_GRAPHS,
-            grid=_distances(lambda c, chosen=chosen: chosen(c) and c.distance <= reach(c.depth)),
-            assumes={"distance <= 3^L": lambda c: c.distance <= reach(c.depth), few: chosen},
+            grid=_distances(chosen), assumes={f"nets {few}, distance <= 3^L": chosen},
             must_fail=Twin(shuffled, "labels of other graphs teach nothing"), **rest)
     yield _claim(
         "connectivity_wall", "trained nets fail one step beyond 3^L",
