@@ -1,8 +1,10 @@
 """Drawing tasks by the batch next to a loop over networkx graphs, in the same run, and next to a training step.
 
 Run with `pytest benchmarks/test_tasks.py --benchmark-only`. The loop draws the same distribution one graph at a time: networkx builds
-and relabels the graph and finds all distances, NumPy makes the rows. hop_k is compared with the same loop over theory's pointers. The
-training step is forward, backward and AdamW of a pre-norm net on the very batch. Ratios are printed and stored, nothing depends on them.
+and relabels the graph and finds all distances, NumPy makes the rows. hop_k needs no graph, so it has two peers: "networkx" draws the
+pointers as a networkx.DiGraph, one edge from each position to that after its last earlier copy, and follows k edges from every position;
+"plain Python" is the loop over theory's pointers, lists without networkx, and much the faster of the two. The training step is forward,
+backward and AdamW of a pre-norm net on the very batch. Ratios are printed and stored, nothing depends on them.
 BENCHMARK_DEVICE=cuda draws the batches on a GPU; the loop stays where networkx is.
 """
 from __future__ import annotations
@@ -80,11 +82,38 @@ def source_target(g: nx.Graph, rng: random.Random) -> tuple[list[int], bool]:
     return [*edges, s, t], wanted
 
 
-def hops(rng: random.Random) -> list[int]:
+def symbols_and_k(rng: random.Random) -> tuple[list[int], int]:
     symbols = [rng.randrange(4)]
     while len(symbols) < 98:
         symbols.append(rng.choice([s for s in range(4) if s != symbols[-1]]))
-    return hop_k(symbols, rng.randrange(17), missing=21)
+    return symbols, rng.randrange(17)
+
+
+def hops_in_lists(symbols: list[int], k: int) -> list[int]:
+    return hop_k(symbols, k, missing=21)
+
+
+def hops_in_a_graph(symbols: list[int], k: int) -> list[int]:
+    """Each position has one successor, or none; an answer is the symbol k successors away."""
+    g, last = nx.empty_graph(len(symbols), create_using=nx.DiGraph), {}
+    for i, symbol in enumerate(symbols):
+        if symbol in last:
+            g.add_edge(i, last[symbol] + 1)
+        last[symbol] = i
+    answers = []
+    for at in g:
+        for _ in range(k):
+            at = next(g.successors(at), None)
+            if at is None:
+                break
+        answers.append(21 if at is None else symbols[at])
+    return answers
+
+
+def peers_of_hops_agree() -> bool:
+    rng = random.Random(0)
+    drawn = [symbols_and_k(rng) for _ in range(LOOP)]
+    return [hops_in_a_graph(*each) for each in drawn] == [hops_in_lists(*each) for each in drawn]
 
 
 CASES: dict[str, tuple[Task, Callable[[random.Random], object]]] = {
@@ -97,7 +126,8 @@ CASES: dict[str, tuple[Task, Callable[[random.Random], object]]] = {
     "s-t, two paths, n=12": (SourceTarget(vertices=12), lambda rng: source_target(two_paths(12, rng), rng)),
     "components, two paths, n=12": (Components(vertices=12), lambda rng: smallest_connected(two_paths(12, rng), rng)),
     "cycles, 2 x 12": (Cycles(cycle=12), lambda rng: one_cycle_or_two(cycles(12, rng), rng)),
-    "hop_k, published": (HopK(), hops),
+    "hop_k, published, networkx": (HopK(), lambda rng: hops_in_a_graph(*symbols_and_k(rng))),
+    "hop_k, published, plain Python": (HopK(), lambda rng: hops_in_lists(*symbols_and_k(rng))),
 }
 
 
@@ -114,6 +144,7 @@ def seconds(work: Callable[[], object]) -> float:
 @pytest.mark.benchmark(group="tasks against a loop")
 def test_batch_against_a_loop(benchmark, capsys: pytest.CaptureFixture[str], case: str) -> None:
     task, one = CASES[case]
+    assert not isinstance(task, HopK) or peers_of_hops_agree()
     generator, rng = torch.Generator(DEVICE).manual_seed(0), random.Random(0)
     loops: list[float] = []
     mine: list[float] = []

@@ -52,26 +52,23 @@ class SoftmaxRows(torch.autograd.Function):
             weights.div_(weights.sum(dim=-1, keepdim=True))
         if allowed is not None and not allowed.any(dim=-1).all():
             weights.view(*query.shape[:-1], -1).mul_(allowed)
-        kept, share = _kept(weights.shape, dropout, weights.dtype) if dropout else (None, 1.0)
-        ctx.save_for_backward(q, k, v, weights, kept)
-        ctx.scale, ctx.share = scale, share
-        return _scaled_product(1 / share, weights if kept is None else weights * kept, v).view(query.shape)
+        mixing, ctx.share = weights, 1.0
+        if dropout:
+            kept, ctx.share = _kept(weights.shape, dropout, weights.dtype)
+            mixing = kept.mul_(weights)
+        ctx.save_for_backward(q, k, v, weights, mixing)
+        ctx.scale = scale
+        return _scaled_product(1 / ctx.share, mixing, v).view(query.shape)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, Tensor, Tensor, None, None, None]:
-        """Gradients of query, key and value; the scores' gradient is w (g - sum of w g) for weights w with gradient g."""
-        query, key, value, weights, kept = ctx.saved_tensors
+        """Gradients of query, key and value; the scores' gradient is m g - w sum(m g) for weights w, of which m are left and have gradient g."""
+        query, key, value, weights, mixing = ctx.saved_tensors
         size, gradient = gradient.shape, gradient.flatten(0, -3)
-        scores = _scaled_product(1 / ctx.share, gradient, value.transpose(1, 2))
-        if kept is not None:
-            scores.mul_(kept)
-        by_value = _scaled_product(1 / ctx.share, (weights if kept is None else weights * kept).transpose(1, 2), gradient)
-        if weights.shape[-1] > SHORTEST:
-            scores = torch.ops.aten._softmax_backward_data(scores, weights, -1, weights.dtype)
-        else:
-            scores.mul_(weights)
-            scores.addcmul_(weights, scores.sum(dim=-1, keepdim=True), value=-1)
+        by_value = _scaled_product(1 / ctx.share, mixing.transpose(1, 2), gradient)
+        scores = _scaled_product(1 / ctx.share, gradient, value.transpose(1, 2)).mul_(mixing)
+        scores.addcmul_(weights, scores.sum(dim=-1, keepdim=True), value=-1)
         by_query, by_key = _scaled_product(ctx.scale, scores, key), _scaled_product(ctx.scale, scores.transpose(1, 2), query)
         return by_query.view(size), by_key.view(size), by_value.view(size), None, None, None
 

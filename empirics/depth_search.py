@@ -21,6 +21,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 try:
@@ -31,7 +32,7 @@ except ImportError:  # no such locks on Windows
 from depthlaw.theory.measurement import Ball, Proportion
 
 from .checkpoints import CheckpointError, fingerprint
-from .evaluation import forced_choices, logits_of, replicas_of, spot_checks
+from .evaluation import forced_choices, logits_of, replicas_of, source, spot_checks
 from .nets import Net, Shape
 from .settings import Settings
 from .tasks import Task
@@ -87,6 +88,7 @@ class Answers:
         groups: distances, or hops, ascending; -1 where pairs are not connected.
         right, trials: by seed and group; one target of each example that has any in the group.
         distances, chosen, choices: of tasks on pairs, by seed and distance: `evaluation.forced_choices`.
+        right_dropout: as `right`, of the very same targets with dropout left on; empty for nets without dropout.
     """
 
     rate: float
@@ -98,20 +100,23 @@ class Answers:
     distances: tuple[int, ...] = ()
     chosen: tuple[tuple[int, ...], ...] = ()
     choices: tuple[tuple[int, ...], ...] = ()
+    right_dropout: tuple[tuple[int, ...], ...] = ()
 
-    def of_seed(self, seed: int, group: int) -> Proportion:
-        """What one seed's net answers in a group.
+    def of_seed(self, seed: int, group: int, *, dropout: bool = False) -> Proportion:
+        """What one seed's net answers in a group, with dropout off, or left on.
 
         Raises:
-            ValueError: for a group without examples.
+            ValueError: for a group without examples, or dropout that the nets do not have.
         """
+        if dropout and not self.right_dropout:
+            raise ValueError("these nets have no dropout that could be left on; ask with dropout=False, or train a shape with dropout above 0")
         if group not in self.groups or not self.trials[seed][(column := self.groups.index(group))]:
             raise ValueError(f"no example has a target in group {group}: the groups are {self.groups}")
-        return Proportion(self.right[seed][column], self.trials[seed][column])
+        return Proportion((self.right_dropout if dropout else self.right)[seed][column], self.trials[seed][column])
 
-    def pooled(self, group: int) -> Proportion:
-        """What all seeds' nets answer in a group; estimates the mean probability over these nets."""
-        each = [self.of_seed(seed, group) for seed in range(len(self.right))]
+    def pooled(self, group: int, *, dropout: bool = False) -> Proportion:
+        """What all seeds' nets answer in a group; estimates the mean probability over these nets (and over dropout's masks, left on)."""
+        each = [self.of_seed(seed, group, dropout=dropout) for seed in range(len(self.right))]
         return Proportion(sum(p.right for p in each), sum(p.trials for p in each))
 
     def chosen_at(self, distance: int) -> Proportion:
@@ -211,7 +216,7 @@ def _read_or_made(training: Training, place: Path | None, device: str) -> Answer
     found = tuned(training.shape, task, training.settings, training.rates, training.seeds, device=device, folder=place, progress=_told(training))
     chosen, count = found.rates.index(found.rate), len(training.seeds)
     kept = slice(chosen * count, (chosen + 1) * count)
-    made = Answers(found.rate, found.trained.status[kept], found.trained.steps[kept], *_counted(found.trained.net, training, kept, device))
+    made = Answers(found.rate, found.trained.status[kept], found.trained.steps[kept], **_counted(found.trained.net, training, kept, device))
     if place is not None:
         _write(place.with_suffix(".json"), made)
         shutil.rmtree(place, ignore_errors=True)
@@ -235,17 +240,25 @@ def _alone(place: Path | None) -> Iterator[None]:
     place.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _counted(net: Net, training: Training, kept: slice, device: str) -> Iterator[tuple[Any, ...]]:
-    """Groups, right and trials, and for pairs distances, chosen and choices, of the replicas kept."""
+def _counted(net: Net, training: Training, kept: slice, device: str) -> dict[str, tuple[Any, ...]]:
+    """Groups, right and trials, for pairs distances, chosen and choices, and for nets with dropout right_dropout, of the replicas kept."""
     seen: dict[str, Any] = {"seed": 0, "graphs": training.examples, "device": device}
-    counted = [spot_checks(net, training.task, **seen)]
+    found: dict[str, tuple[Any, ...]] = {}
+
+    def put(names: Sequence[str], groups: tuple[int, ...], counts: np.ndarray) -> None:
+        found.update(zip(names, (groups, *(tuple(map(tuple, rows)) for rows in counts[:, kept].tolist())), strict=True))
+
+    put(("groups", "right", "trials"), *spot_checks(net, training.task, **seen))
     if training.task.kind == "pairs":
         net.eval()
         with torch.no_grad():
-            counted.append(forced_choices(lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
-    for groups, counts in counted:
-        yield groups
-        yield from (tuple(map(tuple, rows)) for rows in counts[:, kept].tolist())
+            put(("distances", "chosen", "choices"), *forced_choices(lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
+    if training.shape.dropout:
+        # Masks come from the global generator, which is left as it was found.
+        with torch.random.fork_rng(devices=[device] if torch.device(device).type == "cuda" else []):
+            torch.manual_seed(source("dropout of spot checks", 0))
+            found["right_dropout"] = tuple(map(tuple, spot_checks(net, training.task, **seen, dropout=True)[1][0, kept].tolist()))
+    return found
 
 
 def _told(training: Training) -> Callable[[Progress], None]:

@@ -1,9 +1,9 @@
-"""Trained nets in docs/trained-depth.md: accuracy against distance and hops as a figure, least depths as a table, all from records."""
+"""Trained nets in docs/trained-depth.md: accuracy against distance and hops as a figure, least depths and published errors as tables, all
+from records."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from math import isqrt
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +12,7 @@ from depthlaw.theory.measurement import Ball, Proportion
 from . import terminal
 from .figures import COLOURS, STYLE
 from .records import Store, manifest
-from .report import ClaimResult, results
+from .report import CaseResult, ClaimResult, results
 from .suite import load_claims
 from .typesetting import md, md_code
 
@@ -27,6 +27,10 @@ _GRAPH = {"vertices": 24, "diameter": 23}
 _NETS = {"explicit": ("S", "o", "explicit weights"), "bounded": ("several", "x", "a look around to $3^L$"),
          "softmax": ("lower", "s", "trained, softmax"),
          "linearised": ("upper", "^", "trained, linearised")}
+# The claims of suite gpu that stand beside published errors, by whether dropout was left on.
+_PUBLISHED = {True: f"{STEM}/published_dropout_on", False: f"{STEM}/published_dropout_off"}
+# The claims on how many trainings succeed.
+_SUCCESSES = "_converged"
 _BEGIN, _END = "<!-- begin: trained nets -->", "<!-- end: trained nets -->"
 
 
@@ -65,9 +69,9 @@ def draw(points: list[Measured], file: Path) -> None:
 
     depths = sorted({p.depth for p in points if p.task == "connectivity"})
     with style.context(["default", STYLE]):
-        figure = Figure(figsize=(7.2, 5.2), layout="constrained")
+        figure = Figure(figsize=(7.2, 5.2) if len(depths) < 4 else (9.6, 5.2), layout="constrained")
         FigureCanvasAgg(figure)
-        panels = list(figure.subplots(2, isqrt(len(depths) + 3) or 1, sharey=True, squeeze=False).flatten())
+        panels = list(figure.subplots(2, len(depths) // 2 + 1, sharey=True, squeeze=False).flatten())
         for axes, depth in zip(panels, depths, strict=False):
             _distances(axes, depth, [p for p in points if p.task == "connectivity" and p.depth == depth])
         _hops(panels[len(depths)], [p for p in points if p.task == "hop_k"])
@@ -121,13 +125,14 @@ def _frame(axes: Axes, title: str, below: str) -> None:
 
 
 def write(docs: Path, store: Store) -> Path | None:
-    """Write figure and tables into trained-depth.md from the records of suite full; None where there are none.
+    """Write figure and tables into trained-depth.md from the records of suite full, and the published errors beside those of suite gpu; None
+    where there are none of suite full.
 
     Raises:
         ValueError: for a page without the marks between which they stand.
     """
     claims = {key: claim for key, claim in load_claims().items() if claim.stem == STEM}
-    judged = results(claims, SUITE, store)
+    judged = [result for result in results(claims, SUITE, store) if result.cases]
     points = list(measured(judged))
     if not points:
         return None
@@ -137,34 +142,77 @@ def write(docs: Path, store: Store) -> Path | None:
     if not begin or not end:
         raise ValueError(f"{file} lacks {_BEGIN} or {_END}: put them where the tables shall stand")
     draw(points, docs / "figures" / "trained-depth.png")
-    file.write_text("\n".join([before + begin, *_page(judged, points), end]) + after, encoding="utf-8")
+    file.write_text("\n".join([before + begin, *_page(judged, points), *published(results(claims, "gpu", store)), end]) + after, encoding="utf-8")
     return file
 
 
 def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
     devices = ", ".join(sorted({p.device for p in points}))
     yield "\n![Accuracy of trained nets and of explicit weights against distance and hops](figures/trained-depth.png)\n"
-    yield ("*Top and bottom left: how often nets of L layers tell a pair at a distance from a pair that is not connected (chance 1/2), on "
+    yield ("*All panels but the last: how often nets of L layers tell a pair at a distance from a pair that is not connected (chance 1/2), on "
            f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Last panel: share of positions answered, hop_k with k = 1, 2, 4; dashed: "
-           "ceil(log2 k) + 2. Each point pools three seeds, against explicit weights and a look around, which is a rule, on 20480 graphs; bars: "
-           f"Clopper-Pearson intervals of level {1 - LEVEL:.2f} over independent test examples; dotted: 0.95. Device: {devices}. Records: "
+           "ceil(log2 k) + 2. Points of trained nets pool five seeds, each on 16384 graphs (or 32768 sequences); explicit weights and the look "
+           f"around are rules without seeds, asked on 20480 graphs. Bars: Clopper-Pearson intervals of level {1 - LEVEL:.2f} over independent test "
+           f"examples; dotted: 0.95. Device: {devices}. Records: "
            f"listed at the end of this page, manifest `{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
     yield "## Least depths\n"
     yield "| expected | case | seed | least depth measured | stated | verdict |\n|---|---|---|---|---|---|"
     for result in judged:
         for row in result.cases:
-            if isinstance(row.measured, Ball):
+            if isinstance(row.measured, Ball) and not result.claim.key.endswith(_SUCCESSES):
                 case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k not in ("seeds", "task"))
                 verdict = row.decision.verdict.value
                 found = _range(row.measured, row.case.get("tried"))
                 yield (f"| {md(result.claim.title)} | {md_code(case)} | {row.case.get('seeds', 'median')} | {found} | "
                        f"{md(result.claim.statement.rel_op)} {md(terminal.prediction(result.claim, row))} | {verdict} |")
+    yield "\n## Trainings that succeeded\n"
+    yield "| case | share of the seeds | verdict |\n|---|---|---|"
+    for result in judged:
+        for row in result.cases:
+            if isinstance(row.measured, Ball) and result.claim.key.endswith(_SUCCESSES):
+                yield f"| {md_code(str(row.case))} | {float(row.measured.low):.2g} | {row.decision.verdict.value} |"
     yield "\n## Verdicts\n"
     yield "| claim | verdict | cases |\n|---|---|---|"
-    for result in judged:
-        yield f"| [{result.claim.title}](claims/{result.claim.key}.md) | {result.verdict.value} | {len(result.decided)} of {len(result.in_scope)} |"
+    yield from map(_verdict, judged)
     yield "\n<details><summary>Records</summary>\n"
     yield ", ".join(f"`{p.record[:12]}`" for p in points) + "\n\n</details>\n"
+
+
+def published(judged: Iterable[ClaimResult]) -> Iterator[str]:
+    """The published errors of hop_k beside those of the nets trained again, as lines of the page; one sentence where nothing is recorded.
+
+    Args:
+        judged: of suite gpu; claims about anything else are passed over.
+    """
+    found = {result.claim.key: result for result in judged}
+    rows = {dropout: {(row.case.hops, row.case.depth): row for row in found[key].cases} for dropout, key in _PUBLISHED.items() if key in found}
+    yield "\n## Published errors of hop_k\n"
+    if not any(row.records for each in rows.values() for row in each.values()):
+        yield "Suite gpu has not been recorded, so that no errors of ours stand beside the published ones.\n"
+        return
+    devices = sorted({str(r.inputs.get("device", "")) for each in rows.values() for row in each.values() for r in row.records})
+    yield ("*Share of positions answered wrongly by nets of 4 heads and width 128, trained as published; one position of each fresh sequence, "
+           "three seeds pooled, with Clopper-Pearson intervals of level "
+           f"{1 - LEVEL:.2f} over sequences, and the record. Published errors had dropout left on. Device: {', '.join(devices)}.*\n")
+    yield "| k | L | published error | ours, dropout on | ours, dropout off |\n|---|---|---|---|---|"
+    for place, row in next(iter(rows.values())).items():
+        ours = " | ".join(_error(rows.get(dropout, {}).get(place)) for dropout in (True, False))
+        yield f"| {place[0]} | {place[1]} | {row.case.published_error} | {ours} |"
+    yield "\n| claim | verdict | cases |\n|---|---|---|"
+    yield from (_verdict(found[key]) for key in _PUBLISHED.values() if key in found)
+    yield ""
+
+
+def _error(row: CaseResult | None) -> str:
+    """Error, interval and record of a case of which an accuracy is recorded."""
+    if row is None or not isinstance(row.measured, Proportion) or not row.records:
+        return "-"
+    low, high = row.measured.interval(LEVEL)
+    return f"{1 - row.measured.mean:.4f} [{1 - high:.4f}, {1 - low:.4f}] `{row.records[0].id[:12]}`"
+
+
+def _verdict(result: ClaimResult) -> str:
+    return f"| [{result.claim.title}](claims/{result.claim.key}.md) | {result.verdict.value} | {len(result.decided)} of {len(result.in_scope)} |"
 
 
 def _range(value: Ball, tried: int | None) -> str:

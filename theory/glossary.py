@@ -231,6 +231,7 @@ GLOSSARY: dict[str, Term] = {
     "inversions": Term(r"\#_{inv}", "pairs of neighbours in a table that stand in the wrong order", "nonnegative integer"),
     "accuracy": Term("a", "share of answers that a trained net gives right", "nonnegative real"),
     "trained_depth": Term(r"L_{tr}", "least depth at which trained nets answer every group of a task"),
+    "succeeded": Term("s_{tr}", "share of the trainings of a task and depth that succeed within their budget", "nonnegative real"),
     "depth_slope": Term(r"\beta", "slope of least depths against a logarithm of the size of the task", "real"),
     "hops_learned": Term(r"k_{learn}", "largest tested k that a trained model answers with an error below 1/10"),
     # counting parameters, operations and memory

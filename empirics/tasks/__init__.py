@@ -62,6 +62,15 @@ class Batch:
         return self.scored if self.learned is None else self.learned
 
 
+def smallest_type(largest: int) -> torch.dtype:
+    """The smallest signed integers that hold `largest`: what is drawn in between is bound by memory.
+
+    >>> smallest_type(127), smallest_type(128), smallest_type(2**15)
+    (torch.int8, torch.int16, torch.int32)
+    """
+    return next((small for small in (torch.int8, torch.int16, torch.int32) if largest <= torch.iinfo(small).max), torch.int64)
+
+
 class Task(Protocol):
     """What a trainer needs to know of a task; the implementations are frozen dataclasses.
 

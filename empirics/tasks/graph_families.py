@@ -12,6 +12,8 @@ from typing import Literal, get_args
 import torch
 from torch import Tensor
 
+from . import smallest_type
+
 __all__ = ["Family", "RandomGraphs", "distances", "edge_tokens", "permutations"]
 
 Family = Literal["two paths", "paths", "forest", "Erdos-Renyi"]
@@ -40,14 +42,19 @@ def distances(adjacency: Tensor) -> Tensor:
     Cost: n steps over all pairs of all graphs: O(n^3) per graph.
     """
     n = adjacency.shape[-1]
-    far = torch.full((n, n, len(adjacency)), n, dtype=torch.int16, device=adjacency.device)
-    return _graphs_first(_shortest(far.masked_fill_(adjacency.permute(1, 2, 0), 1)))
+    far = torch.full((n, n, len(adjacency)), n, dtype=_unsigned(n), device=adjacency.device)
+    return _graphs_first(_shortest(far.masked_fill_(adjacency.permute(1, 2, 0), 1))).to(torch.int16)
+
+
+def _unsigned(n: int) -> torch.dtype:
+    """What holds lengths up to n, which stands for no path, and sums of two: a byte while it does, since the work is bound by memory."""
+    return torch.uint8 if n <= 127 else torch.int16
 
 
 def _shortest(far: Tensor) -> Tensor:
-    """Distances in place of edges, int16 (n, n, graphs): 1 for an edge, n or more for no path, before and after.
+    """Distances in place of edges, `_unsigned` (n, n, graphs): 1 for an edge, n or more for no path, before and after.
 
-    The graphs come last, so that each step runs over contiguous numbers of two bytes.
+    The graphs come last, so that each step runs over contiguous small numbers.
     """
     far.diagonal().zero_()
     through = torch.empty_like(far)
@@ -58,16 +65,20 @@ def _shortest(far: Tensor) -> Tensor:
 
 
 def _graphs_first(far: Tensor) -> Tensor:
-    """From (n, n, graphs), n or more for no path, to (graphs, n, n), -1 for no path."""
-    return _unreached(far, len(far)).permute(2, 0, 1).contiguous()
+    """From `_unsigned` (n, n, graphs), n or more for no path, to (graphs, n, n), -1 for no path."""
+    n = len(far)
+    # Of two dimensions a transpose is copied in blocks, of three entry by entry.
+    return _unreached(far, n).flatten(0, 1).t().contiguous().view(-1, n, n)
 
 
 def _unreached(far: Tensor, n: int) -> Tensor:
     """What is n or more becomes -1, in place: n - 1 - far is negative there, and its sign, spread over all bits, is -1.
 
-    A masked fill asks entry by entry, which on a CPU costs ten times as much.
+    Bytes without a sign, in which far is at most 2n, become bytes with one. A masked fill asks entry by entry, which on a CPU costs ten
+    times as much.
     """
-    return far.bitwise_or_((n - 1 - far).bitwise_right_shift_(8 * far.itemsize - 1))
+    signed = far.view(torch.int8) if far.dtype == torch.uint8 else far
+    return signed.bitwise_or_((n - 1 - signed).bitwise_right_shift_(8 * signed.itemsize - 1))
 
 
 def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) -> Tensor:
@@ -123,7 +134,7 @@ class RandomGraphs:
     tensor([[[-1, -1,  0,  1],
              [-1, -1,  0,  1],
              [-1, -1,  0,  1],
-             [-1, -1,  0,  1]]], dtype=torch.int16)
+             [-1, -1,  0,  1]]], dtype=torch.int8)
     """
 
     vertices: int = 12
@@ -164,7 +175,9 @@ class RandomGraphs:
         return self.vertices - (2 if self.family == "two paths" else 1)
 
     def distances(self, generator: torch.Generator, count: int, most_edges: int | None = None) -> Tensor:
-        """The distances of `count` random graphs, int16 (count, n, n), -1 where there is no path; 1 where there is an edge.
+        """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where there is an edge.
+
+        int8 for up to 127 vertices, int16 for more.
 
         Args:
             generator: source of the graphs; they lie on its device.
@@ -182,7 +195,7 @@ class RandomGraphs:
         kept: list[Tensor] = []
         for _ in range(ROUNDS):
             far = self._drawn(generator, count)
-            fits = far.amax((1, 2)) <= (self.max_distance or self.vertices)
+            fits = far.amax((1, 2)) <= min(self.max_distance or self.vertices, self.vertices - 1)
             if most_edges is not None:
                 fits &= (far == 1).sum((1, 2)) <= 2 * most_edges
             kept.append(far[fits])
@@ -198,51 +211,60 @@ class RandomGraphs:
         return self._paths(generator, count)
 
     def _paths(self, generator: torch.Generator, count: int) -> Tensor:
-        """Vertex at place x of its line, far apart between paths: the distance is the difference of places."""
+        """Vertices at places of a line that is cut into paths: on one path the distance is the difference of places."""
         n, device = self.vertices, generator.device
-        place = torch.arange(n, device=device)
         if self.family == "two paths":
             longest = self.max_distance or n
             first, last = max(1, n - 1 - longest), min(n - 1, longest + 1)
             split = torch.randint(first, last + 1, (count, 1), generator=generator, device=device)
-            path = (place >= split).long()
+            place = permutations(count, n, generator)
+            path = place >= split
         else:
             cut = torch.rand(count, n, generator=generator, device=device) < self.cut
             cut[:, 0] = False
             if self.max_distance:
-                along = place - (cut * place).cummax(-1).values
+                along = torch.arange(n, device=device)
+                along = along - (cut * along).cummax(-1).values
                 cut |= (along % (self.max_distance + 1) == 0) & (along > 0)
-            path = cut.cumsum(-1)
-        # Places up to (2n + 1)(n - 1): int16 while that fits, since the work is bound by memory.
-        x = (place + 2 * n * path).to(torch.int16 if n <= 128 else torch.int32).gather(-1, permutations(count, n, generator))
-        return _unreached((x[:, :, None] - x[:, None, :]).abs_(), n).to(torch.int16)
+            place = permutations(count, n, generator)
+            path = cut.cumsum(-1).gather(-1, place)
+        # The farther path has the farther places, so that vertices of different paths come to lie n or more apart.
+        x, largest = place + (n - 1) * path, (n - 1) * (2 if self.family == "two paths" else n)
+        x = x.to(smallest_type(largest))
+        return _unreached((x[:, :, None] - x[:, None, :]).abs_(), n).to(smallest_type(n))
 
     def _independent(self, generator: torch.Generator, count: int) -> Tensor:
         """Every pair on its own; that leaves no order of the vertices to hide."""
         n, device = self.vertices, generator.device
         u, v = torch.triu_indices(n, n, 1, device=device)
-        edge = torch.rand(len(u), count, generator=generator, device=device) < self.edge_probability
-        step = edge.to(torch.int16).mul_(1 - n).add_(n)
-        far = torch.empty(n * n, count, dtype=torch.int16, device=device)
-        for pair in (u * n + v, v * n + u):
-            far.index_copy_(0, pair, step)
+        # 1 for an edge, n for none.
+        step = torch.rand(len(u), count, generator=generator, device=device).ge_(self.edge_probability).mul_(n - 1).add_(1)
+        pair = torch.zeros(n, n, dtype=torch.int64, device=device)
+        pair[u, v] = pair[v, u] = torch.arange(len(u), device=device)
+        far = step.to(_unsigned(n)).index_select(0, pair.flatten())
         return _graphs_first(_shortest(far.view(n, n, count)))
 
     def _forest(self, generator: torch.Generator, count: int) -> Tensor:
         """Vertex after vertex, for all graphs at once: one more than its parent's distances, or no path at all."""
         n, device = self.vertices, generator.device
-        place = torch.arange(n, device=device)[:, None]
+        # The rows of all graphs, those of the vertices i one after another; before them one for what hangs below no vertex.
+        rows = torch.empty(1 + n * count, n, dtype=_unsigned(n), device=device)
+        rows[0] = n - 1
+        far = rows[1:].view(n, count, n)
+        number = torch.int32 if rows.numel() < 2**31 else torch.int64
+        place, graph = (torch.arange(m, dtype=number, device=device) for m in (n, count))
         choices = place.clamp(max=self.window) if self.window else place
-        parent = place - 1 - (torch.rand(n, count, generator=generator, device=device) * choices).long()
-        cut = torch.rand(n, count, generator=generator, device=device) < self.cut
-        # n or more stands for no path.
-        far = torch.full((n, n, count), n, dtype=torch.int16, device=device)
-        far.diagonal().zero_()
+        up = torch.rand(n, count, generator=generator, device=device).mul_(choices[:, None]).to(number)
+        kept = torch.rand(n, count, generator=generator, device=device).ge_(self.cut).to(number)
+        parent = (place[:, None] - 1 - up).mul_(count).add_(graph + 1).mul_(kept)
+        far[0, :, 0] = 0
         for i in range(1, n):
-            row = (far[:i, :i].gather(0, parent[None, i : i + 1].expand(1, i, count))[0] + 1).masked_fill_(cut[i], n)
-            far[i, :i] = row
-            far[:i, i] = row
+            # What stands in columns from i on means nothing yet.
+            row = far[i].copy_(rows.index_select(0, parent[i])).add_(1)
+            row[:, i] = 0
+            far[:i, :, i] = row[:, :i].t()
+        # Rows in random order, then columns, as rows of the transpose, which is its own.
         order = permutations(count, n, generator)
-        row_of = (order + n * torch.arange(count, device=device)[:, None]).flatten()
-        ordered = _graphs_first(far).view(count * n, n).index_select(0, row_of).view(count, n, n)
-        return ordered.gather(2, order[:, None, :].expand(-1, n, -1))
+        by_row = rows[1:].index_select(0, (order * count + graph[:, None]).flatten()).view(count, n, n)
+        in_graph = (order + n * graph[:, None]).flatten()
+        return _unreached(by_row.mT.reshape(-1, n).index_select(0, in_graph).view(count, n, n), n)

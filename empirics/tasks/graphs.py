@@ -90,7 +90,8 @@ class Connectivity(_VertexRows):
         n = self.vertices
         far = self.distances(generator, replicas * size).view(replicas, size, n, n)
         unequal = ~torch.eye(n, dtype=torch.bool, device=far.device)
-        return Batch(_rows(far, self.index), far >= 0, unequal.expand(far.shape), far.long())
+        # As far >= 0, which would be computed one by one.
+        return Batch(_rows(far, self.index), (far + 1).bool(), unequal.expand(far.shape), far.long())
 
     def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
         """Targets and distances of one graph by networkx."""
@@ -223,7 +224,7 @@ class Components(_VertexRows):
         """Draw graphs; inputs (R, B, n, n) or (R, B, n, 2n), targets (R, B, n)."""
         n = self.vertices
         far = self.distances(generator, replicas * size).view(replicas, size, n, n)
-        smallest = (far >= 0).byte().argmax(-1)
+        smallest = (far + 1).clamp_(max=1).argmax(-1)
         group = far.gather(-1, smallest[..., None])[..., 0].long()
         return Batch(_rows(far, self.index), smallest, torch.ones_like(smallest, dtype=torch.bool), group)
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from . import Batch, TokenIds
+from . import Batch, TokenIds, smallest_type
 
 __all__ = ["HopK", "Induction", "draw_symbols", "find", "last_copies"]
 
-# Symbols up to which one pass for each beats a sort on a CPU.
+# Symbols up to which a search for each beats a sort on a CPU.
 FEW = 8
 
 
@@ -26,7 +26,8 @@ def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: i
     # A step of 1..alphabet-1 around the circle leads to each other symbol with the same probability.
     steps = torch.randint(1, alphabet, shape, generator=generator, device=generator.device)
     steps[..., 0] = torch.randint(0, alphabet, shape[:-1], generator=generator, device=generator.device)
-    return steps.cumsum(-1) % alphabet
+    # Of numbers that are not negative this is the remainder, at half its cost.
+    return steps.cumsum(-1).fmod_(alphabet)
 
 
 def last_copies(symbols: Tensor) -> Tensor:
@@ -36,13 +37,13 @@ def last_copies(symbols: Tensor) -> Tensor:
     [0, 0, 1, 2, 4]
 
     Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the neighbour before. On a CPU, where sorting
-    is slow, O(N) for each of up to eight symbols.
+    is slow, O(N log N) maxima of small numbers for each of up to eight symbols.
     """
     n = symbols.shape[-1]
     if symbols.device.type == "cpu" and symbols.numel():
         low, high = symbols.aminmax()
         if high - low < FEW:
-            return _last_copies_of_few(symbols, range(int(low), int(high) + 1))
+            return _last_copies_of_few(symbols - low, int(high - low) + 1)
     ordered = (symbols * n + torch.arange(n, device=symbols.device)).sort(-1).values
     symbol, position = ordered // n, ordered % n
     before = torch.zeros_like(position)
@@ -50,15 +51,25 @@ def last_copies(symbols: Tensor) -> Tensor:
     return torch.empty_like(before).scatter_(-1, position, before)
 
 
-def _last_copies_of_few(symbols: Tensor, values: range) -> Tensor:
-    """For each value the largest position with it so far, read one place to the left."""
-    position = torch.arange(1, symbols.shape[-1] + 1)
-    last = torch.zeros_like(symbols)
-    for value in values:
-        here = symbols == value
-        before = (here * position).cummax(-1).values
-        last[..., 1:].addcmul_(here[..., 1:].long(), before[..., :-1])
-    return last
+def _last_copies_of_few(symbols: Tensor, kinds: int) -> Tensor:
+    """For each of the symbols 0..kinds-1 the largest position with it so far, by doubling how far back is looked, read one place before.
+
+    Positions come first, sequences last, so that each step runs over contiguous numbers, as small as they can be.
+    """
+    n = symbols.shape[-1]
+    small = smallest_type(n)
+    along = symbols.reshape(-1, n).to(small).t().contiguous()
+    # Written as numbers at once: bools are computed one by one.
+    here = torch.eq(along, torch.arange(kinds, dtype=small)[:, None, None], out=torch.empty(kinds, *along.shape, dtype=small))
+    latest = here * torch.arange(1, n + 1, dtype=small)[:, None]
+    wider, back = torch.empty_like(latest), 1
+    while back < n:
+        wider[:, :back] = latest[:, :back]
+        torch.maximum(latest[:, back:], latest[:, :-back], out=wider[:, back:])
+        latest, wider, back = wider, latest, 2 * back
+    last = torch.zeros_like(along)
+    last[1:] = (here[:, 1:].mul_(latest[:, :-1])).sum(0, dtype=small)
+    return last.t().contiguous().long().view(symbols.shape)
 
 
 def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
@@ -79,14 +90,23 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1; `theory.hops.find` goes hop by hop.
     """
     last = last_copies(symbols)
-    power = torch.nn.functional.pad(torch.where(last > 0, last + 1, 0), (1, 0))
-    pointer = torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).expand_as(symbols)
+    power = torch.nn.functional.pad(last.add_(last.sign()), (1, 0))
+    # Where no hop leads, and one; all further ones come to lie in the same memory, since fresh memory costs as much as what fills it.
+    here, there = torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).repeat(len(symbols), 1), power[:, 1:].clone()
+    squared = torch.empty_like(power)
     for digit in range(hops_max.bit_length()):
+        if digit:
+            power, squared = torch.gather(power, -1, power, out=squared), power
+            torch.gather(power, -1, here, out=there)
         # x ^ ((y ^ x) & mask) is y where all bits of the mask are set, and x where none is: a selection without branches.
-        mask = -(hops >> digit & 1)[:, None]
-        pointer = pointer ^ (power.gather(-1, pointer).bitwise_xor_(pointer).bitwise_and_(mask))
-        power = power.gather(-1, power)
-    return pointer
+        there.bitwise_xor_(here).bitwise_and_(-(hops >> digit & 1)[:, None])
+        here.bitwise_xor_(there)
+    return here
+
+
+def _after(first: int | bool, rest: Tensor) -> Tensor:
+    """(sequences, N) with one more entry before each row."""
+    return torch.nn.functional.pad(rest, (1, 0), value=first)
 
 
 @dataclass(frozen=True)
@@ -163,13 +183,15 @@ class HopK(TokenIds):
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw sequences; inputs and targets (R, B, symbols + 1)."""
         count, device = replicas * size, generator.device
-        k = torch.randint(self.k_min, self.k_max + 1, (count,), generator=generator, device=device)
-        ids = draw_symbols(generator, (count, self.symbols), self.alphabet, self.repeats) + self.k_max + 1
-        pointer = find(ids, k, self.k_max)
-        answers = torch.nn.functional.pad(ids, (1, 0), value=self.missing).gather(-1, pointer)
-        exists = torch.nn.functional.pad(pointer > 0, (1, 0))
-        parts = (torch.cat([k[:, None], ids], dim=-1), torch.nn.functional.pad(answers, (1, 0), value=self.blank), exists,
-                 torch.where(exists, k[:, None], -1), torch.ones_like(exists))
+        k = torch.randint(self.k_min, self.k_max + 1, (count, 1), generator=generator, device=device)
+        symbols = draw_symbols(generator, (count, self.symbols), self.alphabet, self.repeats)
+        pointer = find(symbols, k[:, 0], self.k_max)
+        # In the place of k stands what a pointer to nowhere finds, until all have looked.
+        inputs = _after(self.missing, symbols.add_(self.k_max + 1))
+        targets = _after(self.blank, inputs.gather(-1, pointer))
+        inputs[:, :1] = k
+        exists = _after(False, pointer.bool())
+        parts = (inputs, targets, exists, torch.where(exists, k, -1), torch.ones_like(exists))
         return Batch(*(part.view(replicas, size, self.length) for part in parts))
 
     def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:

@@ -8,6 +8,7 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -15,10 +16,11 @@ from hypothesis import strategies as st
 
 from depthlaw.empirics import depth_search, trainer
 from depthlaw.empirics.depth_search import BAR, KEPT, Answers, Training, answers, least_depth, slope
-from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.evaluation import source, spot_checks
+from depthlaw.empirics.nets import Net, Shape, gpt2
 from depthlaw.empirics.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.tasks.sequences import Induction
+from depthlaw.empirics.tasks.sequences import HopK, Induction
 from depthlaw.empirics.tasks.shuffled import Shuffled
 from depthlaw.theory.measurement import Ball, Proportion
 
@@ -134,6 +136,48 @@ def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_
     assert answers.__wrapped__(TINY) == first
     answers.__wrapped__(replace(TINY, shuffled=True))
     assert len(list(tmp_path.iterdir())) == 2
+
+
+HOPS = HopK(symbols=8, alphabet=3, k_max=1, k_min=1, vocabulary=0)
+# Enough training that dropout spoils what was learned.
+DROPS = Training(gpt2(width=32, depth=2, heads=2, vocabulary=HOPS.vocabulary, length=HOPS.length, dropout=0.3), HOPS,
+                 Settings(steps=150, batch=32, validation=16), rates=(3e-3,), seeds=(0, 1), examples=8000)
+
+
+def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(tmp_path, monkeypatch):
+    found = answers.__wrapped__(DROPS)
+    column = found.groups.index(1)
+    for seed in range(2):
+        off, on = found.of_seed(seed, 1), found.of_seed(seed, 1, dropout=True)
+        assert off.trials == on.trials == found.trials[seed][column]
+        # Twice the half-width of Hoeffding's interval at 1e-6: noise is no explanation.
+        assert off.mean - on.mean > 2 * math.sqrt(math.log(2e6) / (2 * off.trials))
+    assert found.pooled(1, dropout=True) == Proportion(sum(row[column] for row in found.right_dropout), sum(row[column] for row in found.trials))
+    monkeypatch.setenv(KEPT, str(tmp_path))
+    assert answers.__wrapped__(DROPS) == found, "the masks do not depend on what was drawn before"
+    with monkeypatch.context() as patch:
+        patch.setattr(depth_search, "tuned", None)
+        assert answers.__wrapped__(DROPS) == found, "what is read is what was counted"
+
+
+def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as_it_was():
+    net = Net(DROPS.shape, replicas=3, rng=np.random.default_rng(0), std=0.3)
+    before = torch.get_rng_state()
+    found = depth_search._counted(net, replace(DROPS, examples=300), slice(1, 3), "cpu")
+    assert torch.equal(torch.get_rng_state(), before)
+    assert found["right_dropout"] != found["right"]
+    for dropout, name in ((False, "right"), (True, "right_dropout")):
+        torch.manual_seed(source("dropout of spot checks", 0))
+        groups, counts = spot_checks(net, DROPS.task, seed=0, graphs=300, dropout=dropout)
+        kept = [tuple(map(tuple, rows)) for rows in counts[:, 1:].tolist()]
+        assert [groups, *kept] == [found["groups"], found[name], found["trials"]]
+
+
+def test_nets_without_dropout_have_no_such_counts():
+    found = answers.__wrapped__(TINY)
+    assert found.right_dropout == ()
+    with pytest.raises(ValueError, match="no dropout"):
+        found.pooled(1, dropout=True)
 
 
 def test_shuffled_labels_belong_to_other_examples_of_the_batch():

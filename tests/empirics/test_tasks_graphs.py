@@ -50,13 +50,29 @@ def test_distances_of_a_batch_with_unequal_diameters():
 @pytest.mark.parametrize("family", ["two paths", "paths", "forest"])
 def test_distances_by_construction_are_those_of_the_edges(family):
     far = RandomGraphs(vertices=40, family=family, window=3).distances(seeded(), 200)
-    assert torch.equal(far, distances(far == 1))
+    assert (far == distances(far == 1)).all()
 
 
-@pytest.mark.parametrize("vertices", [128, 129, 200])
-def test_places_of_long_paths_do_not_overflow(vertices):
-    far = RandomGraphs(vertices=vertices, family="paths", cut=0.9).distances(seeded(), 20)
-    assert torch.equal(far, distances(far == 1))
+@pytest.mark.parametrize("vertices", [64, 65, 127, 128, 181, 182])
+@pytest.mark.parametrize("options", [
+    {"family": "two paths"}, {"family": "paths", "cut": 0.9}, {"family": "forest", "window": 1, "cut": 0.02},
+    {"family": "forest", "cut": 0.5}, {"family": "Erdos-Renyi", "edge_probability": 0.01}], ids=str)
+def test_numbers_as_small_as_they_can_be_do_not_overflow(vertices, options):
+    far = RandomGraphs(vertices, **options).distances(seeded(), 10)
+    assert far.dtype == (torch.int8 if vertices <= 127 else torch.int16)
+    for each in far:
+        g = nx.from_numpy_array((each == 1).numpy())
+        right = np.full(each.shape, -1)
+        for u, found in nx.all_pairs_shortest_path_length(g):
+            right[u, list(found)] = list(found.values())
+        assert each.tolist() == right.tolist()
+
+
+@pytest.mark.parametrize(("family", "name"), [("paths", "smallest_type"), ("forest", "_unsigned")])
+def test_smaller_ones_do(monkeypatch, family, name):
+    monkeypatch.setattr(graph_families, name, lambda n: torch.int8)
+    far = RandomGraphs(100, family, cut=0.1, window=1).distances(seeded(), 10)
+    assert (far != distances(far == 1)).any()
 
 
 # --- broken generators ----------------------------------------------------------------------------------------------------------

@@ -23,12 +23,20 @@ def test_find_is_theory_s(symbols, k):
 
 
 @pytest.mark.parametrize("alphabet", [2, sequences.FEW, sequences.FEW + 1])
-def test_last_copies_of_few_symbols_are_those_of_the_sort(monkeypatch, alphabet):
-    symbols = torch.randint(3, 3 + alphabet, (4, 5, 60), generator=seeded())
+@pytest.mark.parametrize("length", [1, 60, 127, 128, 300])
+def test_last_copies_of_few_symbols_are_those_of_the_sort(monkeypatch, alphabet, length):
+    symbols = torch.randint(3, 3 + alphabet, (4, 5, length), generator=seeded())
     found = last_copies(symbols)
     monkeypatch.setattr(sequences, "FEW", 0)
     assert torch.equal(found, last_copies(symbols))
-    assert not torch.equal(found, last_copies(symbols.flip(-1)))
+    assert length == 1 or not torch.equal(found, last_copies(symbols.flip(-1)))
+
+
+def test_positions_in_numbers_too_small_are_caught(monkeypatch):
+    symbols = torch.randint(0, 2, (5, 300), generator=seeded())
+    right = last_copies(symbols)
+    monkeypatch.setattr(sequences, "smallest_type", lambda largest: torch.int8)
+    assert not torch.equal(right, last_copies(symbols))
 
 
 def test_each_sequence_has_a_k_of_its_own():

@@ -10,6 +10,8 @@ from depthlaw.ledger.suite import Run, load_claims
 from depthlaw.theory.measurement import Ball, Case, Proportion
 
 WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
+RULES, BEYOND = "trained_depth/rules_within", "trained_depth/rules_beyond"
+ON, OFF = "trained_depth/published_dropout_on", "trained_depth/published_dropout_off"
 MARKS = "before\n<!-- begin: trained nets -->\nold\n<!-- end: trained nets -->\nafter\n"
 
 
@@ -21,9 +23,11 @@ def record(key, case, value):
 def store(tmp_path):
     made = Store(tmp_path / "results")
     for depth, distance, right in ((1, 1, 4000), (1, 3, 3900), (2, 3, 4000), (2, 9, 3990), (3, 9, 4000)):
-        for net in ("softmax", "explicit"):
+        for net, key in (("softmax", ONE if depth == 1 else WITHIN), ("explicit", RULES), ("bounded", RULES)):
             case = Case(task="connectivity", net=net, vertices=24, diameter=23, depth=depth, distance=distance)
-            made.put(record(ONE if depth == 1 else WITHIN, case, Proportion(right, 4000)))
+            made.put(record(key, case, Proportion(right, 4000)))
+    beyond = Case(task="connectivity", net="bounded", vertices=24, diameter=23, depth=1, distance=4)
+    made.put(record(BEYOND, beyond, Proportion(3000, 4000)))
     hops = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
     made.put(record("trained_depth/hops_within", Case(**hops, depth=2, hops=1), Proportion(3999, 4000)))
     least = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="worst")
@@ -45,8 +49,9 @@ def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
     claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
     points = list(trainings.measured(trainings.results(claims, "full", store)))
     assert {(p.task, p.net, p.depth, p.place, p.value.right) for p in points} >= {
-        ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("hop_k", "softmax", 2, 1, 3999)}
-    assert len(points) == 11
+        ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("connectivity", "bounded", 1, 4, 3000),
+        ("hop_k", "softmax", 2, 1, 3999)}
+    assert len(points) == 17
     assert all(p.record in store for p in points)
 
 
@@ -58,12 +63,84 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     assert "old" not in text
     assert "| worst | 2 to 3 |" in text
     assert "| worst | more than 4 |" in text
-    assert "pools three seeds" in text
+    assert "Points of trained nets pool five seeds, each on 16384 graphs (or 32768 sequences);" in text
+    assert "rules without seeds, asked on 20480 graphs" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
-    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] in (ONE, WITHIN))
+    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] in (ONE, WITHIN, RULES, BEYOND))
+    assert "0 of 0" not in text, "claims without a case in suite full have no verdict there"
     again = trainings.write(docs, store)
     assert (again.read_text(encoding="utf-8"), (docs / "figures" / "trained-depth.png").read_bytes()) == (text, picture)
+
+
+def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
+    from matplotlib.axes import Axes
+
+    lines, errorbar = [], Axes.errorbar
+
+    def kept(axes, places, heights, **look):
+        lines.append((look["label"], list(places), list(heights)))
+        return errorbar(axes, places, heights, **look)
+
+    monkeypatch.setattr(Axes, "errorbar", kept)
+    claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
+    trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))), store.root / "figure.png")
+    assert [line for line in lines if line[1][0] == 1 and line[1][-1] > 2] == [
+        ("explicit weights", [1, 3], [1.0, 0.975]), ("a look around to $3^L$", [1, 3, 4], [1.0, 0.975, 0.75]),
+        ("trained, softmax", [1, 3], [1.0, 0.975])]
+
+
+def test_the_caption_says_how_many_examples_the_measurements_take():
+    from depthlaw.empirics.trained_depth import RULE_GRAPHS, training
+
+    assert RULE_GRAPHS == 20_480
+    for shape, examples in (({"task": "connectivity", "net": "softmax", "vertices": 24, "diameter": 23}, 16_384),
+                            ({"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}, 32_768)):
+        made = training(Case(**shape), 2)
+        assert (len(made.seeds), made.examples) == (5, examples)
+
+
+def published(store, docs):
+    """The lines of the page on published errors."""
+    text = trainings.write(docs, store).read_text(encoding="utf-8")
+    return text.partition("## Published errors of hop_k")[2].partition("<!-- end")[0].splitlines()
+
+
+def test_without_records_of_suite_gpu_one_sentence_says_so(store, docs):
+    assert [line for line in published(store, docs) if line] == [
+        "Suite gpu has not been recorded, so that no errors of ours stand beside the published ones."]
+
+
+def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs):
+    claims = load_claims()
+    cell = {key: next(c for c in claims[key].grid["gpu"] if (c.hops, c.depth) == (8, 4)) for key in (ON, OFF)}
+    made = {ON: record(ON, cell[ON], Proportion(1580, 2000)), OFF: record(OFF, cell[OFF], Proportion(1900, 2000))}
+    store.put(made[ON])
+    (row,) = [line for line in published(store, docs) if line.startswith("| 8 | 4 |")]
+    low, high = (1 - end for end in reversed(Proportion(1580, 2000).interval(0.05)))
+    assert row == f"| 8 | 4 | 0.2163 | 0.2100 [{low:.4f}, {high:.4f}] `{made[ON].id[:12]}` | - |"
+    store.put(made[OFF])
+    lines = published(store, docs)
+    (row,) = [line for line in lines if line.startswith("| 8 | 4 |")]
+    assert row.endswith(f" `{made[OFF].id[:12]}` |")
+    assert "| 0.0500 [" in row
+    assert sum(line.startswith(("| 1 |", "| 2 |", "| 4 |", "| 8 |", "| 16 |")) for line in lines) == 25
+    assert "| 16 | 6 | 0.0616 | - | - |" in lines
+    assert [line.split(" | ")[1:] for line in lines if "claims/" in line] == [["HOLDS", "1 of 25 |"], ["HOLDS", "1 of 25 |"]]
+    assert "not been recorded" not in "".join(lines)
+
+
+def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
+    from depthlaw.ledger.commands import show
+
+    monkeypatch.setenv("COLUMNS", "200")
+    case = next(c for c in load_claims()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))
+    store.put(record(ON, case, Proportion(1580, 2000)))
+    assert show(ON, store.root, json_output=False) == 0
+    text = "".join(capsys.readouterr().out.split())
+    assert "published_error=0.2163" in text
+    assert "0.79of2000" in text
+    assert "[0.561709,0.929272]" in text
 
 
 def test_without_records_or_marks_there_is_no_page(store, docs, tmp_path):
