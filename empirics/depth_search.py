@@ -47,9 +47,9 @@ _log = logging.getLogger(__name__)
 # (arXiv:2503.03961) count a length as solved from there on.
 BAR = Fraction(95, 100)
 
-# Each interval behind a least depth misses with at most this probability, half of it on either side; a thousand of them add as much as
-# `judgement.FALSE_ALARM_BUDGET` to what the samples of a suite spend.
-LEVEL = 1e-6
+# Each interval behind a least depth misses with at most this probability, half of it on either side; the ten thousand of them that a suite
+# may ask for add as much as `judgement.FALSE_ALARM_BUDGET` to what its samples spend.
+LEVEL = 1e-7
 
 # The environment variable that names the folder where trainings are kept; unset: nowhere.
 KEPT = "DEPTHLAW_TRAININGS"
@@ -202,7 +202,8 @@ def answers(training: Training, device: str = "cpu") -> Answers:
     Raises:
         ValueError: as `trainer.train`.
 
-    Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes per replica.
+    Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes per replica, twice as many for pairs and for
+    nets with dropout.
     """
     place = _place(training, device)
     with _alone(place):

@@ -35,7 +35,7 @@ __all__ = ["MEASURED", "RULE_GRAPHS", "accuracy", "depth_slope", "least", "short
 _STEPS = {(8, 7): 800, (12, 3): 1000, (12, 11): 2000, (24, 23): 5000, (64, 9): 40_000, (64, 27): 40_000, (82, 81): 60_000,
           (24, 1): 1500, (24, 4): 5000}
 _RATES = {(12, 3): (4e-3, 8e-3), (12, 11): (4e-3, 8e-3), (24, 23): (8e-3,)}
-# Fresh examples for each seed's answers, by the same sizes, where 4096 left least depths undecided in a first recording.
+# Fresh examples for each seed's answers, by the same sizes, where 4096 are too few: pairs far apart are rare, and so is each of many k.
 _EXAMPLES = {(24, 23): 16_384, (24, 1): 32_768, (24, 4): 32_768, (98, 16): 32_768}
 # Graphs that a rule is asked about.
 RULE_GRAPHS = 20_480
@@ -71,7 +71,7 @@ def training(case: Case, depth: int) -> Training:
     shape = Shape(width=64, depth=depth, norm="pre", mlp=256, causal=True, positions="learned", length=task.length, biases=True,
                   vocabulary=task.vocabulary, outputs=task.outputs)
     size = (case.symbols, case.hops_max)
-    return Training(shape, task, _settings(size, 32), (2e-3,), examples=_EXAMPLES.get(size, Training.examples),
+    return Training(shape, task, _settings(size, 32), (2e-3,), _seeds(case.task == "hop_k"), examples=_EXAMPLES.get(size, Training.examples),
                     shuffled=bool(case.get("shuffled", False)))
 
 
@@ -91,7 +91,7 @@ def _graphs(case: Case, vertices: int, diameter: int, depth: int) -> Training:
     scale = 1 / (vertices * math.sqrt(width)) if case.net == "linearised" else None
     shape = Shape(width=width, depth=depth, attention=case.net, scale=scale, norm="pre", mlp=4 * width, features=task.features, outputs=task.outputs)
     size = (vertices, diameter)
-    return Training(shape, task, _settings(size, 64), _RATES.get(size, (4e-3,)),
+    return Training(shape, task, _settings(size, 64), _RATES.get(size, (4e-3,)), _seeds(vertices == 24),
                     examples=_EXAMPLES.get(size, Training.examples), shuffled=bool(case.get("shuffled", False)))
 
 
@@ -103,6 +103,11 @@ def _paths(vertices: int, diameter: int) -> Connectivity:
 
 def _hops(case: Case) -> HopK:
     return HopK(symbols=case.symbols, alphabet=case.alphabet, k_max=case.hops_max, k_min=1, vocabulary=0)
+
+
+def _seeds(long: bool) -> tuple[int, ...]:
+    """Five seeds, or three for trainings that take many minutes."""
+    return tuple(range(3 if long else 5))
 
 
 def _settings(size: tuple[int, int], batch: int) -> Settings:
@@ -137,11 +142,17 @@ def _explicit(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
 
 
 def _bounded(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
-    """A look around: positive up to distance 3^L, beyond it the more negative, the fewer vertices lie within 3^L of either end."""
+    """A look around on paths: positive up to distance 3^L. Beyond it, no path leads on from a vertex that has both ends of its path in sight;
+    for other pairs the score is the more negative, the fewer vertices lie within 3^L of either.
+    """
     def score(adjacency: Tensor) -> Tensor:
         far = distances(adjacency)
         near = (far >= 0) & (far <= reach(depth))
-        around = near.sum(dim=-1).float()
+        # An end is known by its neighbours, of which all but one would lie a step further.
+        ends = (far == 1).sum(dim=-1) <= 1
+        seen = (near & (far < reach(depth)) & ends[:, None, :]).sum(dim=-1)
+        closed = (seen == 2) | ((far == 1).sum(dim=-1) == 0)
+        around = torch.where(closed, -2.0 * vertices, near.sum(dim=-1).float())
         return torch.where(near, 1.0, around[:, :, None] + around[:, None, :] - 2.0 * vertices - 1.0)
 
     return score
@@ -219,7 +230,7 @@ def _opened(depth: Ball, tried: int, most: int) -> Ball:
 MEASURED: dict[str, Callable[..., Measured]] = {
     f"trained_depth/{name}": measure for measure, names in (
         (accuracy, ("connectivity_one_layer", "connectivity_within", "connectivity_wall", "connectivity_far", "rules_within", "rules_beyond",
-                    "hops_within", "hops_wall", "published_dropout_on", "published_dropout_off")),
+                    "look_around", "hops_within", "hops_wall", "published_dropout_on", "published_dropout_off")),
         (least, ("connectivity_enough", "connectivity_needed", "hops_enough", "hops_needed")),
         (successes, ("connectivity_converged", "hops_converged")),
         (shortcut, ("connectivity_shortcuts", "hops_shortcuts")),

@@ -151,7 +151,7 @@ def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
     yield "\n![Accuracy of trained nets and of explicit weights against distance and hops](figures/trained-depth.png)\n"
     yield ("*All panels but the last: how often nets of L layers tell a pair at a distance from a pair that is not connected (chance 1/2), on "
            f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Last panel: share of positions answered, hop_k with k = 1, 2, 4; dashed: "
-           "ceil(log2 k) + 2. Points of trained nets pool five seeds, each on 16384 graphs (or 32768 sequences); explicit weights and the look "
+           "ceil(log2 k) + 2. Points of trained nets pool three seeds, each on 16384 graphs (or 32768 sequences); explicit weights and the look "
            f"around are rules without seeds, asked on 20480 graphs. Bars: Clopper-Pearson intervals of level {1 - LEVEL:.2f} over independent test "
            f"examples; dotted: 0.95. Device: {devices}. Records: "
            f"listed at the end of this page, manifest `{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
