@@ -78,11 +78,6 @@ def test_twins_that_take_a_longer_training_fail(key):
     assert judge(judged, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
 
 
-def test_trainings_on_labels_of_other_graphs_do_not_succeed():
-    claim = CLAIMS["trained_depth/connectivity_converged"]
-    assert claim.measured(claim.must_fail.case, 0).high == 0
-
-
 @pytest.mark.parametrize(("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
 def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
     found = accuracy(Case(task="connectivity", net="explicit", vertices=24, diameter=23, depth=depth, distance=distance), 0)
@@ -165,8 +160,9 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
         farthest = max(c.distance for c in asked if (c.vertices, c.diameter) == (vertices, diameter) and c.net not in trained_depth._RULES)
         task = trained_depth._paths(vertices, diameter)
         places, counts = forced_choices(lambda batch: batch.group.float(), task, 1, seed=0, graphs=1024)
-        # An answer that is always right is told from 95 % by 330 choices at a level of 1e-7; each seed has four times as many graphs.
-        assert (3 * 16 if vertices == 24 else 5 * 4) * counts[1, 0][places.index(farthest)] >= 330, (vertices, diameter, farthest)
+        # An answer that is always right is told from 95 % by 330 choices at a level of 1e-7; fewer graphs are drawn here.
+        made = training(Case(task="connectivity", net="softmax", vertices=vertices, diameter=diameter), 1)
+        assert len(made.seeds) * made.examples / 1024 * counts[1, 0][places.index(farthest)] >= 330, (vertices, diameter, farthest)
 
 
 def test_slopes_leave_open_what_was_not_tried(monkeypatch):
