@@ -127,7 +127,7 @@ def _distance_claims() -> Iterator[Claim]:
     kinds: tuple[tuple[str, str, str, Callable[[Case], bool], dict[str, Any]], ...] = (
         ("connectivity_one_layer", "one trained layer connects pairs up to distance 3", "of one layer", _one_layer, {}),
         ("connectivity_within", "trained nets of several layers connect pairs up to distance 3^L", "of L >= 2 layers", _several_layers, {
-            "expected": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 7 and not 9, "
+            "expected": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or 7, not 9, "
                                          "and some nets of four linearised layers on 12 vertices learn next to nothing."}))
     for key, title, few, chosen, rest in kinds:
         yield _claim(
@@ -217,7 +217,8 @@ def _hop_claims() -> Iterator[Claim]:
         "k with ceil(log2 k) + 2 <= L, as explicit weights do; k = 1 is induction.", Ge(accuracy, bar), source=_HOPS,
         grid=_hop_cases(lambda k, depth: layers_for_hops(k) <= depth),
         assumes={"ceil(log2 k) + 2 <= L": lambda c: layers_for_hops(c.hops) <= c.depth},
-        must_fail=Twin(Case(**induction, depth=2, shuffled=True), "labels of other sequences teach nothing"))
+        must_fail=Twin(Case(**induction, depth=2, shuffled=True), "labels of other sequences teach nothing"), expected="FAILS",
+        note="Fails for k = 2 in three layers, which stop just short of 95 % where k = 4, out of their reach, is learned beside it.")
     yield _claim(
         "hops_wall", "trained nets fail with fewer than floor(log2 k) + 2 layers", "Nets of L layers trained on hop_k typically do not answer "
         "for any k with floor(log2 k) + 2 > L; k = 1 is induction.", Lt(accuracy, bar), source=_HOPS,
@@ -288,17 +289,18 @@ def _depth_claims() -> Iterator[Claim]:
     beyond = "One more than the depths tried stands for any depth beyond them."
     unconnected = f"All pairs count, those that are not connected too. {beyond}"
     ends = "Fails at D = 11 on 12 vertices: two layers are enough, since few vertices are left over beyond a pair that two layers do not span."
-    seed = "Fails by the worst seed at k = 4."
+    seed = "Fails by the worst seed of softmax on 24 vertices."
+    two = "Fails at k = 2: nets that learn k up to 4 together take four layers for it."
     for key, title, words, statement, other, case, source, grid, note, fails in (
             ("connectivity_enough", "ceil(log_3 D) layers are enough for trained connectivity",
              "The least depth at which trained nets answer pairs at every distance up to D is typically at most ceil(log_3 D).",
-             Le(least, ceiling(log3)), Le(least, ceiling(log3) - 1), first, _GRAPHS, graphs, unconnected, False),
+             Le(least, ceiling(log3)), Le(least, ceiling(log3) - 1), first, _GRAPHS, graphs, f"{seed} {unconnected}", True),
             ("connectivity_needed", "ceil(log_3 D) layers are needed for trained connectivity",
              "The least depth at which trained nets answer pairs at every distance up to D is typically at least ceil(log_3 D).",
              Ge(least, ceiling(log3)), Ge(least, ceiling(log3) + 3), first, _GRAPHS, graphs, f"{ends} {unconnected}", True),
             ("hops_enough", "ceil(log2 k) + 2 layers are enough for trained hops",
              "The least depth at which trained nets do hop_k is typically at most ceil(log2 k) + 2; k = 1 is induction.",
-             Le(least, ceiling(log2) + 2), Le(least, ceiling(log2) + 1), one, _HOPS, hops, f"{seed} {beyond}", True),
+             Le(least, ceiling(log2) + 2), Le(least, ceiling(log2) + 1), one, _HOPS, hops, f"{two} {beyond}", True),
             ("hops_needed", "floor(log2 k) + 2 layers are needed for trained hops",
              "The least depth at which trained nets do hop_k is typically at least floor(log2 k) + 2; k = 1 is induction.",
              Ge(least, floor(log2) + 2), Ge(least, floor(log2) + 4), one, _HOPS, hops, beyond, False)):
@@ -326,7 +328,7 @@ def _convergence_claims() -> Iterator[Claim]:
     yield _claim(
         "connectivity_converged", "half of the trainings on connectivity succeed where depth allows",
         "Where 3^L >= D, at least half of the seeds' trainings of nets of L layers succeed within their budget.", statement, source=_GRAPHS,
-        grid=graphs, assumes={"3^L >= D": _is_deep}, note="Fails for three layers of softmax on 24 vertices.",
+        grid=graphs, assumes={"3^L >= D": _is_deep}, note="Fails for three layers of softmax on 24 vertices and four linearised ones on 12.",
         must_fail=Twin(Case(task="connectivity", net="linearised", vertices=12, diameter=3, depth=1, shuffled=True), "labels of other graphs"),
         **shared)
     yield _claim(
