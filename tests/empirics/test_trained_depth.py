@@ -69,13 +69,10 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("key", ["connectivity_converged", "hops_converged", "connectivity_enough", "connectivity_needed", "hops_within", "hops_wall",
-                                 "hops_enough", "hops_needed"])
-def test_twins_that_take_a_longer_training_fail(key):
-    claim = CLAIMS[f"trained_depth/{key}"]
-    twin = claim.must_fail
-    judged = replace(claim, statement=twin.statement) if twin.statement is not None else claim
-    assert judge(judged, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
+@pytest.mark.parametrize("keys", [("connectivity_converged",), ("hops_converged", "hops_within")])
+def test_twins_that_take_a_longer_training_fail(keys):
+    for claim in (CLAIMS[f"trained_depth/{key}"] for key in keys):
+        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0), force=True).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
