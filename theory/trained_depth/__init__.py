@@ -148,7 +148,7 @@ def _distance_claims() -> Iterator[Claim]:
         "small graphs) from pairs that are not connected.", Lt(accuracy, bar), source=_GRAPHS,
         grid={suite: cases for suite, cases in _distances(_is_far).items() if suite != "quick"},
         assumes={"distance > 3^L + 1, or no room": _is_far}, must_fail=Twin(near, "neighbours are answered"), expected="FAILS",
-        note="Few vertices are left over beyond a pair so far apart: what lies within 3^L of both tells most such pairs (look_around).")
+        note="Few vertices are left over beyond a pair so far apart: at L = 2 what lies within 3^L of both tells nearly all of them (look_around).")
 
 
 def _rule_claims() -> Iterator[Claim]:
@@ -181,8 +181,8 @@ def _rule_claims() -> Iterator[Claim]:
               "pairs that are not connected.", grid={"full": tuple(c for c in cases["bounded"] if not _is_within(c))}, assumes=beyond,
         must_fail=Twin(cases["bounded"][2], "within 3^L"), expected="FAILS",
         note="Fails, at L = 2 for every distance: who sees both ends of a path knows that nothing else is connected to it, and of 24 vertices one "
-             "sees most. So where trained nets fail beyond 3^L, it is not for want of sight. net=bounded says no where both ends of a path are in "
-             f"sight of u or of v, and otherwise counts what each of them sees. {note}", **shared)
+             "sees most. So where trained nets of two layers fail beyond 3^L, it is not for want of sight; of one layer it may be. net=bounded "
+             f"says no where both ends of a path are in sight of u or of v, and otherwise counts what each of them sees. {note}", **shared)
 
 
 def _is_within(case: Case) -> bool:
@@ -324,7 +324,7 @@ def _convergence_claims() -> Iterator[Claim]:
     hops = tuple(c for (task, symbols, alphabet, k_max), most in _HOPS_OF["full"].items() for c in Case.grid(
         task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max, depth=range(1, most + 1)) if _is_deep(c))
     shared: dict[str, Any] = {"bar": "A training has succeeded where 99.9 % of fresh answers were right at two evaluations in a row. The share is "
-                                     "that of these seeds, without an interval: five say little about others.", "expected": "FAILS"}
+                                     "that of these seeds, without an interval: so few say little about others.", "expected": "FAILS"}
     yield _claim(
         "connectivity_converged", "half of the trainings on connectivity succeed where depth allows",
         "Where 3^L >= D, at least half of the seeds' trainings of nets of L layers succeed within their budget.", statement, source=_GRAPHS,
