@@ -285,11 +285,15 @@ def _place(training: Training, device: str) -> Path | None:
     return Path(folder) / fingerprint([asdict(training), kind, device, torch.get_num_threads(), _code(), torch.__version__])
 
 
+# The modules of this package that a training and its answers rest on; recipes are in the training itself, rules and other measurements apart.
+_TRAINS = ("adamw", "attention", "checkpoints", "depth_search", "evaluation", "nets", "settings", "trainer", "training_run")
+
+
 @cache
 def _code() -> str:
-    # The recipes of `trained_depth` are in the training itself.
-    package, recipes = Path(__file__).parent, Path(__file__).with_name("trained_depth.py")
-    return hashlib.sha256(b"".join(path.read_bytes() for path in sorted(package.rglob("*.py")) if path != recipes)).hexdigest()
+    package = Path(__file__).parent
+    files = [package / f"{name}.py" for name in _TRAINS] + sorted((package / "tasks").glob("*.py"))
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
 
 
 def _read(path: Path) -> Answers | None:
