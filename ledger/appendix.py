@@ -221,7 +221,7 @@ def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
 
 
 def _failure(row: Row) -> str:
-    if row.claim.expected == "FAILS":
+    if row.claim.awaited == "FAILS":
         return f"expected: the statement is known to be wrong as {row.claim.reading}"
     return f"unexpected: {row.result.unexpected}"
 

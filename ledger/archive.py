@@ -25,7 +25,7 @@ from .budget import UsageError, quoted
 from .commands import _dump, _report_set_aside, _say, open_store
 from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
 from .reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
-from .suite import Run, load_claims, plan
+from .suite import Run, control_run, load_claims, plan
 from .terminal import clean, number
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
@@ -288,6 +288,7 @@ def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
     runs = [Run(claim, None) for claim in claims.values() if claim.proof is not None]
     runs += [Run(claim, case, seed) for claim in claims.values() for suite in ("full", *ALONE) for case in claim.cases(suite)
              for seed in range(claim.seeds)]
+    runs += [control_run(claim) for claim in claims.values()]
     return frozenset(run.id for run in runs)
 
 
@@ -339,7 +340,7 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
         return "no such claim now"
     if isinstance(result, tuple):
         return Verdict.PROVED.value if all(step.holds for step in result) else Verdict.UNDECIDED.value
-    value = _pool(result, (r for k, r in records.items() if k[:2] == key[:2])) if isinstance(result, Statistical) else result
+    value = _pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3]))) if isinstance(result, Statistical) else result
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):

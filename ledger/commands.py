@@ -28,7 +28,7 @@ from .frontier import BELOW, DEFAULT_MEMORY, KEY, Rates, Stage, by_cost, cost_ch
 from .frontier import LEGEND as FRONTIER_LEGEND
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
-from .report import ClaimResult, as_json, results
+from .report import NOT_RUN, ClaimResult, as_json, results, verdict_name
 from .suite import Failure, Run, load_claims, plan
 
 
@@ -185,7 +185,7 @@ def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, j
         _say(console, f"{found.decision.verdict.value}: {outcome}, slack {terminal.slack(found.decision.slack) or 'not defined'}")
         if path:
             _say(console, f"certificate {path}")
-    return 1 if refuted and claim.expected != "FAILS" else 0
+    return 1 if refuted and claim.awaited != "FAILS" else 0
 
 
 def recheck(path: Path, json_output: bool) -> int:
@@ -387,8 +387,8 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
     for result in judged:
         if result.unexpected:
             console.print(Text(terminal.clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
-    counts = Counter(terminal.label(result) for result in judged)
-    order = [*(v.value for v in Verdict), terminal.NOT_RUN]
+    counts = Counter(verdict_name(result) for result in judged)
+    order = [*(v.value for v in Verdict), NOT_RUN]
     console.print(Text(", ".join(f"{counts[v]} {v}" for v in order if counts[v]) + f"; claims: {len(judged)}"))
     for result in judged:
         if result.claim.needs and result.claim.measured is None:

@@ -27,7 +27,7 @@ from .records import Record
 from .suite import Failure, Run
 
 # A task that travels: the function that loads the claims ("module:function"), claim key, case (None for a proof), seed.
-Task = tuple[str, str, dict[str, Any] | None, int]
+Task = tuple[str, str, dict[str, Any] | None, int, bool]
 
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so that engines can send it anywhere.
 Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
@@ -51,9 +51,9 @@ class Engine(Protocol):
 
 def perform(task: Task) -> Answer:
     """Execute a task where it has arrived. Returns the parts of its record, or why it failed, as plain data."""
-    loader, key, case, seed = task
+    loader, key, case, seed, control = task
     try:
-        record = Run(_claims(loader)[key], Case(**case) if case is not None else None, seed).execute()
+        record = Run(_claims(loader)[key], Case(**case) if case is not None else None, seed, control=control).execute()
     except Exception as error:
         return _reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
@@ -80,7 +80,7 @@ def _outcome(run: Run, answer: Answer) -> Record | Failure:
 
 
 def _task(run: Run, loader: str) -> Task:
-    return loader, run.claim.key, run.case.fields() if run.case is not None else None, run.seed
+    return loader, run.claim.key, run.case.fields() if run.case is not None else None, run.seed, run.control
 
 
 @dataclass(frozen=True)

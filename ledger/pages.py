@@ -20,7 +20,7 @@ from .frontier import BELOW, KEY, Entry, entries, standing
 from .mutation import Mutant, mutate
 from .records import Store, manifest
 from .reference import shipped
-from .report import CaseResult, ClaimResult, results
+from .report import NOT_RUN, CaseResult, ClaimResult, results, verdict_name
 from .suite import load_claims, plan
 from .typesetting import md, md_code, md_math, sentence
 
@@ -95,11 +95,16 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
     yield f"| kind | {claim.kind}, quantifier: {claim.quantifier} |"
     if claim.assumes:
         yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
-    yield f"| verdict | **{result.verdict.value}**{' as expected' if claim.expected == 'FAILS' and result.verdict == 'FAILS' else ''} |"
+    yield f"| verdict | **{verdict_name(result)}**{' as known' if claim.awaited == 'FAILS' and result.verdict == 'FAILS' else ''} |"
+    if claim.rests_on:
+        yield f"| rests on | {md(claim.rests_on)} |"
+    for key, found in result.premises.items():
+        yield f"| premise | [{md(key)}](../{key}.md): {found} |"
     yield f"| cases | {len(result.decided)} of {len(result.in_scope)} decided, suite {suite} |"
     if result.tightest is not None:
         yield f"| tightest slack | {md(terminal.slack(result.tightest, vacuous=result.vacuous))} |"
-    yield f"| it can fail | {md(claim.must_fail.why)} |"
+    control = result.control.decision.verdict.value if result.control else "not run"
+    yield f"| negative control | {md(claim.must_fail.why)}: {control} |"
     if claim.note:
         yield f"\n{md(sentence(claim.note))}"
     if result.proof:
@@ -132,13 +137,13 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
 
 def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     """The table of all claims."""
-    counts = Counter(r.verdict for r in judged)
-    total = ", ".join(f"{counts[v]} {v.value}" for v in Verdict if counts[v])
+    counts = Counter(verdict_name(r) for r in judged)
+    total = ", ".join(f"{counts[v]} {v}" for v in (*Verdict, NOT_RUN) if counts[v])
     lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
     for stem in STEMS:
         lines += [f"## {stem}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
         lines += [f"| [{r.claim.key.partition('/')[2]}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.reading} "
-                  f"| {r.verdict.value}{' as expected' if r.claim.expected == 'FAILS' and r.verdict == 'FAILS' else ''} |"
+                  f"| {verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
                   for r in judged if r.claim.stem == stem]
         lines.append("")
     return "\n".join(lines)

@@ -19,7 +19,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.measurement import Ball, Exact, Measured, Proportion, Sample, Step
+from depthlaw.theory.measurement import Ball, Exact, Measured, Outside, Proportion, Sample, Step
 
 from .budget import UsageError
 
@@ -65,13 +65,16 @@ def encode(result: Result) -> dict[str, Any]:
     {'exact': '1/3'}
     """
     if isinstance(result, Exact):
-        return {"exact": _written(result.value)} | ({"misses": result.misses} if result.misses else {})
+        return {"exact": _written(result.value)} | ({"misses": result.misses} if result.misses else {}) \
+            | ({"truncated": True} if result.truncated else {})
     if isinstance(result, Ball):
         return {"ball": [_written(result.low), _written(result.high)]}
     if isinstance(result, Sample):
         return {"sample": list(result.values), "statistic": "mean"}
     if isinstance(result, Proportion):
         return {"proportion": [result.right, result.trials]}
+    if isinstance(result, Outside):
+        return {"outside": result.broken}
     return {"proof": [[step.says, step.holds] for step in result]}
 
 
@@ -86,7 +89,7 @@ def decode(data: Mapping[str, Any]) -> Result:
     """
     if "exact" in data:
         value = _read(data["exact"])
-        return Exact(int(value) if value.denominator == 1 else value, float(data.get("misses", 0.0)))
+        return Exact(int(value) if value.denominator == 1 else value, float(data.get("misses", 0.0)), bool(data.get("truncated", False)))
     if "ball" in data:
         low, high = data["ball"]
         return Ball(_read(low), _read(high))
@@ -97,6 +100,8 @@ def decode(data: Mapping[str, Any]) -> Result:
     if "proportion" in data:
         right, trials = data["proportion"]
         return Proportion(_count(right), _count(trials))
+    if "outside" in data:
+        return Outside(str(data["outside"]))
     return tuple(Step(str(says), holds) for says, holds in data["proof"])
 
 
@@ -127,7 +132,7 @@ class Record:
     """What one run found.
 
     Attributes:
-        inputs: claim key, case, seed, what is run, code digest, device class: everything that determines the result.
+        inputs: claim key, case, seed, whether it is a negative control, code digest, device class: everything that determines the result.
         result: the encoded result.
         facts: environment and timing; never part of the id, of the result hash, or of a manifest.
     """

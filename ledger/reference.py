@@ -33,8 +33,8 @@ from .records import LARGEST, SCHEMA, Record, Result, Store, StoreError, canonic
 SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
 FORMAT = 1
 
-# What a run is, apart from the code and the device that did it: claim key, canonical case, seed.
-Key = tuple[str, bytes, int]
+# What a run is, apart from the code and the device that did it: claim key, canonical case, seed, whether it is a negative control.
+Key = tuple[str, bytes, int, bool]
 
 
 class Ledger(Store):
@@ -161,15 +161,15 @@ def shipped() -> Ledger | None:
 
 def run_key(record: Record) -> Key:
     """Which run a record belongs to, whatever code and device did it."""
-    return record.inputs["claim"], canonical(record.inputs["case"]), record.inputs["seed"]
+    return record.inputs["claim"], canonical(record.inputs["case"]), record.inputs["seed"], bool(record.inputs.get("control", False))
 
 
 def run_name(key: Key) -> str:
     """A run in words, as the progress bar and the messages write it."""
-    claim, case, seed = key
+    claim, case, seed, control = key
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
-    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "")
+    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "") + (" (negative control)" if control else "")
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
@@ -212,16 +212,21 @@ def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement
     ours, theirs = by_run(records), by_run(reference)
     common = [key for key in ours if key in theirs and not key[0].startswith("trained_depth/")]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
-    pools: dict[tuple[str, bytes], list[Key]] = defaultdict(list)
+    pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
-        pools[key[:2]].append(key)
-    comparisons = len({key[:2] for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
+        pools[_pool(key)].append(key)
+    comparisons = len({_pool(key) for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
     wrong = []
     for key in unequal:
-        pool = pools[key[:2]]
+        pool = pools[_pool(key)]
         if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs), FALSE_ALARM_BUDGET / max(comparisons, 1)):
             wrong.append((key, ours[key].result, theirs[key].result))
     return Agreement(len(common), tuple(wrong))
+
+
+def _pool(key: Key) -> tuple[str, bytes, bool]:
+    """What pools the seeds of one case."""
+    return key[0], key[1], key[3]
 
 
 def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:

@@ -2,16 +2,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claim import SUITES, Case, Claim
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
-from depthlaw.theory.measurement import Measured, Statistical, Step, joined
+from depthlaw.theory.measurement import Measured, Outside, Statistical, Step, joined
 
 from .decisions import Decisions
 from .records import Record, Store, decode, digest, encode
-from .suite import Failure, Run
+from .suite import Failure, Run, control_run, load_claims
 
 # A bound that holds by a factor of a million says nothing about the case at hand.
 VACUOUS = 6.0
@@ -29,13 +29,20 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class ClaimResult:
-    """A claim's verdict on a suite, with everything it rests on."""
+    """A claim's verdict on a suite, with everything it rests on.
+
+    Attributes:
+        control: the negative control as it was measured and judged; None: not recorded.
+        premises: the verdict of every premise, or what is known of it where it is not recorded.
+    """
 
     claim: Claim
     cases: tuple[CaseResult, ...]
     proof: tuple[Step, ...] | None
     proof_record: Record | None
     failures: tuple[Failure, ...] = ()
+    control: CaseResult | None = None
+    premises: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def decided(self) -> list[CaseResult]:
@@ -53,40 +60,67 @@ class ClaimResult:
         return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain for c in self.in_scope)
 
     @property
+    def certified(self) -> bool:
+        """Whether the claim is about its cases alone, and a certificate that was checked decides every one of them."""
+        covers = self.claim.certified
+        return bool(self.confirmed and self.claim.evidence == "certificate" and covers and self.in_scope
+                    and all(covers(c.case) for c in self.in_scope))
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether there are proof steps and a machine confirmed every one."""
+        return bool(self.proof) and all(step.holds for step in self.proof or ())
+
+    @property
     def measured(self) -> bool:
         """Whether anything was measured or argued at all."""
-        return bool(self.records)
+        return any(c.records for c in self.cases) or self.proof_record is not None
+
+    @property
+    def premise_refuted(self) -> str:
+        """The first premise that FAILS, or an empty string."""
+        return next((key for key, verdict in self.premises.items() if verdict == Verdict.FAILS), "")
 
     @property
     def verdict(self) -> Verdict:
-        """PROVED needs a confirmed argument for the whole domain, or all cases of a two-sided claim settled; HOLDS needs every measured
-        case; one case is enough for FAILS."""
+        """The strongest word that the evidence bears; see docs/decisions/0007.
+
+        One case is enough for FAILS, and one undecided case for UNDECIDED. CONDITIONAL rests on a premise that is neither PROVED nor ARGUED.
+        PROVED needs a checked certificate of every case of a statement about its cases, ARGUED a written proof over the whole domain with
+        every machine step confirmed; HOLDS is agreement of every case.
+        """
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
+        argued = self.claim.evidence == "argument" and self.proof is not None
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
-        if Verdict.UNDECIDED in verdicts or not (self.decided or self.proof):
+        if Verdict.UNDECIDED in verdicts or not (self.decided or argued) or (self.proof is not None and not self.confirmed):
             return Verdict.UNDECIDED
-        if self.claim.kind == "conditional":
+        if self.claim.kind == "conditional" or any(v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()):
             return Verdict.CONDITIONAL
-        if self.settled:
+        if self.certified and self.settled:
             return Verdict.PROVED
-        if self.proof:
-            return Verdict.PROVED if all(step.holds for step in self.proof) else Verdict.UNDECIDED
-        return Verdict.HOLDS
+        return Verdict.ARGUED if argued else Verdict.HOLDS
 
     @property
     def unexpected(self) -> str:
         """Why this result needs somebody's attention, or an empty string."""
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
+        if self.control and self.control.decision.verdict is not Verdict.FAILS:
+            return f"the negative control does not fail but {self.control.decision.verdict.value}: {self.claim.must_fail.why}"
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
             return f"the proof breaks at: {broken[0]}"
-        if self.verdict is Verdict.FAILS and self.claim.expected != "FAILS":
+        if not self.measured:
+            return ""
+        awaited, complete = self.claim.awaited, self.in_scope and all(c.measured is not None for c in self.in_scope)
+        if self.verdict is Verdict.FAILS and awaited != "FAILS":
             return f"FAILS at [{self.counterexample.case}]" if self.counterexample else "FAILS"
-        complete = self.in_scope and all(c.measured is not None for c in self.in_scope)
-        if self.claim.expected == "FAILS" and self.verdict is not Verdict.FAILS and complete:
-            return f"expected to FAIL as recalled or printed, but is {self.verdict.value}"
+        undecided = next((c for c in self.cases if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED), None)
+        if undecided and awaited == "HOLDS":
+            return f"UNDECIDED at [{undecided.case}], where HOLDS was expected: {undecided.decision.reason}"
+        if complete and awaited in ("FAILS", "UNDECIDED") and self.verdict.value != awaited:
+            return f"known to be {awaited}, but is {self.verdict.value}"
         return ""
 
     @property
@@ -106,8 +140,10 @@ class ClaimResult:
 
     @property
     def records(self) -> list[Record]:
-        """Every record behind the verdict."""
-        return [r for c in self.cases for r in c.records] + ([self.proof_record] if self.proof_record else [])
+        """Every record behind the verdict, and that of the negative control."""
+        rows = [*self.cases, *([self.control] if self.control else [])]
+        found = [r for c in rows for r in c.records] + ([self.proof_record] if self.proof_record else [])
+        return list({r.id: r for r in found}.values())
 
 
 def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
@@ -115,16 +151,45 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
     failures = list(failures)
     found = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
     judge_one = _Judge(*_shared(found), Decisions(store))
-    judged = []
+    judged = {}
     for key, claim in claims.items():
         cases = zip(claim.cases(suite), found[key], strict=True)
         rows = tuple(judge_one(claim, case, values, records) for case, (values, records) in cases)
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
-        judged.append(ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
-                                  tuple(f for f in failures if f.run.claim.key == key)))
+        judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
+                                  tuple(f for f in failures if f.run.claim.key == key), _control(claim, store))
     judge_one.decisions.save()
-    return judged
+    premises = _premises(judged, suite, store)
+    return [replace(result, premises={key: premises[key] for key in result.claim.premises}) for result in judged.values()]
+
+
+def _control(claim: Claim, store: Store) -> CaseResult | None:
+    """The negative control, judged on what was recorded of it; None where nothing was."""
+    run, twin = control_run(claim), claim.must_fail
+    record = store.get(run.id) or store.get(replace(run, device="cuda").id)
+    value = decode(record.result) if record else None
+    if record is None or value is None or isinstance(value, tuple):
+        return None
+    mutated = claim if twin.statement is None else replace(claim, statement=twin.statement)
+    try:
+        decision = judge(mutated, twin.case, value, force=True)
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+        decision = Decision(Verdict.UNDECIDED, reason=f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0])
+    return CaseResult(twin.case, value, decision, (record,))
+
+
+def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> dict[str, str]:
+    """The verdict of every premise of the claims judged: on the records of this suite, else of any that has some, else what is known."""
+    wanted = sorted({key for result in judged.values() for key in result.claim.premises})
+    everything = load_claims() if any(key not in judged for key in wanted) else {}
+    verdicts = {}
+    for key in wanted:
+        here = [judged[key]] if key in judged else (
+            result for other in dict.fromkeys((suite, *SUITES)) for result in results({key: everything[key]}, other, store))
+        found = next((result for result in here if result.measured), None)
+        verdicts[key] = found.verdict.value if found else (judged[key].claim if key in judged else everything[key]).awaited
+    return verdicts
 
 
 def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
@@ -176,6 +241,9 @@ class _Judge:
         broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
         if broken is not None:
             return CaseResult(case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
+        outside = next((value for value in values if isinstance(value, Outside)), None)
+        if outside is not None:
+            return CaseResult(case, None, judge(claim, case, outside), records)
         if not values:
             why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "not measured yet"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
@@ -195,12 +263,23 @@ class _Judge:
         return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 
+# What stands in the place of a verdict where nothing is recorded.
+NOT_RUN = "not run"
+
+
+def verdict_name(result: ClaimResult) -> str:
+    """The verdict as every report prints it: "not run" where nothing was measured or argued."""
+    return result.verdict.value if result.measured else NOT_RUN
+
+
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim
     return {
         "key": claim.key, "title": claim.title,
-        "verdict": result.verdict.value, "expected": claim.expected, "unexpected": result.unexpected,
+        "verdict": verdict_name(result), "expected": claim.expected, "known": claim.known, "unexpected": result.unexpected,
+        "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on, "premises": dict(result.premises),
+        "control": {"why": claim.must_fail.why, "fails": result.control.decision.verdict is Verdict.FAILS} if result.control else None,
         "kind": claim.kind, "quantifier": claim.quantifier, "reading": claim.reading, "source": str(claim.source),
         "decided": len(result.decided), "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
         "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,

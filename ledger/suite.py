@@ -26,18 +26,22 @@ from .records import Record, digest, encode
 
 @dataclass(frozen=True)
 class Run:
-    """One piece of work: measure a claim on one case with one seed, or (case None) check its proof."""
+    """One piece of work: measure a claim on one case with one seed, or (case None) check its proof.
+
+    `control`: measure the case of the negative control as the control says, which may be another way than the claim's.
+    """
 
     claim: Claim
     case: Case | None
     seed: int = 0
     device: str = "cpu"
+    control: bool = False
 
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
         return {"claim": self.claim.key, "case": self.case.fields() if self.case else None, "seed": self.seed,
-                "code": code_digest(self.claim), "device": self.device}
+                "code": code_digest(self.claim), "device": self.device} | ({"control": True} if self.control else {})
 
     @property
     def id(self) -> str:
@@ -51,7 +55,8 @@ class Run:
         return Case(**{name: value for name, value in fields.items() if name not in self.claim.reads})
 
     def __str__(self) -> str:
-        return f"{self.claim.key} [{self.case if self.case else 'proof'}]" + (f" seed {self.seed}" if self.seed else "")
+        return f"{self.claim.key} [{self.case if self.case else 'proof'}]" + (f" seed {self.seed}" if self.seed else "") \
+            + (" (negative control)" if self.control else "")
 
     def execute(self) -> Record:
         """Do the work, in this process."""
@@ -63,8 +68,9 @@ class Run:
             assert self.claim.proof is not None
             result = encode(tuple(self.claim.proof(self.claim.statement)))
         else:
-            assert self.claim.measured is not None
-            result = encode(self.claim.measured(self.case, self.seed))
+            measure = self.claim.must_fail.measured if self.control else self.claim.measured
+            assert measure is not None
+            result = encode(measure(self.case, self.seed))
         timing = {"wall_s": round(time.perf_counter() - started, 6), "cpu_s": round(time.process_time() - cpu, 6)}
         return Record(self.inputs, result, {"environment": environment(), "timing": timing, "compute": compute(self.inputs["device"])} | expected)
 
@@ -88,8 +94,15 @@ def _measure_in_empirics(key: str, case: Case, seed: int, **where: str) -> Measu
     return module.MEASURED[key](case, seed, **where)
 
 
+def control_run(claim: Claim) -> Run:
+    """The run that measures a claim's negative control: a run like any other, but where the control sabotages the measurement."""
+    twin = claim.must_fail
+    return Run(claim, twin.case, twin.seed, control=twin.measured is not None)
+
+
 def plan(claims: Mapping[str, Claim], suite: str) -> list[Run]:
-    """The runs of a suite, in reading order. Cases that break an assumption, and claims that cannot be measured here, need none."""
+    """The runs of a suite, in reading order: cases, proofs, and the negative control of every claim that has cases there. Cases that break
+    an assumption, and claims that cannot be measured here, need none."""
     return list(_plan(claims, suite))
 
 
@@ -99,7 +112,11 @@ def _plan(claims: Mapping[str, Claim], suite: str) -> Iterator[Run]:
         if claim.proof is not None and suite not in ALONE:
             yield Run(claim, None)
         if claim.measured is not None:
-            yield from (Run(claim, case, seed) for case in cases for seed in range(claim.seeds))
+            runs = [Run(claim, case, seed) for case in cases for seed in range(claim.seeds)]
+            yield from runs
+            control = control_run(claim)
+            if cases and (control.control or control.case not in cases or control.seed >= claim.seeds):
+                yield control
 
 
 @dataclass(frozen=True)

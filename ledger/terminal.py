@@ -15,12 +15,12 @@ from rich.text import Text
 from depthlaw.theory.claim import Claim
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.measurement import Ball, Exact, Measured, Proportion, Statistical
+from depthlaw.theory.measurement import Ball, Exact, Measured, Outside, Proportion, Statistical
 
-from .report import CaseResult, ClaimResult
+from .report import NOT_RUN, CaseResult, ClaimResult, verdict_name
 from .suite import Run
 
-STYLES = {Verdict.PROVED: "bold green", Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow",
+STYLES = {Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green", Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow",
           Verdict.CONDITIONAL: "cyan", Verdict.OUT_OF_SCOPE: "dim"}
 
 
@@ -57,6 +57,8 @@ def number(value: Measured | None) -> str:
         return low if low == high else f"[{low}, {high}]"
     if isinstance(value, Proportion):
         return f"{value.mean:.4g} of {value.trials}"
+    if isinstance(value, Outside):
+        return "-"
     return f"mean {value.mean:.4g} of {len(value.values)}"
 
 
@@ -111,25 +113,19 @@ def verdict_table(results: list[ClaimResult]) -> Table:
             stem = result.claim.stem
             table.add_row(Text(stem, style="bold"))
         mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
-        table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(label(result) + mark, style=STYLES[result.verdict]),
+        table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
                       f"{len(result.decided)}/{len(result.in_scope)}", slack(result.tightest) + ("~" if result.vacuous else ""),
                       f"{result.claim.source.key} {result.claim.reading}")
     return table
 
 
 LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides (x1: tight)
-* fails as expected (wrong as printed or recalled)   ! unexpected   ~ vacuous
+PROVED: checked certificates of every case of a finite statement.
+ARGUED: a written proof; a machine confirmed its algebra, a reader must its joints
+* known to fail   ! unexpected   ~ vacuous
 wording: printed = read in the source, reported = in a restatement,
-recalled = from memory (check against the paper), derived = our own"""
-
-# Shown in place of UNDECIDED where nothing was measured at all; UNDECIDED is an answer, this is none.
-NOT_RUN = "not run"
-
-
-def label(result: ClaimResult) -> str:
-    """The verdict as shown to people."""
-    return result.verdict.value if result.measured else NOT_RUN
-
+recalled = from memory (check against the paper), derived = our own,
+universal = a vague sentence read as one about all instances"""
 
 def claims_table(claims: list[Claim]) -> Table:
     """Every claim with its title and how we know its wording."""
@@ -168,8 +164,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         yield "assumes", "; ".join(claim.assumes)
     if claim.note:
         yield "note", claim.note
-    yield "fails for", claim.must_fail.why
     if not result.measured:
+        yield "control", claim.must_fail.why
         yield "verdict", f"{NOT_RUN} (suite {suite})"
         return
     failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
@@ -177,9 +173,20 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     verdict += f", {failing} counterexample{'s' if failing > 1 else ''}" if failing else ""
     if result.tightest is not None:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
-    if claim.expected == "FAILS":
+    if claim.awaited == "FAILS":
         verdict += "; known to be wrong in this wording"
+    elif claim.awaited == "UNDECIDED":
+        verdict += "; known to be undecided"
+    if result.premise_refuted:
+        verdict += f"; PREMISE REFUTED: {result.premise_refuted}"
     yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
+    if claim.rests_on:
+        yield "rests on", claim.rests_on
+    for key, found in result.premises.items():
+        yield "premise", f"{key}: {found}"
+    control = result.control
+    yield "control", f"not recorded: {claim.must_fail.why}" if control is None else (
+        f"{'fails, as it must' if control.decision.verdict is Verdict.FAILS else control.decision.verdict.value}: {claim.must_fail.why}")
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"

@@ -11,13 +11,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from .measurement import Ball, Case, Exact, Measured, Proportion, Sample, Step
+from .measurement import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Proportion", "Sample", "Source", "Step", "Twin",
-           "at", "quantity", "registry"]
+__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Outside", "Proportion", "Sample", "Source", "Step",
+           "Twin", "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
 STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence",
@@ -28,7 +28,8 @@ SUITES = ("quick", "theory", "full", "frontier", "gpu")
 # Suites of special claims, with long runs: contained in no other, and only for claims that have cases of their own there.
 ALONE = ("frontier", "gpu")
 
-Reading = Literal["printed", "reported", "recalled", "derived"]
+# "universal": a vague sentence of the source ("always", "approximately") was hardened into a statement about all instances to be testable.
+Reading = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
 
@@ -76,8 +77,15 @@ class Claim:
         must_fail: the failing twin.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
         predicted: (statement, case) -> prediction, for claims that allow an interval around what the right side says.
-        proof: (statement) -> steps of an argument that covers the whole domain; all confirmed means PROVED.
-        expected: FAILS for a statement that is known to be wrong as printed or recalled.
+        proof: (statement) -> steps that a machine confirms. What they amount to says `evidence`.
+        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked, its joints are prose that a reader must
+            check (ARGUED). "checks": the steps cover less than the statement, so that its cases decide (HOLDS at most). "certificate":
+            the steps recheck stored certificates of the cases of a finite statement (PROVED where `certified` covers every case).
+        certified: (case) -> whether a certificate that comes with the package decides the case.
+        rests_on: one line: why the evidence is what it is, and what of it a reader must check. Every claim with a proof has it.
+        premises: keys of the claims that it rests on: CONDITIONAL unless each of them is PROVED or ARGUED.
+        expected: what was expected before anything was measured.
+        known: what is known since, where it differs: FAILS or UNDECIDED. A verdict that differs from both is unexpected.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is asked
             about. One process measures all cases that differ in them alone, so that it need not measure twice.
@@ -99,11 +107,21 @@ class Claim:
     assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
     predicted: Callable[[sympy.core.relational.Relational, Case], Any] | None = None
     proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
+    evidence: Literal["argument", "checks", "certificate"] = "argument"
+    certified: Callable[[Case], bool] | None = None
+    rests_on: str = ""
+    premises: tuple[str, ...] = ()
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
+    known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
     seeds: int = 1
     reads: tuple[str, ...] = ()
     needs: str = ""
     note: str = ""
+
+    @property
+    def awaited(self) -> str:
+        """The verdict that surprises nobody: what is known since, or else what was expected before."""
+        return self.known or self.expected
 
     @property
     def stem(self) -> str:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .claim import Claim, at, quantity
-from .measurement import Ball, Case, Exact, Measured, Statistical
+from .measurement import Ball, Case, Exact, Measured, Outside, Statistical
 
 if TYPE_CHECKING:
     import sympy
@@ -18,10 +18,16 @@ if TYPE_CHECKING:
 FALSE_ALARM_BUDGET = 1e-3
 
 
+# Why a truncated measurement decides nothing, as the reports print it.
+TRUNCATED = "measurement truncated"
+TWICE = "at least twice the inputs that the statement asks for"
+
+
 class Verdict(StrEnum):
     """What a claim's evidence amounts to; see docs/architecture.md."""
 
     PROVED = "PROVED"
+    ARGUED = "ARGUED"
     HOLDS = "HOLDS"
     FAILS = "FAILS"
     UNDECIDED = "UNDECIDED"
@@ -64,6 +70,8 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         for name, satisfied in claim.assumes.items():
             if not satisfied(case):
                 return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
+    if isinstance(value, Outside):
+        return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {value.broken}")
     low, high = _interval(value, alpha)
     if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
         return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval")
@@ -75,6 +83,8 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     if not (holds or fails):
         remedy = "more seeds would decide" if isinstance(value, Statistical) else "a sharper measurement would decide"
         return Decision(Verdict.UNDECIDED, reason=f"the measured interval overlaps the prediction: {remedy}")
+    if isinstance(value, Exact) and value.truncated and not _shown_in_spite(claim, case, value, holds, d):
+        return Decision(Verdict.UNDECIDED, slack, reason=f"{TRUNCATED} at {value.value}: {TWICE} would decide")
     misses = getattr(value, "misses", 0.0)
     # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not safe.
     safe = not isinstance(value, Statistical) and (misses == 0 or _survives_larger(relation, holds, a, d))
@@ -82,9 +92,19 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
     if misses == 1 and holds:
-        # The value was cut off on purpose (a rank on too few points): it can confirm a lower bound, its distance says nothing.
+        # How far the truth lies above a value that only bounds it from below is not known.
         slack = None
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=safe and _settles(claim, holds))
+
+
+def _shown_in_spite(claim: Claim, case: Case, value: Exact, holds: bool, d: sympy.Expr) -> bool:
+    """Whether a truncated value decides all the same: it is a violation that a larger truth would only make larger, or it is twice what a lower
+    bound asks for, so that a rank below the bound would have shown."""
+    relation = claim.statement.rel_op
+    if holds:
+        half = _left(claim, case, Fraction(value.value) / 2)
+        return relation in (">=", ">") and _compare(relation, half, half, d, d)[0]
+    return relation in ("<=", "<", "==")
 
 
 def _settles(claim: Claim, holds: bool) -> bool:
@@ -104,6 +124,7 @@ def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction
         return Fraction(value.value), Fraction(value.value)
     if isinstance(value, Ball):
         return value.low, value.high
+    assert not isinstance(value, Outside)
     return value.interval(alpha)
 
 

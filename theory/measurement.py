@@ -1,4 +1,4 @@
-"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball`, `Sample` and `Proportion`."""
+"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball`, `Sample`, `Proportion` and `Outside`."""
 from __future__ import annotations
 
 import hashlib
@@ -93,15 +93,19 @@ def _case_from_fields(fields: dict[str, Scalar]) -> Case:
 @dataclass(frozen=True)
 class Exact:
     """An integer or rational known exactly. `misses` bounds the probability that the true quantity is LARGER than the value:
-    the rank of a random matrix over a finite field never exceeds the quantity it certifies, and rarely falls short of it."""
+    the rank of a random matrix over a finite field never exceeds the quantity it certifies, and rarely falls short of it.
+    `truncated`: the measurement could not have seen more than this value, such as the full rank of as many inputs as were given."""
 
     value: int | Fraction
     misses: float = 0.0
+    truncated: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is no probability, which would make every verdict true or false at will."""
         if not 0.0 <= self.misses <= 1.0:
             raise ValueError(f"misses is a probability, between 0 and 1; got {self.misses}")
+        if self.truncated and self.misses < 1:
+            raise ValueError("what a truncated measurement misses is not known: misses must be 1")
 
 
 @dataclass(frozen=True)
@@ -199,10 +203,20 @@ class Proportion:
         return self.right / self.trials
 
 
+@dataclass(frozen=True)
+class Outside:
+    """The instance that was built breaks an assumption of the claim, so its case is OUT_OF_SCOPE; `broken` names the assumption.
+
+    For assumptions that only the instance can tell, such as a bound on a norm of weights that were drawn.
+    """
+
+    broken: str
+
+
 # What an interval is estimated for from random observations.
 Statistical = Sample | Proportion
 
-Measured = Exact | Ball | Sample | Proportion
+Measured = Exact | Ball | Sample | Proportion | Outside
 
 
 def joined(values: Sequence[Measured]) -> list[Measured]:

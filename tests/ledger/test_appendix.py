@@ -45,7 +45,7 @@ CLAIMS = [
           proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
           source=Source("dong2021", "Lemma 3"), reading="printed"),
     claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank, assumes={"d < 9": lambda c: c.width < 9}),
-    claim("known_false", sympy.Le(sep, 2**L), rank, expected="FAILS"),
+    claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
     claim("loose", sympy.Le(sympy.log(sep) / sympy.log(3), sympy.Abs(10**L * d)), rank),
     claim("surprise2", sympy.Le(sep, 17), rank),
     claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, s: Ball(Fraction(8), Fraction(10))),

@@ -77,8 +77,8 @@ def test_verdicts(tmp_path):
         return run_all(claim, Store(tmp_path / name))[1]
 
     assert verdict(fake(measured=lambda c, s: Exact(7)), "fails").unexpected.startswith("FAILS at [depth=1]")
-    assert verdict(fake(measured=lambda c, s: Exact(7), expected="FAILS"), "expected").unexpected == ""
-    assert "but is HOLDS" in verdict(fake(expected="FAILS"), "surprise").unexpected
+    assert verdict(fake(measured=lambda c, s: Exact(7), known="FAILS"), "expected").unexpected == ""
+    assert "but is HOLDS" in verdict(fake(known="FAILS"), "surprise").unexpected
     assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
     scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
     assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)

@@ -91,7 +91,7 @@ def test_measured_runs_while_predicted_raises_and_does_not_refute(claim: Claim, 
     value = claim.measured(case, 0)
     monkeypatch.undo()
     # The harness of the twins says FAILS of the mutation alone: the true statement passes on its own first case.
-    if claim.expected != "FAILS":
+    if claim.awaited != "FAILS":
         assert judge(claim, case, value).verdict is not Verdict.FAILS
 
 

@@ -172,7 +172,7 @@ def test_doubling_takes_two_layers_per_doubling_of_the_longest_distance() -> Non
 # --- claims ------------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.expected == "HOLDS"])
+@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.awaited == "HOLDS"])
 def test_quick_cases_hold(key: str) -> None:
     assert verdicts(CLAIMS[key]) == {Verdict.HOLDS}
 

@@ -74,7 +74,7 @@ def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(alphabet:
 @pytest.mark.parametrize("key", CLAIMS)
 def test_quick_cases(key: str) -> None:
     claim = CLAIMS[key]
-    assert verdicts(claim) == ({Verdict.HOLDS} if claim.expected == "HOLDS" else {Verdict.FAILS})
+    assert verdicts(claim) == ({Verdict.HOLDS} if claim.awaited == "HOLDS" else {Verdict.FAILS})
 
 
 def test_lookups_agree_with_both_layer_counts() -> None:

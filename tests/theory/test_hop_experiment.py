@@ -22,7 +22,7 @@ from depthlaw.theory.judgement import Verdict, judge
 CLAIMS = {claim.key: claim for claim in claims()}
 
 
-@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.expected == "HOLDS"])
+@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.awaited == "HOLDS"])
 def test_quick_cases_hold(key: str) -> None:
     claim = CLAIMS[key]
     assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}

@@ -20,7 +20,7 @@ from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = {claim.key: claim for claim in claims()}
 SEQUENCES = st.lists(st.integers(0, 3), min_size=1, max_size=24)
-EXPECTED_TO_FAIL = {key for key, claim in CLAIMS.items() if claim.expected == "FAILS"}
+EXPECTED_TO_FAIL = {key for key, claim in CLAIMS.items() if claim.awaited == "FAILS"}
 
 
 def verdicts(claim: Claim, suite: str = "quick") -> set[Verdict]:

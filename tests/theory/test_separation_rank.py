@@ -110,8 +110,8 @@ def test_out_of_range_is_refused():
 def test_quick_verdicts(name):
     claim = CLAIMS[name]
     found = verdicts(claim)
-    assert (Verdict.FAILS in found) == (claim.expected == "FAILS" and bool(claim.cases("quick")))
-    assert found <= {Verdict.HOLDS, Verdict(claim.expected)}
+    assert (Verdict.FAILS in found) == (claim.awaited == "FAILS" and bool(claim.cases("quick")))
+    assert found <= {Verdict.HOLDS, Verdict(claim.awaited)}
 
 
 @pytest.mark.parametrize(("width", "depth", "rank"), [(2, 1, 3), (2, 2, 18), (2, 3, 232), (3, 1, 4), (3, 2, 49), (4, 2, 110)])

@@ -84,7 +84,7 @@ def _power_claims() -> Iterator[Any]:
         key="connectivity/relu_powers_reported", title="the output holds every power A^j with j <= 3^L",
         words="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix with self-loops has a "
               "positive coefficient in the stream after L layers of ReLU attention.",
-        statement=Ge(powers, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="lower", expected="FAILS",
+        statement=Ge(powers, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="lower", known="FAILS",
         must_fail=Twin(Case(depth=0), "A alone is one of two", Ge(powers, 3**L + 1)),
         note="The stream holds odd powers only: connectivity/relu_powers. The reach is 3^L all the same, since self-loops make the "
              "support of A^j grow with j.", **shared)
@@ -170,7 +170,7 @@ def _length_claims() -> Iterator[Any]:
         words="For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by 4 ceil(log2 n) + 5 <= L, so that "
               "32 layers reach 107 and 80 layers 440 thousand.",
         statement=Ge(most, floor(two ** ((L - 9) / 4 + 1))), source=Source("merrill2025", "Corollary 1.2 and introduction", _MERRILL),
-        reading="printed", kind="lower", quantifier="all", measured=length_max, expected="FAILS",
+        reading="printed", kind="lower", quantifier="all", measured=length_max, known="FAILS",
         grid={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
         must_fail=Twin(Case(depth=33, per_doubling=4, fixed_layers=5), "even where the exponent is whole, twice as long fails",
                        Ge(most, two ** ((L - 9) / 4 + 2))),

@@ -253,7 +253,7 @@ def _textbook_flops_claim() -> Claim:
         words="A forward pass takes 12 d_model^2 seq_len floating-point operations per layer.",
         statement=Eq(operations, 12 * L * d**2 * N),
         source=Source("deepnetworks63", "Scaling Considerations, Compute"), reading="printed", kind="identity", quantifier="all",
-        expected="FAILS", measured=measured, grid={"quick": cases},
+        known="FAILS", measured=measured, grid={"quick": cases},
         must_fail=Twin(Case(what="multiplications by weights", depth=1, width=2, tokens=3), "two operations per weight",
                        statement=Eq(operations, 24 * L * d**2 * N)),
         note="Printed as an approximation. It counts multiplications by weights, for which it is exact; operations are twice as many, and "
@@ -285,7 +285,7 @@ def _memory_claims() -> Iterator[Claim]:
         words="Training keeps 2 batch_size seq_len d_model n_layers numbers: activations and their gradients.",
         statement=Eq(values, 2 * b * N * d * L),
         source=Source("deepnetworks63", "Scaling Considerations, Memory"), reading="printed", kind="identity", quantifier="all",
-        expected="FAILS", measured=lambda case, seed: _stored(case), grid={"quick": stored},
+        known="FAILS", measured=lambda case, seed: _stored(case), grid={"quick": stored},
         must_fail=Twin(stored[0], "four numbers", statement=Eq(values, 4 * b * N * d * L)),
         note="Printed as an approximation. It is exact when each layer keeps its input only and recomputes the rest; without "
              "recomputation a layer keeps 16 + 2 H N / d numbers per token and coordinate in place of 1.")

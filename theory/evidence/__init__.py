@@ -42,7 +42,7 @@ def _average_claims() -> Iterator[Claim]:
         key="evidence/wide_table_averages", title="printed averages of wide and deep attention",
         words="Every average printed in the table of wide and deep attention is less than one unit of its last digit away from the mean of "
               "the printed entries, as it must be when both are rounded to that digit.",
-        statement=Lt(gap, 1), source=_WIDE, reading="reported", kind="upper", quantifier="all", expected="FAILS",
+        statement=Lt(gap, 1), source=_WIDE, reading="reported", kind="upper", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.average_gap(case), grid={"quick": cases},
         must_fail=Twin(Case(attention="Performer", task="average", net="deep"), "a quarter of a unit",
                        statement=Lt(gap, Rational(1, 4))),
@@ -54,7 +54,7 @@ def _average_claims() -> Iterator[Claim]:
         words="Every average printed in the table of wide and deep attention is the mean of the printed entries rounded to one digit, "
               "halves upwards.",
         statement=Eq(average, floor(total / count + Rational(1, 2))), source=_WIDE, reading="derived", kind="identity",
-        quantifier="all", expected="FAILS", measured=lambda case, seed: measured_by.average_tenths(case), grid={"quick": with_sums},
+        quantifier="all", known="FAILS", measured=lambda case, seed: measured_by.average_tenths(case), grid={"quick": with_sums},
         must_fail=Twin(with_sums[0], "rounded down", statement=Eq(average, floor(total / count) - 1)),
         note="No rule for halves works: 62.25 became 62.3 and 59.35 became 59.4, but 63.15 became 63.1 and 57.95 became 57.9. So the "
              "averages were taken before the entries were rounded.")
@@ -71,7 +71,7 @@ def _gain_claims() -> Iterator[Claim]:
         key="evidence/wide_attention_gain", title="one wide layer gains 0.3 points",
         words="Averaged over the table, over each attention type and over each task, one wide layer is at least 0.3 points more accurate "
               "than the deep net.",
-        statement=Ge(gain, Rational(3, 10)), source=_WIDE, reading="reported", kind="lower", quantifier="all", expected="FAILS",
+        statement=Ge(gain, Rational(3, 10)), source=_WIDE, reading="reported", kind="lower", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.wide_gain(case.attention, case.task),
         grid={"quick": tuple(Case(attention=a, task=t) for a, t in scopes)},
         must_fail=Twin(Case(attention="all", task="ListOps"), "two points", statement=Ge(gain, 2)),
@@ -81,7 +81,7 @@ def _gain_claims() -> Iterator[Claim]:
         key="evidence/wide_attention_one_task", title="the gain of wide attention without one task",
         words="Whichever of the four tasks is left out, the wide net stays ahead on average over attention types and the other "
               "three tasks.",
-        statement=Gt(gain, 0), source=_WIDE, reading="derived", kind="lower", quantifier="all", expected="FAILS",
+        statement=Gt(gain, 0), source=_WIDE, reading="derived", kind="lower", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.wide_gain(without=case.without),
         grid={"quick": tuple(Case(without=task) for task in measured_by.TASKS)},
         must_fail=Twin(Case(without="IMDb byte"), "a point ahead", statement=Gt(gain, 1)),
@@ -90,7 +90,7 @@ def _gain_claims() -> Iterator[Claim]:
         key="evidence/wide_attention_wins", title="who wins where, wide or deep",
         words="The wide net has the higher printed accuracy in more than half of the pairs of attention type and task, and in more than "
               "half of the attention types on each task.",
-        statement=Gt(wins, cells / 2), source=_WIDE, reading="derived", kind="lower", quantifier="all", expected="FAILS",
+        statement=Gt(wins, cells / 2), source=_WIDE, reading="derived", kind="lower", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.wide_wins(case.task),
         grid={"quick": (Case(task="all", entries=40), *(Case(task=t, entries=10) for t in measured_by.TASKS))},
         must_fail=Twin(Case(task="IMDb token", entries=10), "two of ten"),
@@ -130,7 +130,7 @@ def _translation_claims() -> Iterator[Claim]:
         key="evidence/translation_deepest", title="the deepest net gains most from back-translation",
         words="With back-translation the net of 60 encoder layers has a higher BLEU than every other row of the table.",
         statement=Gt(lead, 0), source=Source("liu2020verydeep", "Table 4, as reprinted in notthatdeep2024", "arXiv:2008.07772"),
-        reading="derived", kind="lower", quantifier="all", expected="FAILS",
+        reading="derived", kind="lower", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.back_translation_lead(case.rival, case.metric),
         grid={"quick": tuple(Case(rival=r, metric=m) for r, m in rivals)},
         must_fail=Twin(Case(rival="BT (Edunov et al.)", metric="BLEU (multi-bleu)"), "a point ahead", statement=Gt(lead, 1)),
@@ -160,7 +160,7 @@ def _translation_data_claims() -> Iterator[Claim]:
         key="evidence/translation_restated", title="two sources for the same BLEU",
         words="Every BLEU that RealFormer restates for a net trained with ADMIN rounds to the one printed in the table of deep nets.",
         statement=Le(gap, Rational(1, 20)), source=Source("he2021realformer", "translation results of ADMIN, restated"), reading="reported",
-        kind="upper", quantifier="all", expected="FAILS", measured=lambda case, seed: measured_by.restated_gap(case.net, case.language),
+        kind="upper", quantifier="all", known="FAILS", measured=lambda case, seed: measured_by.restated_gap(case.net, case.language),
         grid={"quick": restated},
         must_fail=Twin(restated[0], "a hundredth", statement=Le(gap, Rational(1, 100))),
         note="6L-6L on German: restated as 27.90, printed as 27.7. The restatement seems to mix two papers on ADMIN.")
@@ -178,7 +178,7 @@ def _deeper_claims() -> Iterator[Claim]:
         key="evidence/depth_wins", title="at a fixed budget the deeper net wins",
         words="Of two trained nets of about the same number of parameters the deeper one has the lower loss.",
         statement=Gt(gain, 0), source=Source(_TEXTBOOK, "Depth vs Width: depth wins for most tasks, taken without exception"),
-        reading="derived", kind="lower", quantifier="all", expected="FAILS",
+        reading="derived", kind="lower", quantifier="all", known="FAILS",
         measured=lambda case, seed: measured_by.gain(case.group, case.depth, case.deeper), grid={"quick": cases},
         must_fail=Twin(Case(group="T5 at 223M", depth=6, deeper=8), "a whole nat", statement=Gt(gain, 1)),
         note="Data: Narang et al. (second-hand) and Gemstones. T5 at 223M is best at 18 layers and worse at 24; Gemstones turn below d / L "
@@ -199,7 +199,7 @@ def _deeper_claims() -> Iterator[Claim]:
         key="evidence/more_layers_more_parameters", title="the textbook's trend: more layers, more parameters",
         words="In the textbook's table of model depths every model has more layers than the next smaller one.",
         statement=Gt(depth, symbol("shallower")), source=Source(_TEXTBOOK, "Modern Model Depths: the trend"), reading="printed",
-        kind="lower", quantifier="all", expected="FAILS", measured=lambda case, seed: Exact(dict(measured_by.TEXTBOOK_DEPTHS)[case.model]),
+        kind="lower", quantifier="all", known="FAILS", measured=lambda case, seed: Exact(dict(measured_by.TEXTBOOK_DEPTHS)[case.model]),
         grid={"quick": table}, must_fail=Twin(table[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"),
         note="The row GPT-4 is marked as unknown there and is left out.")
 
@@ -231,7 +231,7 @@ def _gemstones_claims() -> Iterator[Claim]:
         words="In each of the four size classes of Gemstones the losses of the nets with d / L from 30 to 300 differ by at most 2 %, to "
               "the nearest percent.",
         statement=Le(symbol("spread_percent"), Rational(5, 2)), source=source, reading="derived", kind="upper", quantifier="all",
-        expected="FAILS", measured=lambda case, seed: measured_by.spread(case.group, 30, 300),
+        known="FAILS", measured=lambda case, seed: measured_by.spread(case.group, 30, 300),
         grid={"quick": tuple(Case(group=g) for g in groups)},
         must_fail=Twin(Case(group="1.9-2.0B"), "half a percent", statement=Le(symbol("spread_percent"), Rational(1, 2))),
         note="1.0 % at 2B and 2.2 % at 1B, but 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768 are among the shapes.")
@@ -249,7 +249,7 @@ def _size_claims() -> Iterator[Claim]:
         words="Two shapes that a text compares as equally large, or as twice as large, have this ratio of weights in layers within 5 %.",
         statement=Le(error, Rational(1, 20)),
         source=Source("kaplan2020", "Figure 5; and the other texts named in the cases", "arXiv:2001.08361"), reading="reported",
-        kind="upper", quantifier="all", expected="FAILS",
+        kind="upper", quantifier="all", known="FAILS",
         measured=lambda case, seed: Exact(abs(measured_by.weights_ratio(case.pair) / case.stated - 1)),
         grid={"quick": tuple(Case(pair=pair, stated=stated.get(pair, 1)) for pair in measured_by.COMPARED)},
         must_fail=Twin(Case(pair="Kaplan, 207 and 48 layers", stated=1), "a thousandth", statement=Le(error, Rational(1, 1000))),
@@ -280,7 +280,7 @@ def _saving_claim() -> Claim:
         words="Each deep and narrow T5 has at most half the parameters of the standard T5 that it is compared with.",
         statement=Le(left, Rational(1, 2)),
         source=Source("tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
-        reading="reported", kind="upper", quantifier="all", expected="FAILS",
+        reading="reported", kind="upper", quantifier="all", known="FAILS",
         measured=lambda case, seed: Exact(Fraction(*measured_by.DEEPNARROW[case.pair])),
         grid={"quick": tuple(Case(pair=pair) for pair in measured_by.DEEPNARROW)},
         must_fail=Twin(Case(pair="base-36L and large"), "16 % fewer"),
@@ -321,7 +321,7 @@ def _law_claims() -> Iterator[Claim]:
               "optimal shapes D ~ C^0.12, W ~ C^0.34.",
         statement=Ge(symbol("local_exponent"), Rational(87, 200)),
         source=Source("fahim2026", "abstract; the logarithmic form in a review", "arXiv:2601.20994v1"), reading="reported", kind="rate",
-        quantifier="all", expected="FAILS", measured=lambda case, seed: measured_by.local_exponent(case), grid={"quick": cases},
+        quantifier="all", known="FAILS", measured=lambda case, seed: measured_by.local_exponent(case), grid={"quick": cases},
         must_fail=Twin(Case(law="2.43 ln W", width=512), "a practical width"),
         note="c ln W has the local exponent 1 / ln W, which is 0.44 only at W of about 10 and 0.16 at W = 512. The optimal shapes follow "
              "W^0.35 (0.33 to 0.37), slower than the critical depth.")

@@ -291,7 +291,7 @@ def _printed_construction_claims() -> Iterator[Claim]:
     yield Claim(
         key="hops/construction_printed_depth", title="the printed induction step computes hop_k",
         words="For every k >= 1, the construction with the printed induction step is right on every token of every sequence.",
-        statement=Eq(wrong, 0), source=_APPENDIX, reading="printed", kind="construction", quantifier="all", expected="FAILS",
+        statement=Eq(wrong, 0), source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS",
         measured=_wrong(layers=12, induction="printed"), grid=few,
         must_fail=Twin(Case(hops=1, tokens=41, alphabet=4, repeats=True), "a network for 2 hops, asked for 1 hop",
                        measured=_wrong(layers=12, induction="printed", extra=2)),
@@ -318,7 +318,7 @@ def _spacing_claims() -> Iterator[Claim]:
         key="hops/construction_printed_spacing", title="symbols N apart suffice in the last-occurrence head",
         words="For every N, every alphabet and every sequence of length N, the construction with symbols N angular steps apart computes "
               "hop_1 on every token.",
-        statement=none_wrong, source=_APPENDIX, reading="printed", kind="construction", quantifier="all", expected="FAILS",
+        statement=none_wrong, source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS",
         measured=_wrong(layers=2, spacing=1), grid=small,
         must_fail=Twin(Case(hops=1, alphabet=2, tokens=2, exhaustive=True), "where spacing N is right, one layer is not enough",
                        measured=_wrong(layers=1, spacing=1)),

@@ -179,7 +179,7 @@ def _gap_claims() -> Iterator[Any]:
         key="hops/lookup_angles_printed", title="N angles separate the tokens 0..N of the lookup head",
         words="For every N, the keys (cos, sin)(2 pi j/N) of the start token 0 and of the tokens 1..N are different.",
         statement=Ge(symbol("distinct_keys"), N + 1), source=_source("Appendix F.4"), reading="printed", kind="lower",
-        measured=distinct_keys, expected="FAILS",
+        measured=distinct_keys, known="FAILS",
         grid={"quick": Case.grid(tokens=(1, 2, 5, 100))},
         must_fail=Twin(Case(tokens=5), "two keys more than angles", Ge(symbol("distinct_keys"), N + 2)),
         note="Token N and the start token share a key, so token N averages the two when it has no match to look up, or points to itself. "

@@ -161,7 +161,7 @@ def _capacity_claims() -> Iterator[Any]:
         key="hops/experiment_capacity_without_dropout", title="trained models stay within k = 2^(L-1) - 1",
         words="The public weights (4 heads, width 128, L = 2..4), with dropout off, answer no tested k above 2^(L-1) - 1 with an error "
               "below 1/10.",
-        statement=Le(k, two ** (L - 1) - 1), kind="empirical fit", quantifier="all", expected="FAILS",
+        statement=Le(k, two ** (L - 1) - 1), kind="empirical fit", quantifier="all", known="FAILS",
         measured=learned("off", "rerun"), grid={"quick": Case.grid(depth=(2, 3, 4))},
         must_fail=Twin(Case(depth=4), "8 hops are learned at 4 layers", Le(k, two ** (L - 1) - 2)),
         note="At L = 4 the model errs on 6.5% for k = 8, beyond the 7 that the printed depth allows. No contradiction: that depth is "

@@ -336,7 +336,7 @@ def _convergence_claim() -> Claim:
         key="rank_collapse/convergence_as_reported", title="4 gamma beta H < sqrt(d_qk) forces collapse",
         words="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is below that of the input, for every input.",
         statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), reading="reported", kind="upper", quantifier="all",
-        measured=last_residual, expected="FAILS", assumes=below | GAMMA_BOUNDS,
+        measured=last_residual, known="FAILS", assumes=below | GAMMA_BOUNDS,
         grid={"quick": Case.grid(tokens=2, width=1, heads=1, gamma="5/7", residual=("1", "100"), beta="1/10", value_norm="2000",
                                  qk_width=1, depth=(1, 2))},
         note="Large inputs refute it, even within the lemma's logit range of 1.256: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000. "

@@ -299,7 +299,7 @@ def _deep_upper_claim() -> Claim:
         key="separation_rank/upper_bound_deep", title="upper bound beyond the threshold, as recalled",
         words="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
         statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="recalled",
-        kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, expected="FAILS",
+        kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, known="FAILS",
         grid={"quick": (*_SMALL, *_COORDINATE[:1]), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[1:])},
         must_fail=Twin(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
                        statement=Le(_log3(sep), d * L / 2)),

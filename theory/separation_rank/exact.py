@@ -161,7 +161,7 @@ def _below_claims() -> Iterator[Claim]:
         words="For one head, N >= 2 (d_x + 1) tokens and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "
               "side, as they must if sep = S(4, 3) = 31460; asked at orders 0 and 6.",
         statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "the pattern of separation_rank/exact, continued"), reading="derived",
-        kind="identity", quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1}, expected="FAILS",
+        kind="identity", quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1}, known="FAILS",
         grid={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
         must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
         note="Fails at order 6: no weights have a rank above 11436 (separation_rank/count_loss), which almost all have "

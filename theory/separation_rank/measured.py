@@ -89,7 +89,8 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
                             value_matrix(net, new_left, np.concatenate([right, new_right]))])
         left, right = np.concatenate([left, new_left]), np.concatenate([right, new_right])
         rank = rank_mod(values)
-    return Exact(rank, misses=1.0 if rank == len(values) else min(1.0, len(values) * degree / PRIME))
+    full = rank == len(values)
+    return Exact(rank, misses=1.0 if full else min(1.0, len(values) * degree / PRIME), truncated=full)
 
 
 def _embedded(rng: np.random.Generator, net: AttentionNet, embedding: Array | None, *shape: int) -> Array:

@@ -209,7 +209,7 @@ def _transcribed_claim() -> Claim:
         key=_STEM + "deepnorm_transcribed_exponent", title="v_d^2 + w_d^2 = (3M)^(1/2), as transcribed",
         words="With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).", statement=Eq(scales, sqrt(3 * m)),
         source=Source("wang2022deepnet", "section 4.3, in a public transcription", _DEEPNET), reading="reported", kind="identity",
-        quantifier="all", measured=measured_by.decoder_weight_scales, expected="FAILS", grid={"quick": Case.grid(decoder_depth=(3, 12, 27))},
+        quantifier="all", measured=measured_by.decoder_weight_scales, known="FAILS", grid={"quick": Case.grid(decoder_depth=(3, 12, 27))},
         note="It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 + w_d^2)/alpha_d^2 = 1 hold.",
         must_fail=Twin(Case(decoder_depth=3), "the exponent 1/2"))
 

@@ -147,7 +147,7 @@ def _printed_growth_claim() -> Claim:
         key=_STEM + "printed_layer_ten", title="variance 1, 2, ... is 1024 at layer 10",
         words="A variance of 1 after layer 1 that doubles (halves) with every layer is 1024 (0.001, to three decimals) after layer 10.",
         statement=printed(1024, "0.001"), source=Source(_TEXT, "Initialization: The Problem"), reading="printed", kind="identity",
-        quantifier="all", measured=measured_by.printed_variance, expected="FAILS",
+        quantifier="all", measured=measured_by.printed_variance, known="FAILS",
         grid={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
         note="From 1 after layer 1 it is 2^9 = 512 and 2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11.",
         must_fail=Twin(Case(layer=10, layer_growth="2"), "one more layer", statement=printed(2048, "0.0005")))
@@ -170,7 +170,7 @@ def _xavier_claims() -> Iterator[Claim]:
         key=_STEM + "xavier_keeps_variance", title="Xavier's weights maintain variance",
         words="A linear layer with Xavier's variance 2/(n_in + n_out) keeps the mean square of its input, for all n_in and n_out.",
         statement=Eq(gain, 1), source=Source(_TEXT, "Xavier/Glorot Initialization"), reading="printed", kind="identity", quantifier="all",
-        measured=measured_by.xavier_gain, expected="FAILS",
+        measured=measured_by.xavier_gain, known="FAILS",
         grid={"quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)), "theory": (Case(fan_in=4, fan_out=2),)},
         note="The gain is 2 n_in/(n_in + n_out), 1 only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, 1.6 out of it. It is "
              "the backward gain 2 n_out/(n_in + n_out) that makes up for it. " + _SIGNS,
@@ -229,7 +229,7 @@ def _gradient_claims() -> Iterator[Claim]:
         key=_STEM + "printed_decay", title="0.9^100 is 2.6 x 10^-5",
         words="(9/10)^100 is 2.6 x 10^-5, to two significant digits.", statement=Eq(gradient, Rational(26, 10**6)),
         source=Source(_TEXT, "Residual Connections Save the Day"), reading="printed", kind="identity", quantifier="all",
-        measured=measured_by.two_digits, expected="FAILS", grid={"quick": (Case(depth=100),)},
+        measured=measured_by.two_digits, known="FAILS", grid={"quick": (Case(depth=100),)},
         note="It is 2.656 x 10^-5, which rounds to 2.7 x 10^-5; the printed digits are cut off.",
         must_fail=Twin(Case(depth=99), "one factor fewer"))
     yield Claim(
@@ -237,7 +237,7 @@ def _gradient_claims() -> Iterator[Claim]:
         words="If the derivative of every layer lies in (0, 1), the product falls below every level, such as 1/2, with enough layers; "
               "read here at 100 and 1000 layers.",
         statement=Lt(gradient, level), source=Source(_TEXT, "The Vanishing Gradient Problem"), reading="printed", kind="upper",
-        quantifier="all", measured=measured_by.shrinking_product, expected="FAILS",
+        quantifier="all", measured=measured_by.shrinking_product, known="FAILS",
         grid={"quick": Case.grid(depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
         note="Printed is that the product vanishes exponentially; any level would do. The factors 1 - 1/(i+1)^2 have product "
              "(n + 2)/(2 (n + 1)) > 1/2 for every n. Factors that stay below some c < 1 do vanish, at least as fast as c^n.",
@@ -246,7 +246,7 @@ def _gradient_claims() -> Iterator[Claim]:
         key=_STEM + "residual_gradient_at_least_one", title="with residuals the gradient is at least 1",
         words="For x_(i+1) = x_i + f_i(x_i) the derivative of the output with respect to the input is at least 1, whatever f_i.",
         statement=Ge(gradient, 1), source=Source(_TEXT, "Residual Connections Save the Day"), reading="printed", kind="lower",
-        quantifier="all", measured=measured_by.residual_gradient, expected="FAILS",
+        quantifier="all", measured=measured_by.residual_gradient, known="FAILS",
         grid={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
         note="1 + f' is below 1 wherever f' < 0: f(x) = -x/2 gives 1/2 per layer, f(x) = -x gives 0. Branches with |f'| <= eps keep the "
              "gradient between (1 - eps)^n and (1 + eps)^n.",
@@ -263,7 +263,7 @@ def _rate_claim() -> Claim:
         key=_STEM + "later_layers_smaller_rate", title="the printed rule gives later layers smaller rates",
         words="The learning rate base * 0.9^(n_layers - layer) of layer l + 1 is smaller than that of layer l.",
         statement=Lt(ratio, 1), source=Source(_TEXT, "Depth-wise Learning Rates"), reading="printed", kind="upper", quantifier="all",
-        measured=measured_by.rate_ratio, expected="FAILS", grid={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
+        measured=measured_by.rate_ratio, known="FAILS", grid={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
         note="The comment in the printed code says that later layers might need smaller rates; its formula gives every later layer a rate "
              "10/9 times larger, and the first one the smallest.",
         must_fail=Twin(Case(depth=12, layer=1), "the formula as it stands"))
@@ -300,7 +300,7 @@ def _stochastic_depth_claims() -> Iterator[Claim]:
         words="With layers dropped at a fixed rate in training and none at test time, nothing rescaled, the test output is the mean of the "
               "training outputs.",
         statement=Eq(mean, (1 + a) ** L), source=Source(_TEXT, "Stochastic Depth, code"), reading="derived", kind="identity", quantifier="all",
-        measured=lambda c, s: measured_by.mean_of_dropped(c, s, falling=False), expected="FAILS",
+        measured=lambda c, s: measured_by.mean_of_dropped(c, s, falling=False), known="FAILS",
         grid={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
         note="Our reading of the printed code, which drops whole layers and rescales nothing: the mean is (1 + p a)^L, for one layer "
              "1 + 0.9 a in place of 1 + a.",

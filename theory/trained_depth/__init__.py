@@ -127,7 +127,7 @@ def _distance_claims() -> Iterator[Claim]:
     kinds: tuple[tuple[str, str, str, Callable[[Case], bool], dict[str, Any]], ...] = (
         ("connectivity_one_layer", "one trained layer connects pairs up to distance 3", "of one layer", _one_layer, {}),
         ("connectivity_within", "trained nets of several layers connect pairs up to distance 3^L", "of L >= 2 layers", _several_layers, {
-            "expected": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or 7, not 9, "
+            "known": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or 7, not 9, "
                                          "and some nets of four linearised layers on 12 vertices learn next to nothing."}))
     for key, title, few, chosen, rest in kinds:
         yield _claim(
@@ -147,7 +147,7 @@ def _distance_claims() -> Iterator[Claim]:
         "Nets of L layers trained on all-pairs connectivity of random paths typically tell pairs at no distance of 3^L + 2 or more (3^L + 1 in "
         "small graphs) from pairs that are not connected.", Lt(accuracy, bar), source=_GRAPHS,
         grid={suite: cases for suite, cases in _distances(_is_far).items() if suite != "quick"},
-        assumes={"distance > 3^L + 1, or no room": _is_far}, must_fail=Twin(near, "neighbours are answered"), expected="FAILS",
+        assumes={"distance > 3^L + 1, or no room": _is_far}, must_fail=Twin(near, "neighbours are answered"), known="FAILS",
         note="Few vertices are left over beyond a pair so far apart: at L = 2 what lies within 3^L of both tells nearly all of them (look_around).")
 
 
@@ -179,7 +179,7 @@ def _rule_claims() -> Iterator[Claim]:
         key="trained_depth/look_around", title="what lies within 3^L does not tell connected pairs beyond", statement=Lt(accuracy, bar),
         words="On random paths of 24 vertices, what lies within 3^L of a vertex u and of a vertex v tells pairs u, v at no distance beyond 3^L from "
               "pairs that are not connected.", grid={"full": tuple(c for c in cases["bounded"] if not _is_within(c))}, assumes=beyond,
-        must_fail=Twin(cases["bounded"][2], "within 3^L"), expected="FAILS",
+        must_fail=Twin(cases["bounded"][2], "within 3^L"), known="FAILS",
         note="Fails, at L = 2 for every distance: who sees both ends of a path knows that nothing else is connected to it, and of 24 vertices one "
              "sees most. So where trained nets of two layers fail beyond 3^L, it is not for want of sight; of one layer it may be. net=bounded "
              f"says no where both ends of a path are in sight of u or of v, and otherwise counts what each of them sees. {note}", **shared)
@@ -217,7 +217,7 @@ def _hop_claims() -> Iterator[Claim]:
         "k with ceil(log2 k) + 2 <= L, as explicit weights do; k = 1 is induction.", Ge(accuracy, bar), source=_HOPS,
         grid=_hop_cases(lambda k, depth: layers_for_hops(k) <= depth),
         assumes={"ceil(log2 k) + 2 <= L": lambda c: layers_for_hops(c.hops) <= c.depth},
-        must_fail=Twin(Case(**induction, depth=2, shuffled=True), "labels of other sequences teach nothing"), expected="FAILS",
+        must_fail=Twin(Case(**induction, depth=2, shuffled=True), "labels of other sequences teach nothing"), known="FAILS",
         note="Fails for k = 2 in three layers, which stop just short of 95 % where k = 4, out of their reach, is learned beside it.")
     yield _claim(
         "hops_wall", "trained nets fail with fewer than floor(log2 k) + 2 layers", "Nets of L layers trained on hop_k typically do not answer "
@@ -304,7 +304,7 @@ def _depth_claims() -> Iterator[Claim]:
             ("hops_needed", "floor(log2 k) + 2 layers are needed for trained hops",
              "The least depth at which trained nets do hop_k is typically at least floor(log2 k) + 2; k = 1 is induction.",
              Ge(least, floor(log2) + 2), Ge(least, floor(log2) + 4), one, _HOPS, hops, beyond, False)):
-        yield _claim(key, title, words, statement, source=source, grid=grid, assumes=tried, note=note, expected="FAILS" if fails else "HOLDS",
+        yield _claim(key, title, words, statement, source=source, grid=grid, assumes=tried, note=note, known="FAILS" if fails else "",
                      must_fail=Twin(case, "another number of layers", other))
 
 
@@ -324,7 +324,7 @@ def _convergence_claims() -> Iterator[Claim]:
     hops = tuple(c for (task, symbols, alphabet, k_max), most in _HOPS_OF["full"].items() for c in Case.grid(
         task=task, symbols=symbols, alphabet=alphabet, hops_max=k_max, depth=range(1, most + 1)) if _is_deep(c))
     shared: dict[str, Any] = {"bar": "A training has succeeded where 99.9 % of fresh answers were right at two evaluations in a row. The share is "
-                                     "that of these seeds, without an interval: so few say little about others.", "expected": "FAILS"}
+                                     "that of these seeds, without an interval: so few say little about others.", "known": "FAILS"}
     yield _claim(
         "connectivity_converged", "half of the trainings on connectivity succeed where depth allows",
         "Where 3^L >= D, at least half of the seeds' trainings of nets of L layers succeed within their budget.", statement, source=_GRAPHS,
