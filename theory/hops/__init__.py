@@ -143,11 +143,13 @@ _APPENDIX = Source("sanford2024", "Appendix F.4", _SANFORD)
 # What is our own is credited to this project, and names what it was made after.
 _OWN_DEPTH = Source("depthlaw", f"after sanford2024, {_SANFORD}, Theorem 4.2")
 _OWN_WEIGHTS = Source("depthlaw", f"after sanford2024, {_SANFORD}, Appendix F.4")
-# Every short sequence; and long enough that k hops exist, on the alternating sequence and on many random tokens.
+# The largest k that the grid below executes: what can be said of an execution ends there; beyond it speaks the argument.
+LARGEST_EXECUTED = 64
+# Every short sequence; and long enough that k hops exist, on the alternating sequence and on random tokens.
 _GRID = {"quick": (*(Case(hops=k, tokens=40 + k, alphabet=4, repeats=bool(k % 2)) for k in (1, 2, 3, 4, 5, 6, 7, 8, 16, 17)),
                    *Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=2, exhaustive=True)),
          "theory": (*Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=3, exhaustive=True),
-                    *(Case(hops=k, tokens=60 + 3 * k, alphabet=3 + k % 3, repeats=bool(k % 2)) for k in range(1, 65)),
+                    *(Case(hops=k, tokens=60 + 3 * k, alphabet=3 + k % 3, repeats=bool(k % 2)) for k in range(1, LARGEST_EXECUTED + 1)),
                     *Case.grid(hops=(1, 5, 31, 32, 33), tokens=100, alphabet=(2, 10), repeats=(False, True)))}
 
 
