@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.theory.claim import quantity
 from depthlaw.theory.glossary import GLOSSARY, latex
 from depthlaw.theory.judgement import Verdict
 
@@ -20,10 +19,11 @@ from . import typesetting
 from .citations import bibtex_for
 from .delivery import DeliveryError, deliver
 from .figures import Caption, separation_rank
+from .findings import groups, reason
 from .records import Record, Store, canonical
 from .records import manifest as manifest_of
-from .report import CaseResult, ClaimResult
-from .terminal import number, prediction
+from .report import NOT_RUN, CaseResult, ClaimResult, verdict_name
+from .terminal import measured_side, prediction
 
 if TYPE_CHECKING:
     import jinja2
@@ -37,7 +37,7 @@ class AppendixError(Exception):
 
 @dataclass(frozen=True)
 class CaseLine:
-    """One case in print: what was measured and predicted, and the records behind it."""
+    """One case in print: the left side of the statement as measured and as stated, and the records behind it."""
 
     case: str
     measured: str
@@ -56,7 +56,6 @@ class Row:
     result: ClaimResult
     statement: str
     left: str
-    quantity: str
     symbols: tuple[tuple[str, str], ...]
     verdict: str
     slack: str
@@ -92,6 +91,16 @@ class Row:
     def quantifier(self) -> str:
         """For which weights or inputs the claim speaks, as a phrase after "for"."""
         return "some choice of weights (existence)" if self.claim.quantifier == "exists" else str(self.claim.quantifier)
+
+    @property
+    def control(self) -> str:
+        """What became of the negative control; what nothing ran is not said to have failed."""
+        control, why = self.result.control, self.claim.must_fail.why
+        if control is None:
+            return f"{NOT_RUN} ({why})"
+        if control.decision.verdict is Verdict.FAILS:
+            return f"fails, as it must, by record {control.records[0].id[:SHORT]} ({why})"
+        return f"{control.decision.verdict.value}, where it must fail ({why})"
 
     @property
     def decided(self) -> str:
@@ -172,16 +181,16 @@ def _row(result: ClaimResult) -> Row:
     symbols = sorted({s.name for s in claim.statement.free_symbols if s.name in GLOSSARY})
     lines = tuple(_line(result, case) for case in result.cases)
     worst = result.counterexample
-    measured = latex(quantity(claim.statement, result.cases[0].case)) if result.cases else ""
-    return Row(result, latex(claim.statement), latex(claim.statement.lhs), measured,
-               tuple((GLOSSARY[s].latex, GLOSSARY[s].meaning) for s in symbols), result.verdict.value,
+    return Row(result, latex(claim.statement), latex(claim.statement.lhs),
+               tuple((GLOSSARY[s].latex, GLOSSARY[s].meaning) for s in symbols), verdict_name(result),
                typesetting.factor(result.tightest), lines, lines[result.cases.index(worst)] if worst else None)
 
 
 def _line(result: ClaimResult, case: CaseResult) -> CaseLine:
     decision = case.decision
     predicted = prediction(result.claim, case) if case.measured is not None else "-"
-    return CaseLine(str(case.case), number(case.measured), predicted, decision.verdict.value, decision.certain, decision.reason,
+    # Both columns show the left side of the statement, so that they can be compared.
+    return CaseLine(str(case.case), measured_side(result.claim, case), predicted, case.verdict_name, decision.certain, decision.reason,
                     typesetting.factor(decision.slack), tuple(record.id[:SHORT] for record in case.records))
 
 
@@ -190,9 +199,8 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
     return {
         "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"], "runs": len(records),
         "stems": [(stem.replace("_", " "), list(group)) for stem, group in groupby(rows, key=lambda row: row.claim.stem)],
-        "rows": rows, "counts": [(verdict.value, counts[verdict.value]) for verdict in Verdict if counts[verdict.value]],
-        "findings": _findings(rows), "recalled": [row for row in rows if row.claim.reading == "recalled"],
-        "missing": sum(1 for row in rows if row.claim.measured for case in row.result.in_scope if case.measured is None),
+        "rows": rows, "counts": [(str(verdict), counts[verdict]) for verdict in (*Verdict, NOT_RUN) if counts[verdict]],
+        "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
         "environments": _environments(records), "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
         "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0)) for record in records), 1),
         "figure": caption, "macros": _macros(rows, suite, manifest, len(records)),
@@ -200,36 +208,11 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
 
 
 def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
-    """(heading, what it means, findings), failures first. An empty list is printed too: it says that there is none."""
-    failed = [row for row in rows if row.verdict == "FAILS"]
-    decided = [row for row in rows if row.verdict not in ("FAILS", "UNDECIDED")]
-    open_cases = {row.claim.key: [c for c in row.cases if c.verdict == "UNDECIDED"] for row in rows}
-    return [
-        ("Fails", "A counterexample is stored; each can be measured again by itself.",
-         [Finding(row, _failure(row), row.counterexample) for row in sorted(failed, key=lambda row: not row.result.unexpected)]),
-        ("Needs attention", "A run raised, a machine-checked argument broke, or a statement known to be wrong suddenly held.",
-         [Finding(row, row.result.unexpected) for row in rows if row.result.unexpected and row.verdict != "FAILS"]),
-        ("Vacuous", "The bound holds, but on every decided case by so large a factor that it says nothing about them.",
-         [Finding(row, "") for row in decided if row.result.vacuous]),
-        ("Undecided", "Nothing was decided, or nothing was measured.",
-         [Finding(row, _reasons(open_cases[row.claim.key]) or "no case was measured") for row in rows if row.verdict == "UNDECIDED"]),
-        ("Decided in part", "The verdict rests on the decided cases only.",
-         [Finding(row, _reasons(open_cases[row.claim.key])) for row in rows if row.verdict != "UNDECIDED" and open_cases[row.claim.key]]),
-        ("Conditional", "The statement rests on a conjecture; only its consequences were tested.",
-         [Finding(row, row.claim.note) for row in rows if row.verdict == "CONDITIONAL"]),
-    ]
-
-
-def _failure(row: Row) -> str:
-    if row.claim.awaited == "FAILS":
-        return f"expected: the statement is known to be wrong as {row.claim.reading}"
-    return f"unexpected: {row.result.unexpected}"
-
-
-def _reasons(lines: list[CaseLine]) -> str:
-    """What stands in the way, most frequent first."""
-    counts = Counter(line.reason for line in lines)
-    return "; ".join(f"{count} {'case' if count == 1 else 'cases'}: {reason}" for reason, count in counts.most_common())
+    """(heading, what it means, findings), failures of theorems first. An empty list is printed too: it says that there is none."""
+    row_of = {row.claim.key: row for row in rows}
+    return [(group.heading, group.meaning, [
+        Finding(row, reason(result), row.counterexample if row.verdict == "FAILS" else None)
+        for result in group.results for row in [row_of[result.claim.key]]]) for group in groups([row.result for row in rows])]
 
 
 def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:

@@ -16,6 +16,7 @@ from depthlaw.theory.judgement import Verdict
 
 from . import figures, terminal, trainings
 from .commands import open_store
+from .findings import groups, reason
 from .frontier import BELOW, KEY, Entry, entries, standing
 from .mutation import Mutant, mutate
 from .records import Store, manifest
@@ -121,7 +122,7 @@ def _cases(result: ClaimResult) -> Iterator[str]:
     shown = _telling(result)
     for row in shown:
         predicted = terminal.prediction(result.claim, row)
-        verdict = row.decision.verdict.value + (f": {md(row.decision.reason)}" if row.decision.reason else "")
+        verdict = row.verdict_name + (f": {md(row.decision.reason)}" if row.decision.reason else "")
         yield f"| {md_code(str(row.case))} | {md(terminal.measured_side(result.claim, row))} | {md(predicted)} | {verdict} |"
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
@@ -161,29 +162,21 @@ def glossary(claims: list[Claim]) -> str:
 
 
 def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
-    """What fails as printed or recalled, what is vacuous, what is undecided, what is conditional."""
+    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the arithmetic of printed numbers last."""
     lines = ["# Findings\n", f"Generated from the records of suite {suite}, manifest `{hash_}`.",
              "Each entry links to its page; a counterexample is re-checked by running the claim again, or by",
-             "`depthlaw recheck` where a certificate is named.\n"]
-    lines += ["## Fails\n", "A statement that is wrong as printed, reported or recalled.",
-              "A recalled wording may differ from the paper's: the verdict concerns the wording shown on the page.\n"]
-    for r in (r for r in judged if r.verdict is Verdict.FAILS):
-        lines.append(f"- {_link(r)} ({r.claim.source.key}, {r.claim.reading}): {md(sentence(r.claim.words))} {md(sentence(r.claim.note))}")
-        worst = r.counterexample
-        if worst is not None:
-            lines.append(f"  Counterexample {md_code(str(worst.case))}: measured {md(terminal.number(worst.measured))}, "
-                         f"stated {md(r.claim.statement.rel_op)} {md(terminal.prediction(r.claim, worst))}.")
-    lines += ["\n## Vacuous at the sizes tried\n", "Holds by more than a factor of a million on every decided case.\n"]
-    lines += [f"- {_link(r)}: tightest slack {md(terminal.slack(r.tightest))}." for r in judged if r.vacuous]
-    lines += ["\n## Undecided\n"]
-    for r in judged:
-        open_cases = [c for c in r.in_scope if c.decision.verdict is Verdict.UNDECIDED]
-        if open_cases:
-            example = open_cases[0]
-            lines.append(f"- {_link(r)}: {len(open_cases)} of {len(r.in_scope)} cases undecided, for instance "
-                         f"{md_code(str(example.case))} ({md(example.decision.reason)}). {md(r.claim.note)}")
-    lines += ["\n## Conditional\n", "Rests on a conjecture; what can be tested is consistent with it.\n"]
-    lines += [f"- {_link(r)}: {md(sentence(r.claim.words))}" for r in judged if r.verdict is Verdict.CONDITIONAL]
+             "`depthlaw recheck` where a certificate is named."]
+    for group in groups(judged):
+        lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
+        for r in group.results:
+            why = f" {md(sentence(reason(r)))}" if reason(r) else ""
+            lines.append(f"- {_link(r)} ({r.claim.weight}; {r.claim.source.key}, {r.claim.reading}): {md(sentence(r.claim.words))}{why} "
+                         f"{md(sentence(r.claim.note))}".rstrip())
+            worst = r.counterexample
+            if worst is not None and worst.measured is not None:
+                lines.append(f"  Counterexample {md_code(str(worst.case))}: {md_math(latex(r.claim.statement.lhs))} measured "
+                             f"{md(terminal.measured_side(r.claim, worst))}, stated {md(r.claim.statement.rel_op)} "
+                             f"{md(terminal.prediction(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
 
 

@@ -13,6 +13,9 @@ from .decisions import Decisions
 from .records import Record, Store, decode, digest, encode
 from .suite import Failure, Run, control_run, load_claims
 
+# What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is none.
+NOT_RUN = "not run"
+
 # A bound that holds by a factor of a million says nothing about the case at hand.
 VACUOUS = 6.0
 
@@ -25,6 +28,17 @@ class CaseResult:
     measured: Measured | None
     decision: Decision
     records: tuple[Record, ...] = ()
+
+    @property
+    def verdict_name(self) -> str:
+        """The verdict as every report prints it: "not run" where a case in scope has no record."""
+        missing = self.measured is None and self.decision.verdict is not Verdict.OUT_OF_SCOPE
+        return NOT_RUN if missing else self.decision.verdict.value
+
+    @property
+    def undecided(self) -> bool:
+        """Whether it was measured, and neither side is certain."""
+        return self.measured is not None and self.decision.verdict is Verdict.UNDECIDED
 
 
 @dataclass(frozen=True)
@@ -53,6 +67,16 @@ class ClaimResult:
     def in_scope(self) -> list[CaseResult]:
         """The cases that satisfy every assumption."""
         return [c for c in self.cases if c.decision.verdict is not Verdict.OUT_OF_SCOPE]
+
+    @property
+    def missing(self) -> list[CaseResult]:
+        """The cases in scope that have no record."""
+        return [c for c in self.in_scope if c.measured is None]
+
+    @property
+    def undecided(self) -> list[CaseResult]:
+        """The cases that were measured and are undecided."""
+        return [c for c in self.cases if c.undecided]
 
     @property
     def settled(self) -> bool:
@@ -113,12 +137,12 @@ class ClaimResult:
             return f"the proof breaks at: {broken[0]}"
         if not self.measured:
             return ""
-        awaited, complete = self.claim.awaited, self.in_scope and all(c.measured is not None for c in self.in_scope)
+        awaited, complete = self.claim.awaited, self.in_scope and not self.missing
         if self.verdict is Verdict.FAILS and awaited != "FAILS":
             return f"FAILS at [{self.counterexample.case}]" if self.counterexample else "FAILS"
-        undecided = next((c for c in self.cases if c.measured is not None and c.decision.verdict is Verdict.UNDECIDED), None)
-        if undecided and awaited == "HOLDS":
-            return f"UNDECIDED at [{undecided.case}], where HOLDS was expected: {undecided.decision.reason}"
+        if self.undecided and awaited == "HOLDS":
+            first = self.undecided[0]
+            return f"UNDECIDED at [{first.case}], where HOLDS was expected: {first.decision.reason}"
         if complete and awaited in ("FAILS", "UNDECIDED") and self.verdict.value != awaited:
             return f"known to be {awaited}, but is {self.verdict.value}"
         return ""
@@ -263,10 +287,6 @@ class _Judge:
         return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 
-# What stands in the place of a verdict where nothing is recorded.
-NOT_RUN = "not run"
-
-
 def verdict_name(result: ClaimResult) -> str:
     """The verdict as every report prints it: "not run" where nothing was measured or argued."""
     return result.verdict.value if result.measured else NOT_RUN
@@ -282,9 +302,10 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
         "control": {"why": claim.must_fail.why, "fails": result.control.decision.verdict is Verdict.FAILS} if result.control else None,
         "kind": claim.kind, "quantifier": claim.quantifier, "reading": claim.reading, "source": str(claim.source),
         "decided": len(result.decided), "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
+        "missing": len(result.missing), "undecided": len(result.undecided), "weight": claim.weight,
         "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
-        "results": [{"case": c.case.fields(), "verdict": c.decision.verdict.value, "certain": c.decision.certain,
+        "results": [{"case": c.case.fields(), "verdict": c.verdict_name, "certain": c.decision.certain,
                      "slack_log10": c.decision.slack, "reason": c.decision.reason,
                      "measured": encode(c.measured) if c.measured else None, "records": [r.id for r in c.records]} for c in result.cases],
     }

@@ -16,7 +16,7 @@ from .measurement import Ball, Case, Exact, Measured, Outside, Proportion, Sampl
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["ALONE", "STEMS", "SUITES", "Ball", "Case", "Claim", "Exact", "Measured", "Outside", "Proportion", "Sample", "Source", "Step",
+__all__ = ["ALONE", "STEMS", "SUITES", "WITHDRAWN", "Ball", "Case", "Claim", "Exact", "Measured", "Outside", "Proportion", "Sample", "Source", "Step",
            "Twin", "at", "quantity", "registry"]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
@@ -32,6 +32,7 @@ ALONE = ("frontier", "gpu")
 Reading = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
+Weight = Literal["theorem", "measurement", "arithmetic"]
 
 
 @dataclass(frozen=True)
@@ -86,6 +87,8 @@ class Claim:
         premises: keys of the claims that it rests on: CONDITIONAL unless each of them is PROVED or ARGUED.
         expected: what was expected before anything was measured.
         known: what is known since, where it differs: FAILS or UNDECIDED. A verdict that differs from both is unexpected.
+        weight: what it would mean if it were wrong: a "theorem" or a step of one; a published "measurement" or a fit to some; the
+            "arithmetic" of printed numbers. Findings are sorted by it.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is asked
             about. One process measures all cases that differ in them alone, so that it need not measure twice.
@@ -113,6 +116,7 @@ class Claim:
     premises: tuple[str, ...] = ()
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
+    weight: Weight = "theorem"
     seeds: int = 1
     reads: tuple[str, ...] = ()
     needs: str = ""
@@ -139,6 +143,10 @@ class Claim:
     def predict(self, case: Case) -> Any:
         """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
         return self.predicted(self.statement, case) if self.predicted else at(self.statement.rhs, case)
+
+
+# Keys of claims that were merged into others or demoted to notes, and where what they said stands now. A key is never used again.
+WITHDRAWN: dict[str, str] = {}
 
 
 def at(expression: sympy.Expr, case: Case) -> sympy.Expr:

@@ -83,7 +83,7 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     if not (holds or fails):
         remedy = "more seeds would decide" if isinstance(value, Statistical) else "a sharper measurement would decide"
         return Decision(Verdict.UNDECIDED, reason=f"the measured interval overlaps the prediction: {remedy}")
-    if isinstance(value, Exact) and value.truncated and not _shown_in_spite(claim, case, value, holds, d):
+    if isinstance(value, Exact) and value.truncated and not _shown_in_spite(claim, case, value, holds, a, d):
         return Decision(Verdict.UNDECIDED, slack, reason=f"{TRUNCATED} at {value.value}: {TWICE} would decide")
     misses = getattr(value, "misses", 0.0)
     # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not safe.
@@ -97,14 +97,14 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=safe and _settles(claim, holds))
 
 
-def _shown_in_spite(claim: Claim, case: Case, value: Exact, holds: bool, d: sympy.Expr) -> bool:
+def _shown_in_spite(claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
     """Whether a truncated value decides all the same: it is a violation that a larger truth would only make larger, or it is twice what a lower
     bound asks for, so that a rank below the bound would have shown."""
     relation = claim.statement.rel_op
     if holds:
         half = _left(claim, case, Fraction(value.value) / 2)
         return relation in (">=", ">") and _compare(relation, half, half, d, d)[0]
-    return relation in ("<=", "<", "==")
+    return _survives_larger(relation, holds, a, d)
 
 
 def _settles(claim: Claim, holds: bool) -> bool:

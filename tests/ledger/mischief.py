@@ -47,7 +47,7 @@ def claims(*cases: Case) -> dict[str, Claim]:
     cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("MISCHIEF_RUNS", "60"))))
     # Never judged, so it needs no statement.
     claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
-                  measured, {"quick": cases}, Twin(Case(depth=1), "it is not run"))
+                  measured, {"quick": cases}, Twin(cases[0], "it is never judged"))
     return {KEY: claim}
 
 

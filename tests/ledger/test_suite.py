@@ -1,6 +1,7 @@
 """Plans, execution, resume, and what belongs to a run's identity."""
 import signal
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 import sympy
@@ -9,12 +10,12 @@ from depthlaw.ledger import suite as suite_module
 from depthlaw.ledger.driver import Stopped, execute
 from depthlaw.ledger.engines import Inline
 from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.report import results
+from depthlaw.ledger.report import as_json, results, verdict_name
 from depthlaw.ledger.suite import Run, code_digest, load_claims, plan
 from depthlaw.theory.claim import Case, Claim, Exact, Source, Step, Twin
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.measurement import Sample
+from depthlaw.theory.measurement import Ball, Outside, Sample
 
 L, degree = symbol("depth"), symbol("degree")
 
@@ -26,7 +27,7 @@ def cube(case: Case, seed: int) -> Exact:
 def fake(**changes) -> Claim:
     made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=sympy.Eq(degree, 3**L),
                  source=Source("levine2020", "x"),
-                 reading="derived", kind="identity", quantifier="all", measured=cube, must_fail=Twin(Case(depth=1), "x"),
+                 reading="derived", kind="identity", quantifier="all", measured=cube, must_fail=Twin(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
                  grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
     return replace(made, **changes)
 
@@ -78,15 +79,93 @@ def test_verdicts(tmp_path):
 
     assert verdict(fake(measured=lambda c, s: Exact(7)), "fails").unexpected.startswith("FAILS at [depth=1]")
     assert verdict(fake(measured=lambda c, s: Exact(7), known="FAILS"), "expected").unexpected == ""
-    assert "but is HOLDS" in verdict(fake(known="FAILS"), "surprise").unexpected
+    assert verdict(fake(known="FAILS"), "surprise").unexpected == "known to be FAILS, but is HOLDS"
     assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
     scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
     assert (len(scope.decided), len(scope.in_scope), len(scope.cases)) == (1, 1, 2)
     assert verdict(fake(measured=None, needs="empirics"), "needs").verdict is Verdict.UNDECIDED
-    proved = verdict(fake(proof=lambda s: [Step("base", True)]), "proved")
-    assert (proved.verdict, proved.unexpected) == (Verdict.PROVED, "")
     broken = verdict(fake(proof=lambda s: [Step("base", True), Step("step", None)]), "broken")
     assert (broken.verdict, broken.unexpected) == (Verdict.UNDECIDED, "the proof breaks at: step")
+
+
+def test_the_ladder(tmp_path):
+    """A verdict says no more than its evidence."""
+    def verdict(name: str, **changes) -> tuple[Verdict, str]:
+        result = run_all(fake(**changes), Store(tmp_path / name))[1]
+        return result.verdict, result.unexpected
+
+    steps = {"proof": lambda s: [Step("base", True)]}
+    cases = {"kind": "two-sided", "quantifier": "exists"}
+    covers = {"evidence": "certificate", "certified": lambda c: True}
+    assert verdict("argued", **steps) == (Verdict.ARGUED, "")
+    assert verdict("checks", **steps, evidence="checks") == (Verdict.HOLDS, "")
+    assert verdict("settled", **cases) == (Verdict.HOLDS, "")
+    assert verdict("certified", **cases, **steps, **covers) == (Verdict.PROVED, "")
+    assert verdict("one case without", **cases, **steps, **covers | {"certified": lambda c: c.depth == 1}) == (Verdict.HOLDS, "")
+    assert verdict("not only its cases", **steps, **covers) == (Verdict.HOLDS, "")
+    assert verdict("no recheck", **cases, **covers) == (Verdict.HOLDS, "")
+
+
+def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
+    def both(name: str, **changes):
+        premise, claim = fake(key="separation_rank/premise", **changes), fake(premises=("separation_rank/premise",))
+        found, store = {c.key: c for c in (premise, claim)}, Store(tmp_path / name)
+        execute(plan(found, "quick"), store, Inline())
+        return results(found, "quick", store)[1]
+
+    held = both("held")
+    assert (held.verdict, held.premise_refuted, dict(held.premises)) == (
+        Verdict.CONDITIONAL, "", {"separation_rank/premise": "HOLDS"})
+    refuted = both("refuted", measured=lambda c, s: Exact(7), known="FAILS")
+    assert (refuted.verdict, refuted.premise_refuted) == (Verdict.CONDITIONAL, "separation_rank/premise")
+    assert both("argued", proof=lambda s: [Step("base", True)]).verdict is Verdict.HOLDS
+
+
+def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
+    def wide(case: Case, seed: int) -> Ball | Exact:
+        return cube(case, seed) if case.depth == 1 else Ball(Fraction(1), Fraction(100))
+
+    result = run_all(fake(measured=wide), Store(tmp_path / "new"))[1]
+    assert result.verdict is Verdict.UNDECIDED
+    assert result.unexpected.startswith("UNDECIDED at [depth=2], where HOLDS was expected")
+    assert run_all(fake(measured=wide, known="UNDECIDED"), Store(tmp_path / "known"))[1].unexpected == ""
+    settled = run_all(fake(known="UNDECIDED"), Store(tmp_path / "decided"))[1]
+    assert settled.unexpected == "known to be UNDECIDED, but is HOLDS"
+
+
+def test_negative_controls_are_runs_and_must_fail(tmp_path):
+    def sabotaged(case: Case, seed: int) -> Exact:
+        return Exact(2**case.depth)
+
+    elsewhere = fake(must_fail=Twin(Case(depth=3), "base 2", statement=sympy.Eq(degree, 2**L)))
+    done, result = run_all(elsewhere, Store(tmp_path / "a"))
+    assert [str(run) for run in done][-1] == "separation_rank/fake [depth=3]"
+    assert (result.control.decision.verdict, result.unexpected) == (Verdict.FAILS, "")
+
+    # A sabotaged measurement of a case of the grid is a run of its own, which never stands in for the case's.
+    own = fake(must_fail=Twin(Case(depth=2), "base 2", measured=sabotaged))
+    done, result = run_all(own, Store(tmp_path / "b"))
+    assert [str(run) for run in done][-1] == "separation_rank/fake [depth=2] (negative control)"
+    assert (result.verdict, result.control.measured, result.cases[1].measured) == (Verdict.HOLDS, Exact(4), Exact(9))
+
+    toothless = fake(must_fail=Twin(Case(depth=1), "nothing is changed"))
+    assert run_all(toothless, Store(tmp_path / "c"))[1].unexpected == "the negative control does not fail but HOLDS: nothing is changed"
+
+
+def test_an_instance_that_breaks_an_assumption_is_out_of_scope(tmp_path):
+    def drawn(case: Case, seed: int) -> Exact | Outside:
+        return cube(case, seed) if case.depth == 1 else Outside("the norm is at most 1")
+
+    result = run_all(fake(measured=drawn), Store(tmp_path))[1]
+    assert [c.decision.verdict for c in result.cases] == [Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
+    assert result.cases[1].decision.reason == "assumption broken: the norm is at most 1"
+    assert (result.verdict, len(result.in_scope), result.missing) == (Verdict.HOLDS, 1, [])
+
+
+def test_what_has_no_record_is_not_run(tmp_path):
+    result = results({"x": fake()}, "quick", Store(tmp_path))[0]
+    assert (verdict_name(result), [c.verdict_name for c in result.cases], result.undecided) == ("not run", ["not run"] * 2, [])
+    assert as_json(result)["verdict"] == "not run"
 
 
 def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):

@@ -12,7 +12,7 @@ from depthlaw.theory.claim import Case, Claim, Source, Twin
 from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge, log_base
-from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample
+from depthlaw.theory.measurement import Ball, Exact, Outside, Proportion, Sample
 
 L, sep = symbol("depth"), symbol("sep")
 CASE = Case(depth=2)
@@ -49,6 +49,33 @@ def test_equality_of_irrational_sides_is_decided_by_algebra():
     assert judge(made, CASE, Exact(9)).verdict is Verdict.HOLDS
     assert judge(made, CASE, Exact(9)).slack == 0
     assert judge(made, CASE, Exact(10)).verdict is Verdict.FAILS
+
+
+@pytest.mark.parametrize(("statement", "value", "verdict"), [
+    # The bound is 9: full rank of 9 inputs could not have come out below it, that of 18 could.
+    (GE, 9, "UNDECIDED"), (GE, 17, "UNDECIDED"), (GE, 18, "HOLDS"), (GE, 8, "UNDECIDED"),
+    (LE, 9, "UNDECIDED"), (LE, 10, "FAILS"), (EQ, 9, "UNDECIDED"), (EQ, 10, "FAILS"), (EQ, 8, "UNDECIDED"),
+])
+def test_a_truncated_measurement_decides_only_what_more_inputs_could_not_change(statement, value, verdict):
+    found = judge(claim(statement), CASE, Exact(value, misses=1.0, truncated=True))
+    assert found.verdict == verdict
+    assert ("measurement truncated" in found.reason) == (verdict == "UNDECIDED")
+
+
+def test_a_truncated_measurement_inside_a_logarithm():
+    made = claim(sympy.Ge(sympy.log(sep) / sympy.log(3), L), quantifier="almost every")
+    assert judge(made, CASE, Exact(17, misses=1.0, truncated=True)).verdict is Verdict.UNDECIDED
+    assert judge(made, CASE, Exact(18, misses=1.0, truncated=True)).certain
+
+
+def test_truncated_means_that_the_truth_may_be_larger():
+    with pytest.raises(ValueError, match="misses must be 1"):
+        Exact(9, truncated=True)
+
+
+def test_an_instance_outside_the_assumptions_is_out_of_scope_even_for_a_control():
+    found = judge(claim(GE), CASE, Outside("gamma bounds the computed gamma"), force=True)
+    assert (found.verdict, found.reason) == (Verdict.OUT_OF_SCOPE, "assumption broken: gamma bounds the computed gamma")
 
 
 def test_rate_holds_only_when_the_measured_interval_lies_inside():
