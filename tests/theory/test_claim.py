@@ -6,7 +6,7 @@ from importlib.resources import files
 import pytest
 
 from depthlaw.ledger.suite import load_claims
-from depthlaw.theory.claim import STEMS, SUITES, Claim, at, quantity
+from depthlaw.theory.claim import STEMS, SUITES, WITHDRAWN, Claim, at, quantity
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Case, Exact
@@ -16,7 +16,7 @@ IDS = [c.key for c in CLAIMS]
 BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
-# Trainings take minutes: tests/empirics/test_trained_depth.py has their twins.
+# Trainings take minutes: tests/empirics/test_trained_depth.py has their negative controls.
 QUICK = [c for c in CLAIMS if c.stem != "trained_depth"]
 each_quick_claim = pytest.mark.parametrize("claim", QUICK, ids=[c.key for c in QUICK])
 
@@ -46,6 +46,31 @@ def test_form(claim: Claim):
 
 
 @each_claim
+def test_what_the_verdict_may_say_is_declared(claim: Claim):
+    """The ladder of docs/decisions/0007."""
+    assert bool(claim.proof) == bool(claim.rests_on), "a proof says in one line what of it a reader must check; nothing else does"
+    assert len(claim.rests_on) <= 300
+    assert "\n" not in claim.rests_on
+    assert (claim.evidence == "certificate") == (claim.certified is not None)
+    assert claim.evidence != "certificate" or (claim.proof and claim.kind == "two-sided")
+    assert claim.evidence == "argument" or claim.proof
+    assert claim.key not in claim.premises
+    assert set(claim.premises) <= set(IDS)
+    assert claim.known != claim.expected, "known is what is known since, where it differs"
+    if claim.reading == "universal":
+        assert '"' in claim.note, "a universal reading quotes the sentence that it hardens"
+    if claim.kind == "conditional":
+        assert claim.note, "what it is conditional on"
+
+
+def test_withdrawn_keys_are_not_used_again_and_say_where_their_content_went():
+    assert not set(WITHDRAWN) & set(IDS)
+    for where in WITHDRAWN.values():
+        assert where
+        assert all(key in IDS for key in re.findall(r"\b[a-z_]+/[a-z0-9_]+\b", where))
+
+
+@each_claim
 def test_grid_has_cases_and_one_in_scope(claim: Claim):
     cases = [c for suite in SUITES for c in claim.grid.get(suite, ())]
     assert cases
@@ -62,7 +87,7 @@ def test_statement_uses_the_glossary_and_prints(claim: Claim):
 
 
 @each_quick_claim
-def test_failing_twin_fails(claim: Claim):
+def test_negative_control_fails(claim: Claim):
     if claim.measured is None and claim.must_fail.measured is None:
         pytest.skip("needs the extra " + claim.needs)
     twin = claim.must_fail
@@ -90,13 +115,13 @@ def test_measured_runs_while_predicted_raises_and_does_not_refute(claim: Claim, 
     case = first_decidable(claim)
     value = claim.measured(case, 0)
     monkeypatch.undo()
-    # The harness of the twins says FAILS of the mutation alone: the true statement passes on its own first case.
+    # A control FAILS by its mutation alone: the true statement passes on its own first case.
     if claim.awaited != "FAILS":
         assert judge(claim, case, value).verdict is not Verdict.FAILS
 
 
-def test_a_twin_is_not_vacuous():
-    """The harness above would notice a twin that does not fail."""
+def test_the_check_of_negative_controls_can_fail():
+    """The test above would notice a control that does not fail."""
     claim = next(c for c in CLAIMS if c.key == "separation_rank/degree")
     decision = judge(claim, Case(depth=2, width=2), Exact(9), force=True)
     assert decision.verdict is Verdict.HOLDS
