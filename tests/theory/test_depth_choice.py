@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from depthlaw.theory import depth_choice as dc
+from depthlaw.theory.depth_choice import measured as measured_by
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Case, Exact
@@ -142,7 +143,7 @@ def test_bad_numbers_are_refused_in_one_line(function, bad: float) -> None:
 # --- the claims ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "suite"), [(name, suite) for name, c in CLAIMS.items() for suite in c.grid])
+@pytest.mark.parametrize(("name", "suite"), [(name, suite) for name, c in CLAIMS.items() if c.awaited == "HOLDS" for suite in c.grid])
 def test_every_case_holds(name: str, suite: str) -> None:
     claim = CLAIMS[name]
     for case in claim.grid[suite]:
@@ -153,6 +154,8 @@ def test_every_case_holds(name: str, suite: str) -> None:
 @pytest.mark.parametrize("name", [name for name, c in CLAIMS.items() if c.proof])
 def test_proof_holds_and_breaks_on_the_twin(name: str) -> None:
     claim = CLAIMS[name]
+    assert claim.evidence == "argument"
+    assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds is True for step in claim.proof(claim.statement))
     assert not all(step.holds for step in claim.proof(claim.must_fail.statement))
 
@@ -165,17 +168,20 @@ def test_proof_of_an_inversion_refuses_a_statement_without_lambert_w(name: str) 
 
 
 @pytest.mark.parametrize(("constant", "value", "turned"), [
-    ("FIT_A", 5.049, {"levine_fit_width", "levine_fit_depth", "gpt3_projection"}),
-    ("FIT_B", 5.65e-2, {"levine_fit_width", "levine_fit_depth", "gpt3_projection"}),
+    ("FIT_A", 5.049, {"levine_fit_width", "levine_fit_depth"}),
+    ("FIT_B", 5.65e-2, {"levine_fit_width", "levine_fit_depth"}),
     ("FIT_VAR_A", 9.5e-4, {"levine_fit_error"}),
     ("FIT_VAR_B", 1.84e-6, {"levine_fit_error"}),
     ("FIT_COV", -3.84e-5, {"levine_fit_error"}),
 ])
 def test_changing_a_constant_turns_verdicts(monkeypatch: pytest.MonkeyPatch, constant: str, value: float, turned: set[str]) -> None:
     monkeypatch.setattr(dc, constant, value)
-    failing = {c.key.partition("/")[2] for c in dc.claims()
-               if any(judge(c, case, c.measured(case, 0)).verdict is Verdict.FAILS for case in c.grid["quick"])}
+    failing = {c.key.partition("/")[2] for c in dc.claims() if c.awaited == "HOLDS"
+               and any(judge(c, case, c.measured(case, 0)).verdict is Verdict.FAILS for case in c.grid["quick"])}
     assert failing == turned
+    if constant in ("FIT_A", "FIT_B"):
+        changed = next(c for c in dc.claims() if c.key == "depth_choice/gpt3_projection")
+        assert set(failing_cases(CLAIMS["gpt3_projection"])) < set(failing_cases(changed))
 
 
 def test_threshold_values_of_the_claims() -> None:
@@ -186,8 +192,38 @@ def test_threshold_values_of_the_claims() -> None:
     assert [int(inverse.predict(Case(depth=L))) for L in (4, 5, 6, 7)] == [314928, 3542940, 38263752, 401769396]
 
 
-def test_gpt3_table_and_never_binds_are_complete() -> None:
-    assert [int(CLAIMS["gpt3_projection"].predict(case)) for case in CLAIMS["gpt3_projection"].cases("quick")] == [23, 32, 60, 80]
+def failing_cases(claim) -> list[Case]:
+    return [case for case in claim.cases("theory") if judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS]
+
+
+def test_every_row_of_the_projection_table_is_asked_and_the_one_that_fails_is_not_left_out() -> None:
+    claim = CLAIMS["gpt3_projection"]
+    cases = claim.cases("quick")
+    assert [(c.model, c.stated_in) for c in cases] == [(r["model"], r["stated_in"]) for r in measured_by.projections()]
+    assert [int(claim.predict(case)) for case in cases] == [23, 32, 37, 42, 47, 54, 60, 80, 95, 95]
+    assert [(c.model, c.stated_in) for c in failing_cases(claim)] == [("GPT-3 Large", "Table 1"), ("1 trillion", "authors' page")]
+    assert claim.known == "FAILS"
+    # Neither the lost digits of the constants nor a nominal size in place of 12 L d^2 turns 37 into 38.
+    for a in (-5e-4, 5e-4):
+        for b in (-5e-5, 5e-5):
+            moved = lambertw((dc.FIT_B + b) * 679477248 / 6 * math.exp(-2 * (dc.FIT_A + a))).real / 2 / (dc.FIT_B + b)
+            assert 37.36 < moved < 37.45
+
+
+def test_projections_repeat_the_trained_shapes() -> None:
+    for row in measured_by.projections():
+        if row["trained_depth"]:
+            assert int(row["parameters"]) == 12 * int(row["trained_depth"]) * int(row["trained_width"]) ** 2
+
+
+def test_the_width_of_a_trillion_parameters_goes_with_the_depth_of_the_authors_page() -> None:
+    claim = CLAIMS["projected_widths"]
+    assert [(c.projected_depth, c.width) for c in failing_cases(claim)] == [(95, 30100)]
+    assert round(math.sqrt(10**12 / (12 * 92)), -2) == 30100
+    assert measured_by.width_gap(12 * 7 * 123**2, 7, 123).high < Fraction(1, 10**9)
+
+
+def test_never_binds_is_complete() -> None:
     claim = CLAIMS["threshold_never_binds"]
     listed = {m.name for m in dc.models() if m.parameters > 10**8}
     assert {case.model for case in claim.cases("theory")} == listed

@@ -225,7 +225,7 @@ def claims() -> Iterator[Claim]:
     yield from _threshold_claims()
     yield from _fit_claims()
     yield _fit_error_claim()
-    yield _gpt3_claim()
+    yield from _projection_claims()
     yield _never_binds_claim()
 
 
@@ -248,7 +248,9 @@ def _threshold_claims() -> Iterator[Claim]:
               "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18))},
         must_fail=Twin(Case(parameters=10**9), "base 2 in place of base 3",
                        statement=Eq(depth, _nine_decimals(LambertW(N * four / 12) / four))),
-        proof=measured_by.threshold_proof, note="The threshold concerns attention without softmax, feed-forward layers and residuals.")
+        proof=measured_by.threshold_proof,
+        rests_on="machine: the closed form solves 12 L 9^L = N, which grows with L; prose: so L >= log_3(d) exactly from that depth on",
+        note="The threshold concerns attention without softmax, feed-forward layers and residuals.")
     yield Claim(
         key="depth_choice/threshold_inverse", title="largest budget a depth serves under the threshold",
         words="For every depth L the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters.",
@@ -256,7 +258,8 @@ def _threshold_claims() -> Iterator[Claim]:
         source=source, reading="derived", kind="identity", quantifier="all",
         measured=lambda case, seed: Exact(measured_by.weights(case.depth, measured_by.widest(case.depth))),
         grid={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
-        must_fail=Twin(Case(depth=6), "3^L in place of d^2 = 9^L", statement=Eq(symbol("threshold_parameters"), 12 * L * 3**L)))
+        must_fail=Twin(Case(depth=6), "3^L in place of d^2 = 9^L", statement=Eq(symbol("threshold_parameters"), 12 * L * 3**L)),
+        note="So the threshold asks for one more layer when the width grows by a factor 3, and for 0.91 layers more per factor e.")
 
 
 def _fit_claims() -> Iterator[Claim]:
@@ -273,10 +276,12 @@ def _fit_claims() -> Iterator[Claim]:
               "a = 5.039 and b = 0.0555; here to the nearest integer, measured by inverting the other published form L = (ln d - a) / b.",
         statement=Eq(width, floor(exp(a + b * L) + half)),
         source=Source("bigscience", "math/README.md, after levine2020"), reading="reported", kind="empirical fit", quantifier="all",
+        weight="measurement",
         measured=lambda case, seed: Exact(measured_by.nearest_width(case.depth)),
         grid={"quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)), "theory": Case.grid(depth=(1, 64, 96, 118))},
         must_fail=Twin(Case(depth=48), "b = 0.0565", statement=Eq(width, floor(exp(a + Rational("0.0565") * L) + half))),
-        note="Says that the published forms of the fit agree, not that nets obey it. Nets of 6 to 48 layers are behind it.")
+        note="Says that the published forms of the fit agree, not that nets obey it. Nets of 6 to 48 layers are behind it. By its slope it "
+             "asks for 18.0 more layers when the width grows by a factor e, and for 19.8 by a factor 3.")
     yield Claim(
         key="depth_choice/levine_fit_depth", title="Levine's fit solved for a budget",
         words="For every budget N the depth L with N = 12 L exp(2 a + 2 b L) is W(b N / (6 e^(2 a))) / (2 b), a = 5.039, b = 0.0555; "
@@ -289,7 +294,9 @@ def _fit_claims() -> Iterator[Claim]:
               "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
         must_fail=Twin(Case(parameters=10**8), "a factor 2 lost in W's argument",
                        statement=Eq(depth, _nine_decimals(LambertW(b * N / (12 * exp(2 * a))) / (2 * b)))),
-        proof=measured_by.fit_proof, note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters.")
+        weight="measurement", proof=measured_by.fit_proof,
+        rests_on="machine: the closed form solves 12 L exp(2 a + 2 b L) = N, which grows with L; the constants are those published",
+        note="An algebraic fact about the fit, which extrapolates beyond 48 layers or about 6e8 parameters.")
 
 
 def _fit_error_claim() -> Claim:
@@ -308,29 +315,45 @@ def _fit_error_claim() -> Claim:
         measured=lambda case, seed: Exact(measured_by.propagated(case.depth)),
         grid={"quick": Case.grid(depth=(1, 6, 12, 24, 48)), "theory": Case.grid(depth=(80, 118))},
         must_fail=Twin(Case(depth=24), "the covariance counted once", statement=Eq(variance, 4 * (var_a + L**2 * var_b + L * cov))),
-        proof=measured_by.error_proof,
+        weight="measurement", proof=measured_by.error_proof,
+        rests_on="machine: gradient of ln N through the covariance, for every L; recalled: the three entries of the covariance",
         note=_AS_RECALLED + ". The variances too are recalled; their roots agree with the recalled errors 0.030 and 1.3e-3.")
 
 
-def _gpt3_claim() -> Claim:
-    from sympy import Eq, Rational, floor
+def _projection_claims() -> Iterator[Claim]:
+    from sympy import Eq, Lt, Rational, floor
 
     from ..glossary import symbol
 
-    L, d, projected, half = symbol("depth"), symbol("width"), symbol("projected_depth"), Rational(1, 2)
-    b = _exact(FIT_B)
-    return Claim(
-        key="depth_choice/gpt3_projection", title="projected depths of the GPT-3 models",
-        words="For each listed GPT-3 model of trained depth L and width d, the projected depth in Table 1 is the solution of "
-              "Levine's fit at N = 12 L d^2, rounded to an integer.",
-        statement=Eq(projected, floor(_fit_depth(12 * L * d**2, _exact(FIT_A), b) + half)),
-        source=Source("levine2020", "Table 1", _V3), reading="recalled", kind="empirical fit", quantifier="all",
-        measured=lambda case, seed: Exact(measured_by.GPT3_PROJECTED[case.model]),
-        grid={"quick": (Case(model="GPT-3 Small", depth=12, width=768), Case(model="GPT-3 Medium", depth=24, width=1024),
-                        Case(model="GPT-3 13B", depth=40, width=5140), Case(model="GPT-3 175B", depth=96, width=12288))},
-        must_fail=Twin(Case(model="GPT-3 13B", depth=40, width=5140), "a = 5.1",
-                       statement=Eq(projected, floor(_fit_depth(12 * L * d**2, Rational("5.1"), b) + half))),
-        note=_AS_RECALLED + ". Measured: the entries of the table.")
+    N, projected, half = symbol("parameters"), symbol("projected_depth"), Rational(1, 2)
+    a, b, rows = _exact(FIT_A), _exact(FIT_B), measured_by.projections()
+    depths = tuple(Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"])) for r in rows)
+    thirteen = next(case for case in depths if case.model == "GPT-3 13B")
+    yield Claim(
+        key="depth_choice/gpt3_projection", title="projected depths of the GPT-3 models and of 10^12 parameters",
+        words="Every projected depth in Table 1, and the one that the authors' page gives for 10^12 parameters, is the solution of Levine's "
+              "fit at N = 12 L d^2 of the trained shape (or at 10^12), rounded to an integer.",
+        statement=Eq(projected, floor(_fit_depth(N, a, b) + half)),
+        source=Source("levine2020", "Table 1, all nine rows; and the authors' page", _V3), reading="recalled", kind="empirical fit",
+        quantifier="all", known="FAILS", weight="measurement",
+        measured=lambda case, seed: Exact(measured_by.projected(case)), grid={"quick": depths},
+        must_fail=Twin(thirteen, "a = 5.1", statement=Eq(projected, floor(_fit_depth(N, Rational("5.1"), b) + half))),
+        note=_AS_RECALLED + ". Measured: the entries of the table. GPT-3 Large is given 38 layers where the fit gives 37.4; the rounding of a "
+             "and b moves that by less than 0.04, and the fit's own standard error there is 0.35. For 10^12 the table's 95 is the rounded 94.7, "
+             "the page's 92 is not: the two contradict each other. The other eight rows agree; within one layer all but the 92 do.")
+    widths = tuple(Case(model=r["model"], parameters=int(r["parameters"]), projected_depth=int(r["projected_depth"]),
+                        stated_in=r["stated_in"], width=int(r["projected_width"] or measured_by.projected_width(r["model"]))) for r in rows)
+    gap = symbol("rounding_gap")
+    yield Claim(
+        key="depth_choice/projected_widths", title="projected widths spend the budget at the projected depth",
+        words="In every row the projected width is sqrt(N / (12 L)) at the projected integer depth L, to less than one unit of its third "
+              "digit, whether rounded or cut off; the depth of the authors' page is taken with the table's width.",
+        statement=Lt(gap, 1), source=Source("levine2020", "Table 1, all nine rows; how it was computed is our reconstruction", _V3),
+        reading="derived", kind="upper", quantifier="all", known="FAILS", weight="arithmetic",
+        measured=lambda case, seed: measured_by.width_gap(case.parameters, case.projected_depth, case.width), grid={"quick": widths},
+        must_fail=Twin(widths[4], "a twentieth of a unit", statement=Lt(gap, Rational(1, 20))),
+        note="The entries are as recalled. In the row of 10^12 parameters a depth of 95 would go with a width of 29,618; the recalled "
+             "30,100 goes with the 92 layers of the authors' page. As recalled, that row contradicts itself.")
 
 
 def _never_binds_claim() -> Claim:
@@ -347,7 +370,7 @@ def _never_binds_claim() -> Claim:
         key="depth_choice/threshold_never_binds", title="built models are deeper than log_3(d)",
         words="Every listed model with more than 1e8 parameters without embeddings has more than log_3(d) layers.",
         statement=Gt(symbol("depth"), log(symbol("width")) / log(Integer(3))),
-        source=Source("depthlaw", "theory/depth_choice/models.csv"), reading="derived", kind="lower", quantifier="all",
+        source=Source("depthlaw", "theory/depth_choice/models.csv"), reading="derived", kind="lower", quantifier="all", weight="measurement",
         measured=lambda case, seed: Exact(model(case.model).layers),
         grid={"quick": (*cases[:12], cases[-1]), "theory": tuple(cases[12:-1])},
         assumes={"more than 1e8 parameters without embeddings": lambda case: model(case.model).parameters > 10**8},

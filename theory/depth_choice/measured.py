@@ -2,11 +2,14 @@
 and the arguments that cover every budget. The constants of Levine's fit are typed here a second time, so that neither copy can drift."""
 from __future__ import annotations
 
+import csv
 from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Step
+from ..measurement import Ball, Case, Step
 
 if TYPE_CHECKING:
     from flint import arb
@@ -14,8 +17,6 @@ if TYPE_CHECKING:
 # Levine's fit ln d = a + b L and its covariance; exact copies of the published decimals.
 A, B = Fraction("5.039"), Fraction("5.55e-2")
 VAR_A, VAR_B, COV = Fraction("9.4e-4"), Fraction("1.74e-6"), Fraction("-3.74e-5")
-# Table 1 of Levine et al.: the projected depths of four GPT-3 models.
-GPT3_PROJECTED = {"GPT-3 Small": 23, "GPT-3 Medium": 32, "GPT-3 13B": 60, "GPT-3 175B": 80}
 # Real depths are compared as integers: floor(10^9 L).
 UNITS = 10**9
 
@@ -94,6 +95,38 @@ def nearest_width(depth: int) -> int:
     while below(high):
         high *= 2
     return _last(below, 1, high)
+
+
+@cache
+def projections() -> tuple[dict[str, str], ...]:
+    """Levine's table of projected shapes as recalled, every row, and the depth that the authors' page gives (projections.csv).
+
+    >>> len(projections())
+    10
+    """
+    with (Path(__file__).parent / "projections.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def projected(case: Case) -> int:
+    """The projected depth as stated for a model in one of the two places."""
+    return next(int(r["projected_depth"]) for r in projections() if (r["model"], r["stated_in"]) == (case.model, case.stated_in))
+
+
+def projected_width(name: str) -> int:
+    """The projected width of a model in the one place that states it."""
+    return next(int(r["projected_width"]) for r in projections() if r["model"] == name and r["projected_width"])
+
+
+def width_gap(parameters: int, depth: int, width: int) -> Ball:
+    """Distance of a printed width from sqrt(N / (12 L)), in units of its third digit, enclosed."""
+    import flint
+
+    from ..enclosure import from_fraction
+
+    unit = 10 ** (len(str(width)) - 3)
+    with flint.ctx.workprec(128):
+        return Ball.of(abs(from_fraction(Fraction(parameters, 12 * depth)).sqrt() - width) / unit).widened()
 
 
 def propagated(depth: int) -> Fraction:
