@@ -216,27 +216,32 @@ def for_hops(hops: int) -> Advice:
     >>> for_hops(16).headline
     '6 layers suffice for 16 hops: ceil(log2 k) + 2'
     """
-    from depthlaw.theory.hops import layers_for_hops
+    from depthlaw.theory.hops import LARGEST_EXECUTED, layers_for_hops
 
     printed, corrected = layers_for_hops(hops, reading="printed"), layers_for_hops(hops, reading="corrected")
     regime = "one causal head, constant width, precision O(log N); queries, keys and values are arbitrary functions of a token"
+    executed = f"executed here without an error up to k = {LARGEST_EXECUTED}"
+    if hops > LARGEST_EXECUTED:
+        executed += "; this k rests on the written argument"
     numbers = [Recommendation(
-        corrected, corrected, "suffices", "repaired construction", "ceil(log2 k) + 2, executed here with zero errors", regime,
+        corrected, corrected, "suffices", "repaired construction", f"ceil(log2 k) + 2, {executed}", regime,
         "depthlaw, claim hops/depth_corrected, after sanford2024, arXiv:2402.09268, Theorem 4.2", "derived",
-        "exact weights on every tested sequence; whether fewer layers are enough is open")]
+        "exact weights, right on every sequence executed; for all others it rests on a written argument; whether fewer layers are enough "
+        "is open")]
     if printed == corrected:
         claimed = "The paper claims floor(log2 k) + 2, the same number here" + ("; its printed construction fails." if hops > 1 else ".")
     else:
         claimed = (f"The paper claims floor(log2 k) + 2 = {printed}. Its printed construction fails; whether that depth suffices for one "
-                   "causal head is open. It does with a strict mask (claim hops/depth_strict_mask) or with ceil(log2(N + 1)) heads in "
-                   "layer 1 (claim hops/depth_log_heads).")
+                   "causal head is open. With a strict mask (claim hops/depth_strict_mask), or with ceil(log2(N + 1)) heads in layer 1 "
+                   f"(claim hops/depth_log_heads), it did on everything executed, up to k = {LARGEST_EXECUTED}.")
         numbers.insert(0, Recommendation(
             printed, printed, "claimed", "published count", "floor(log2 k) + 2", regime,
             "sanford2024, arXiv:2402.09268, Theorem 4.2", "printed",
-            "open for one causal head; true with a strict mask, or with ceil(log2(N + 1)) heads in layer 1"))
+            "open for one causal head; with a strict mask, or with ceil(log2(N + 1)) heads in layer 1, right on everything executed"))
     return Advice(
         f"Task: follow {hops:,} hop{'' if hops == 1 else 's'} (the k-hop induction heads task).",
-        f"{_layers(corrected)} suffice for {hops:,} hop{'' if hops == 1 else 's'}: ceil(log2 k) + 2",
+        f"{_layers(corrected)} suffice for {hops:,} hop{'' if hops == 1 else 's'}: ceil(log2 k) + 2"
+        + (f" (executed up to k = {LARGEST_EXECUTED}, argued beyond)" if hops > LARGEST_EXECUTED else ""),
         (claimed, "No unconditional lower bound is known here. If the one-versus-two-cycle conjecture holds and the net is narrow, order "
          "log(k) layers are needed; no constant is given (sanford2024, Corollary 4.3; printed)."), tuple(numbers))
 

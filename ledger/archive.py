@@ -22,7 +22,7 @@ from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Ball, Measured, Statistical, joined
 
 from .budget import UsageError, quoted
-from .commands import _dump, _report_set_aside, _say, open_store
+from .commands import _dump, _report_set_aside, _say, claims_with, open_store
 from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
 from .reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
 from .suite import Run, control_run, load_claims, plan
@@ -242,17 +242,17 @@ def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
 # --- clearing up ---------------------------------------------------------------------------------------------------------------
 
 
-def gc(folder: Path | None, delete: bool, json_output: bool) -> int:
+def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = None) -> int:
     """Remove what killed writers left behind, and list the records that no claim asks for now; with `delete`, remove these too.
 
-    What was set aside is never removed.
+    What was set aside is never removed. The records of somebody's own claims are asked for when their file `own` is given.
     """
     store = open_store(folder, read_only=True)
     if not (store.root / MARKER).is_file():
         raise UsageError(f"{store.root} is not a results folder (no {MARKER} in it); give one with --results DIR")
     _report_set_aside(store, Console(stderr=True, highlight=False))
     temporary = _stale(store.root / "tmp")
-    asked = wanted(load_claims())
+    asked = wanted(claims_with(own))
     unasked = sorted((record for record in store if record.id not in asked), key=run_key)
     files = [store.file_of(record.id) for record in unasked]
     size = sum(file.stat().st_size for file in files if file.exists())
@@ -297,9 +297,6 @@ def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
 
 def diff(first: Path, second: Path, json_output: bool) -> int:
     """Say which runs were added, removed or came out differently between two results folders or ledgers. Returns 1 when any did."""
-    for place in (first, second):
-        if not place.exists() and str(place) != "reference":
-            raise UsageError(f"{quoted(str(place))} does not exist; give results folders, ledger files, or the word reference")
     stores = _opened(first), _opened(second)
     claims = load_claims()
     asked = wanted(claims)

@@ -54,17 +54,22 @@ def parse_budget(text: str) -> int:
 
 
 def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
-    """A whole number of at least `least`, such as a diameter or a number of hops.
+    """A whole number of at least `least`, such as a diameter or a number of hops: 64, 1,000 or 1e3, read exactly.
 
-    >>> parse_count("64", "diameter", "--diameter 64")
-    64
+    >>> parse_count("64", "diameter", "--diameter 64"), parse_count("1e12", "number of hops", "--hops 16")
+    (64, 1000000000000)
 
     Raises:
-        UsageError: for anything else, and above 1e15.
+        UsageError: for anything else, such as 1.5, and above 1e15.
     """
     compact = text.strip()
-    if re.fullmatch(r"\+?\d{1,40}", compact, re.ASCII) and least <= int(compact) <= MOST_COUNT:
-        return int(compact)
+    found = _NUMBER.fullmatch(compact) if len(compact) <= 100 else None
+    if found and re.search(r"\d", found["digits"]) and found["sign"] != "-" and not found["suffix"]:
+        mantissa, power = Fraction(re.sub("[_,]", "", found["digits"]).rstrip(".")), int((found["power"] or "0")[:9])
+        # An exponent of this size decides by itself; the power is never computed.
+        value = mantissa * Fraction(10) ** power if abs(power) <= 99 + len(found["digits"]) else Fraction(-1)
+        if value.denominator == 1 and least <= value <= MOST_COUNT:
+            return int(value)
     raise UsageError(f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; try {example}")
 
 

@@ -1,9 +1,11 @@
 """The command line: parses arguments and hands them to the module that does the work. Heavy imports wait inside the commands."""
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -17,8 +19,26 @@ _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"depthlaw {version('depthlaw')}")
+        raise typer.Exit
+
+
+def _place(text: str) -> Path:
+    """A file or folder as it was typed. Nothing typed would be the folder one happens to stand in."""
+    if not text.strip():
+        raise UsageError("the name of a file or folder is empty; give its path, or . for the folder you are in")
+    return Path(text).expanduser()
+
+
 @app.callback(invoke_without_command=True)
-def _depthlaw(context: typer.Context) -> None:
+def _depthlaw(
+    context: typer.Context,
+    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)] = False,
+) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -46,14 +66,19 @@ def depth(
         typer.echo(advice.as_text(answers))
 
 
-_Results = Annotated[Path | None, typer.Option("--results", help="Results folder; by default depthlaw's folder among your data.")]
+_Results = Annotated[Path | None, typer.Option("--results", metavar="DIR", parser=_place,
+                                               help="Results folder; by default depthlaw's folder among your data.")]
+_Claims = Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
+                                              help="A Python file with claims of your own (see CONTRIBUTING.md).")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def verify(
     suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
-    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a stem; may be given several times.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a topic; may be given several times.")] = None,
+    own: Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
+                                             help="Run the claims of this Python file of yours; with --only also others.")] = None,
     results: _Results = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
@@ -73,7 +98,7 @@ def verify(
     from .effort import Effort
 
     effort = Effort(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
-    return commands.verify(suite, results, only=only or (), effort=effort, json_output=as_json, quiet=quiet)
+    return commands.verify(suite, results, only=only or (), own=own, effort=effort, json_output=as_json, quiet=quiet)
 
 
 @app.command()
@@ -88,16 +113,17 @@ def claims(
 
 
 @app.command()
-def show(key: Annotated[str, typer.Argument(help="A claim's key.")], results: _Results = None, as_json: _Json = False) -> int:
+def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None, results: _Results = None,
+         as_json: _Json = False) -> int:
     """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
     from . import commands
 
-    return commands.show(key, results, as_json)
+    return commands.show(key, results, as_json, own)
 
 
 @app.command()
 def appendix(
-    directory: Annotated[Path, typer.Argument(help="Folder to write.")],
+    directory: Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)],
     suite: Annotated[str, typer.Option("--suite", help="The suite whose records are published.")] = "quick",
     results: _Results = None,
     as_json: _Json = False,
@@ -177,7 +203,8 @@ def _records(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_Place = Annotated[Path | None, typer.Option("--results", help="Results folder, a ledger file, or the word reference.")]
+_Place = Annotated[Path | None, typer.Option("--results", metavar="PLACE", parser=_place,
+                                             help="Results folder, a ledger file, or the word reference.")]
 
 
 @records.command("list")
@@ -212,7 +239,7 @@ def records_verify(results: _Place = None, as_json: _Json = False) -> int:
 
 @records.command("export")
 def records_export(
-    file: Annotated[Path, typer.Argument(help="File to write.")],
+    file: Annotated[Path, typer.Argument(help="File to write.", parser=_place)],
     form: Annotated[str, typer.Option("--format", help="csv, sqlite or parquet; by default what the file's name says.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     results: _Place = None,
@@ -227,19 +254,20 @@ def records_export(
 @records.command("gc")
 def records_gc(
     delete: Annotated[bool, typer.Option("--delete", help="Remove the records listed.")] = False,
+    own: _Claims = None,
     results: _Results = None,
     as_json: _Json = False,
 ) -> int:
     """Remove stale temporary files; list the records that no claim asks for now."""
     from . import archive
 
-    return archive.gc(results, delete, as_json)
+    return archive.gc(results, delete, as_json, own)
 
 
 @records.command("diff")
 def records_diff(
-    first: Annotated[Path, typer.Argument(metavar="A", help="Results folder, ledger file, or the word reference.")],
-    second: Annotated[Path, typer.Argument(metavar="B", help="The same.")],
+    first: Annotated[Path, typer.Argument(metavar="A", parser=_place, help="Results folder, ledger file, or the word reference.")],
+    second: Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")],
     as_json: _Json = False,
 ) -> int:
     """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
@@ -250,8 +278,13 @@ def records_diff(
 
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on stderr), 130 (interrupted)."""
+    # None where whoever started it closed it.
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        return int(app(arguments, prog_name="depthlaw", standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name="depthlaw", standalone_mode=False) or 0)
+        # Here, where a full disk can still be told of, rather than at the interpreter's exit.
+        sys.stdout.flush()
+        return code
     except UsageError as error:
         return _complain(str(error))
     except _ParserError as error:
@@ -259,9 +292,24 @@ def main(arguments: list[str] | None = None) -> int:
     except (typer.Abort, KeyboardInterrupt):
         return _complain("interrupted", 130)
     except BrokenPipeError:
-        # The reader of a pipe went away (| head); the interpreter would complain once more when it flushes stdout.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # The reader of a pipe went away (| head).
+        _abandon_output()
         return 0
+    except OSError as error:
+        # An error that names a file is nobody's output; whoever opened that file has to deal with it.
+        if error.filename is not None or error.errno not in _NO_ROOM:
+            raise
+        _abandon_output()
+        return _complain(f"the output cannot be written ({error.strerror}); what was recorded before is kept")
+
+
+# What writing to a full or failing disk says.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+
+
+def _abandon_output() -> None:
+    """Send the rest of the output nowhere; the interpreter would complain once more when it flushes."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser_message(error: Any) -> str:
@@ -272,7 +320,9 @@ def _parser_message(error: Any) -> str:
 
 
 def _complain(message: str, code: int = 2) -> int:
-    sys.stderr.write(f"error: {message}\n")
+    with suppress(OSError):  # it may stand on the same full disk
+        sys.stderr.write(f"error: {message}\n")
+        sys.stderr.flush()
     return code
 
 

@@ -26,23 +26,24 @@ from .effort import Effort
 from .engines import Engine, Inline, Pool
 from .frontier import BELOW, DEFAULT_MEMORY, KEY, Rates, Stage, by_cost, cost_check, entries, frontier_claims, stages, table
 from .frontier import LEGEND as FRONTIER_LEGEND
+from .own_claims import all_claims, loader_of, only_own, with_premises
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import NOT_RUN, ClaimResult, as_json, results, verdict_name
 from .suite import Failure, Run, load_claims, plan
 
 
-def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort: Effort | None = None, json_output: bool = False,
-           quiet: bool = False) -> int:
-    """Run a suite, skipping what is recorded, and print the verdicts.
+def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None, effort: Effort | None = None,
+           json_output: bool = False, quiet: bool = False) -> int:
+    """Run a suite, or the claims of a file in it, skipping what is recorded, and print the verdicts.
 
     Returns:
         The exit code: 0, 1 (something unexpected), 130 (interrupted or out of time; the records are kept).
     """
     effort = effort or Effort()
-    engine = effort.made()
-    everything = load_claims()
-    claims = _asked(everything, only, suite, effort.device)
+    engine = effort.made(loader_of(own))
+    everything = claims_with(own)
+    claims = asked(everything, only, suite, effort.device, own)
     runs = [replace(run, device=effort.device) for run in plan(claims, _suite(suite))]
     if not runs:
         raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
@@ -50,7 +51,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)
     todo = [run for run in runs if run.id not in store]
-    work, expected, basis = _work(todo, store, engine, effort, suite)
+    work, expected, basis = work_of(todo, store, engine, effort, suite)
     silent = quiet or json_output
     if not silent:
         known = f"; about {terminal.duration(expected.total)} of work, {basis}" if expected.known else ""
@@ -58,7 +59,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
                     f"{store.root}{known if todo else ''}")
     try:
         with terminal.progress(notes, expected.seconds, silent) as finished:
-            failures = _execute_all(work, store, finished, effort.minutes)
+            failures = execute_all(work, store, finished, effort.minutes)
     except Stopped as stop:
         kept = sum(run.id in store for run in runs)
         _say(notes, f"{stop}: {kept} of {len(runs)} runs are recorded in {store.root}; the same command goes on from there")
@@ -71,13 +72,22 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), effort:
     agreement = _agreement(_recorded(runs, store), notes)
     if suite == "frontier" and not json_output:
         _print_frontier(judged, everything, expected.seconds, runs, work)
-    _print_verdicts(judged, suite, listed, store, failures, json_output, agreement, complete=not list(only))
+    _print_verdicts(judged, suite, listed, store, failures, json_output, agreement, complete=not list(only) and own is None)
     return 1 if any(result.unexpected for result in judged) else 0
 
 
-def _asked(everything: dict[str, Claim], only: Iterable[str], suite: str, device: str) -> dict[str, Claim]:
-    claims = select(everything, only)
-    if suite in ALONE and not list(only):
+def claims_with(own: Path | None) -> dict[str, Claim]:
+    """Every claim by key, with those of a file of the user's."""
+    return load_claims() if own is None else all_claims(str(own))
+
+
+def asked(everything: dict[str, Claim], only: Iterable[str], suite: str, device: str, own: Path | None) -> dict[str, Claim]:
+    """The claims to run: those asked for; else those of the file, if one is given; else all that a suite has cases for."""
+    only = list(only)
+    claims = select(everything, only or (only_own(everything) if own else ()))
+    if own is not None:
+        claims = with_premises(claims, everything)
+    if suite in ALONE and not only:
         claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
     if device != "cpu":
         return frontier_claims(claims, suite, device)
@@ -85,7 +95,7 @@ def _asked(everything: dict[str, Claim], only: Iterable[str], suite: str, device
     return {key: claim for key, claim in claims.items() if not claim.needs} if suite == "gpu" else claims
 
 
-def _work(todo: list[Run], store: Store, engine: Engine, effort: Effort, suite: str) -> tuple[list[Stage], Estimate, str]:
+def work_of(todo: list[Run], store: Store, engine: Engine, effort: Effort, suite: str) -> tuple[list[Stage], Estimate, str]:
     """What is done together, in which order, how long it should take, and what that rests on."""
     if suite == "frontier" or effort.device != "cpu":
         seconds, trained = by_cost(todo, Rates.measured()) if todo else {}, [run for run in todo if run.claim.reads]
@@ -101,7 +111,8 @@ def _work(todo: list[Run], store: Store, engine: Engine, effort: Effort, suite: 
     return [Stage(todo, engine)], expected, "by earlier records"
 
 
-def _execute_all(work: list[Stage], store: Store, finished: Callable[[Run], None], minutes: float | None) -> list[Failure]:
+def execute_all(work: list[Stage], store: Store, finished: Callable[[Run], None], minutes: float | None) -> list[Failure]:
+    """Execute one stage after the other. Returns the runs that failed."""
     started, failures = time.monotonic(), list[Failure]()
     for stage in work:
         left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
@@ -137,9 +148,10 @@ def claims(filter_text: str, json_output: bool) -> int:
     return 0
 
 
-def show(key: str, folder: Path | None, json_output: bool) -> int:
+def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
     """Show one claim with the evidence recorded so far."""
-    claim = next(iter(select(load_claims(), [key]).values()))
+    everything = claims_with(own)
+    claim = next(iter(select(everything, [key]).values()))
     store = open_store(folder, read_only=True)
     _report_set_aside(store, Console(stderr=True, highlight=False))
     suite = _largest_recorded_suite(claim, store)
@@ -149,7 +161,7 @@ def show(key: str, folder: Path | None, json_output: bool) -> int:
             _say(Console(stderr=True, highlight=False), f"nothing is recorded for {key} in {store.root} yet; this is the reference ledger "
                                                         f"that comes with depthlaw, `depthlaw verify {known.header['suite']}` measures here")
             store, suite = known, _largest_recorded_suite(claim, known)
-    result = results({key: claim}, suite, store)[0]
+    result = results(with_premises({key: claim}, everything) if own else {key: claim}, suite, store)[0]
     if json_output:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
@@ -330,7 +342,14 @@ def _say(console: Console, message: str) -> None:
 
 
 def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
-    """The store of a results folder; by default depthlaw's folder among the user's data."""
+    """The store of a results folder; by default depthlaw's folder among the user's data.
+
+    Raises:
+        StoreError: when the folder cannot be used, or is to be read and does not exist although somebody named it.
+    """
+    if folder is not None and read_only and not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise StoreError(f"the results folder {folder} {what}; give one that `depthlaw verify --results DIR` has written")
     if folder is None:
         from platformdirs import user_data_path
 

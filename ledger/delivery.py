@@ -53,7 +53,7 @@ def _create(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.parent / f"{_STAGING}{uuid.uuid4().hex}"
     try:
-        shutil.copytree(source, staging)
+        _copy(source, staging)
         staging.rename(target)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
@@ -63,7 +63,7 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
     # Inside the target, because the target may be a file system of its own, where a move from outside would be a copy.
     staging = target / f"{_STAGING}{uuid.uuid4().hex}"
     try:
-        shutil.copytree(source, staging)
+        _copy(source, staging)
         for name in old:
             (target / name).unlink()
         os.replace(staging / SUMS, target / SUMS)
@@ -76,6 +76,14 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
         for path in target.iterdir():
             if _left(path.name):
                 shutil.rmtree(path, ignore_errors=True)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a folder of files. `shutil.copytree` would go on after a full disk and then not say what was wrong."""
+    target.mkdir()
+    for name in _files(source):
+        (target / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source / name, target / name)
 
 
 def _ours(target: Path) -> list[str]:

@@ -26,7 +26,8 @@ from .budget import UsageError
 from .records import Record
 from .suite import Failure, Run
 
-# A task that travels: the function that loads the claims ("module:function"), claim key, case (None for a proof), seed.
+# A task that travels: the function that loads the claims ("module:function" or "module:function:argument"), claim key, case (None for a
+# proof), seed, whether it is a negative control.
 Task = tuple[str, str, dict[str, Any] | None, int, bool]
 
 # What comes back: the parts of a record, or one line that says why there is none. Plain data, so that engines can send it anywhere.
@@ -61,8 +62,8 @@ def perform(task: Task) -> Answer:
 
 @cache
 def _claims(loader: str) -> Mapping[str, Claim]:
-    module, _, function = loader.partition(":")
-    return getattr(import_module(module), function)()
+    module, function, *argument = loader.split(":", 2)
+    return getattr(import_module(module), function)(*argument)
 
 
 def _reason(error: Exception) -> str:
@@ -143,7 +144,7 @@ class Pool:
 
     def _slots(self) -> list[str | None]:
         """One entry per process: the GPU that it is pinned to, if any."""
-        count = self.processes or len(self.gpus) or _cores()
+        count = self.processes or len(self.gpus) or cores()
         return [self.gpus[n % len(self.gpus)] if self.gpus else None for n in range(count)]
 
     def _outcome(self, run: Run, answer: Answer | _Died, deaths: int) -> Record | Failure:
@@ -286,7 +287,7 @@ def _speaking(workers: Sequence[_Worker], pause: float) -> list[_Worker]:
     return [worker for worker in busy if worker.has_news()]
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use, which on a shared machine are fewer than there are."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
