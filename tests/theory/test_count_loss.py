@@ -193,7 +193,7 @@ def test_words_lose_with_fewer_matrices_than_the_width_less_one(width, letters, 
                      math.comb(width * (width + 1) // 2 + letters - case.order - 1, letters - case.order))
     # At five letters and width four there are only two even places, and two matrices lose four.
     free = 216 if (width, letters) == (4, 5) else columns
-    assert count_loss.measured_word(Case(**case.fields(), shared=False), 0).value == min(rows, free) > bound
+    assert count_loss.measured_free_word(case, 0).value == min(rows, free) > bound
 
 
 # --- the count --------------------------------------------------------------------------------------------------------------------
@@ -240,7 +240,7 @@ def test_quick_cases_hold_and_one_less_fails(key):
         verdicts.append(judge(lower, case, value, alpha=1e-6).verdict)
     assert verdicts.count(Verdict.FAILS) >= 3, "where the bound is attained"
     twin = claim.must_fail
-    assert judge(claim, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
+    assert judge(claim, twin.case, (twin.measured or claim.measured)(twin.case, 0), force=True).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("key", PROVED)

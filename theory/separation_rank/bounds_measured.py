@@ -268,7 +268,7 @@ def _agrees(left: Any, right: Any) -> bool:
 
 
 def _even_in_the_other_token() -> Step:
-    """y_p depends on the other token z through z z^T alone, so its degree in z is even; the total degree is 3^L."""
+    """When z changes its sign, a layer leaves its output at x as it is and changes the sign of that at z; so does the next layer."""
     import numpy as np
     import sympy
 
@@ -277,8 +277,10 @@ def _even_in_the_other_token() -> Step:
     net, x, z = positive_net(1), positive_symbols("x", (2,)), positive_symbols("z", (2,))
     from .linear_attention import forward
 
-    there, back = (forward(net, np.array([x, sign * z], dtype=object)).item() for sign in (1, -1))
-    return Step("the output does not change when the other token changes its sign", sympy.expand(there - back) == 0)
+    there, back = ([forward(net, np.array([x, sign * z], dtype=object), position=i, coordinate=p).item() for i in (0, 1) for p in (0, 1)]
+                   for sign in (1, -1))
+    return Step("when the other token changes its sign, so does a layer's output there, and the output at the token that is read stays",
+                all(sympy.expand(a - sign * b) == 0 for a, b, sign in zip(there, back, (1, 1, -1, -1), strict=True)))
 
 
 def two_tokens_deep_proof(statement: Any) -> Iterator[Step]:
@@ -330,9 +332,10 @@ def beta_two_proof(statement: Any) -> Iterator[Step]:
     d, L = symbol("width"), symbol("depth")
     yield Step("the right side rounds up", isinstance(statement.rhs, sympy.ceiling))
     inner = statement.rhs.args[0] if statement.rhs.args else sympy.Integer(0)
-    power = sympy.Symbol("t", positive=True)
-    yield nonnegative("H <= d <= 3^beta_2 d/3: n/k = (9/2)(1 - H/(3^beta_2 d)) >= (9/2)(1 - 1/3) = 3",
-                      sympy.Rational(9, 2) * (1 - sympy.Rational(1, 3)) - 3 + 0 * power)
+    H, more = symbol("heads"), sympy.Symbol("t", nonnegative=True)
+    wide = 3 * H + more  # 3^beta_2 d_x, as H <= d_x and beta_2 >= 1
+    n, k = (wide - H) / 2, wide / 9
+    yield nonnegative("H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", sympy.together(n / k - 3))
     yield equal("3 to the right side, times d/9, is D L", 3**inner * d / 9, d * (d + 1) * L / 2)
     linear = next(c for c in count_claims() if c.key == "separation_rank/count_linear")
     assert linear.proof is not None

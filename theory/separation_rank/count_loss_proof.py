@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..measurement import Step
-from ..proof_steps import nonnegative, vanish
+from ..proof_steps import equal, nonnegative, vanish
 from .count_loss import columns_less_loss, ideal_codimension, kept_letters, separators, word_bound
 
 __all__ = ["count_loss_proof", "word_loss_proof"]
@@ -22,6 +22,8 @@ _DEEPEST, _SUBSETS = 6, 3
 
 def count_loss_proof(statement: Any) -> Iterator[Step]:
     """For all d > L and 2 k < C."""
+    import sympy
+
     yield Step("the right side is binom(D+e-1, e) - sum_i binom(q, i) binom(2e-i+d-L-1, d-L-1) with e = C - k, q = 2 floor(L/2)",
                statement.rhs == columns_less_loss())
     yield from _recursion_steps()
@@ -31,6 +33,9 @@ def count_loss_proof(statement: Any) -> Iterator[Step]:
                all(_always_a_factor(separators(L), *_forbidden(L)) for L in range(1, _SUBSETS + 1)))
     yield from _ideal_steps()
     yield from _monomial_steps()
+    m, k = sympy.symbols("m k", integer=True, nonnegative=True)
+    yield vanish("L = 2m: q = 2m, j = 0; L = 2m + 1: q = 2m, j = 1; so q + j = L, and 2e = 2 (C - k) = 3^L - 1 - 2k, for all L",
+                 2 * m - (2 * m + 0), 2 * m + 1 - (2 * m + 1), 2 * ((3**m - 1) / 2 - k) - (3**m - 1 - 2 * k))
     yield Step("the sum of the statement is this number with the forms that give a factor, q quadrics and j = 1 for odd L, 0 for even L, n = 2e: "
                "L <= 4, d <= 7, 2 k < C", all(_stated(d, L, k) == ideal_codimension(d, len(middle), int(first), 3**L - 1 - 2 * k)
                               for L in range(1, 5) for middle, first in [_forbidden(L)] for d in range(L + 1, 8) for k in range((3**L + 1) // 4)))
@@ -162,6 +167,12 @@ def _monomial_steps() -> Iterator[Step]:
                all(_difference_rank(t) == t - 1 for t in range(1, 9)))
     t = sympy.Symbol("t", integer=True, positive=True)
     i, j = sympy.symbols("i j")
+    n, q, f = sympy.symbols("n q f", integer=True, positive=True)
+    pascal = sympy.binomial(q + 1, n) - sympy.binomial(q, n) - sympy.binomial(q, n - 1)
+    others = sympy.binomial(n + f, f) - sympy.binomial(n + f - 1, f) - sympy.binomial(n + f - 1, f - 1)
+    yield equal("all sizes: a further x_i occurs once or not at all: Pascal's rule for binom(q, i)", pascal, sympy.Integer(0))
+    yield equal("all sizes: a further variable divides or not, degree n - 1 with it and n without it: Pascal's rule for binom(n+f, f)",
+                others, sympy.Integer(0))
     yield vanish("all t: e_1 - e_2, ..., e_1 - e_t are independent, and e_i - e_j = (e_1 - e_j) - (e_1 - e_i); t multiples less t - 1 relations: 1",
                  (i - j) - ((t - j) - (t - i)), t - (t - 1) - 1)
     yield Step("monomials of degree n that no x_i^2, i <= q, and no y divides: sum_i binom(q, i) binom(n-i+d-q-j-1, d-q-j-1); d <= 5, n <= 6, and "

@@ -70,13 +70,13 @@ def _monotone_steps() -> Iterator[Step]:
     """binom(D+j-1, j) grows with j, and so the first term of the minimum grows with k and the second falls."""
     import sympy
 
-    d, j = (sympy.Symbol(n, integer=True, positive=True) for n in "dj")
-    D = sympy.Symbol("D", integer=True, positive=True)
+    j, D = (sympy.Symbol(n, integer=True, positive=True) for n in "jD")
     term = sympy.binomial(D + j - 1, j)
     ratio = sympy.simplify(sympy.gammasimp((term.subs(j, j + 1) / term).rewrite(sympy.gamma)))
     yield equal("binom(D+j, j+1) / binom(D+j-1, j) = (D+j)/(j+1)", ratio, (D + j) / (j + 1))
     yield nonnegative("which is at least 1, since D >= 1", (D + j) - (j + 1) - (D - 1), (D - 1))
-    yield nonnegative("D >= d", sympy.Symbol("e", integer=True, nonnegative=True) * (d + 1) / 2)
+    e = sympy.Symbol("e", integer=True, nonnegative=True)
+    yield nonnegative("D >= d = 1 + e", sympy.expand((1 + e) * (2 + e) / 2 - (1 + e)))
 
 
 def closed_form_proof(statement: Any) -> Iterator[Step]:

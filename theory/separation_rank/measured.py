@@ -315,6 +315,10 @@ def moments_degree_proof(statement: Any) -> Iterable[Step]:
     yield vanish("the matrix T(M) of a layer sums one kind of term over heads and coordinates, of which there may be any number; the sum "
                  "over two of each is what the code computes", *(layer_matrix(net, 0, M).ravel() - entries))
     yield vanish("that term is linear in M, whatever its indices are", _scaled_by(term, "M", 1))
+    tokens = positive_symbols("x", (2, 2))
+    moved = layer_matrix(net, 0, moments(net, tokens)) @ tokens[0]
+    yield vanish("and a layer multiplies a token by T(M), M the sum of x x^T over the tokens: so the output is linear in the token",
+                 *(forward(net, tokens, coordinate=p).item() - moved[p] for p in range(2)))
     cubic = _matrix_term("p", "a", "1") * _entry("M", "a", "g") * _matrix_term("q", "g", "2")
     yield vanish("so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M", _scaled_by(cubic, "M", 3))
     yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)

@@ -151,13 +151,14 @@ def _graded_claims() -> Iterator[Claim]:
              "prime prove the lower half for almost all weights; the upper half is the size of the matrix.")
     yield Claim(
         key="separation_rank/graded_rank", title="the rank is the sum of the catalecticant ranks",
-        words="For N >= 2 (d_x + 1), at every choice of weights, the separation rank is the sum over k of the ranks of the catalecticants.",
+        words="For N >= 2 (d_x + 1), at every choice of weights, the separation rank is the sum over k of the ranks of the catalecticants, "
+              "in every case measured.",
         statement=Eq(symbol("rank_gap"), 0), source=_NOTE, reading="derived", kind="identity", quantifier="all", measured=measured_rank_gap,
         assumes={"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=6), *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8)),
               "theory": Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10)},
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=2), "two tokens: the sides are not dense, and the rank is 15, not 18"),
-        note="Checks steps 3 to 5 of the written proof, at several heads too.")
+        note="Checks steps 3 to 5 of the written proof at random weights modulo a prime, at several heads too.")
 
 
 def _heads_claim() -> Claim:
@@ -168,15 +169,16 @@ def _heads_claim() -> Claim:
     sep = symbol("sep")
     return Claim(
         key="separation_rank/several_heads", title="several heads have a smaller rank than one",
-        words="For 2 <= H <= d_x, L >= 2 and all weights, in every case measured sep < S(d_x, L), which one head attains there.",
+        words="For 2 <= H <= d_x, L >= 2 and all weights, sep < S(d_x, L), in every case measured.",
         statement=Lt(sep, _count(symbol("width"))), source=_NOTE, reading="derived", kind="upper", quantifier="all", measured=measured_rank,
         assumes={"H >= 2": lambda c: c.heads >= 2, "L >= 2": lambda c: c.depth >= 2},
         grid={"quick": (*Case.grid(width=2, depth=(2, 3), heads=2, tokens=6), Case(width=3, depth=2, heads=3, tokens=8),
                         *Case.grid(width=4, depth=2, heads=(2, 4), tokens=4)),
               "theory": (*Case.grid(width=5, depth=2, heads=5, tokens=4), *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"),
-        note="Proved on docs/separation-rank.md. Measured: 17 of 18 at d = 2, L = 2; 215 of 232 at d = 2, L = 3; 43 of 49 at d = H = 3, L = 2; 107 "
-             "and 85 of 110 at d = 4 with two and four heads. At L = 1 several heads attain S = d + 1.")
+        note="Argued in words, for all shapes, on docs/separation-rank.md; no machine has checked that. Measured: 17 of 18 at d = 2, L = 2; 215 of "
+             "232 at d = 2, L = 3; 43 of 49 at d = H = 3, L = 2; 107 and 85 of 110 at d = 4 with two and four heads. One head attains S in these "
+             "cases (generic_one_head, exact). At L = 1 several heads attain S = d + 1.")
 
 
 def _residual_rank_claims() -> Iterator[Claim]:
@@ -198,11 +200,11 @@ def _residual_rank_claims() -> Iterator[Claim]:
         must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=6, residual=True), "derivatives of the top degree only, one form",
                        statement=Le(sep, Sum(Max(1, binomial(D + C - k - 1, C - k)), (k, 2, C)))),
         note="The degrees in the two sides' moments add up to at most C in place of exactly C. A coefficient with order above m on one "
-             "side has order at most C - m - 1 on the other, which bounds the rank by the closed form of S.")
+             "side has order at most C - m - 1 on the other, which bounds the rank by the closed form of S. This is an argument in words.")
     yield Claim(
         key="separation_rank/residual_gain", title="residual connections leave the rank unchanged",
         words="For almost all weights the separation rank with residual connections equals that without, at the same weights, in every "
-              "case measured; with N >= 2 (d_x + 1) it is never smaller.",
+              "case measured.",
         statement=Eq(symbol("rank_gain"), 0), source=_NOTE, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_rank_gain,
         grid={"quick": (*Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=(2, 6), inputs=24),
@@ -211,8 +213,8 @@ def _residual_rank_claims() -> Iterator[Claim]:
                          *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116))},
         must_fail=Twin(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one", statement=Eq(symbol("rank_gain"), 1)),
         note="The coefficient matrix with residuals is block triangular with the catalecticants of the net without on its diagonal, so "
-             "its rank is at least theirs, for all weights. That nothing is gained follows from S where one head attains S; for several "
-             "heads it is measured only.")
+             "its rank is at least theirs, for all weights, if N >= 2 (d_x + 1): an argument in words. That nothing is gained follows from "
+             "residual_upper where one head attains S; for several heads it is measured only.")
 
 
 def _residual_form_claims() -> Iterator[Claim]:
@@ -225,12 +227,13 @@ def _residual_form_claims() -> Iterator[Claim]:
     yield Claim(
         key="separation_rank/residual_parts", title="residual nets mix all odd degrees",
         words="For almost all weights an output coordinate of L layers with residual connections has parts of all odd degrees 1, 3, ..., "
-              "3^L in the tokens: (3^L + 1)/2 of them, and the part of degree 3^L is the net without residuals.",
+              "3^L in the tokens, and no others: (3^L + 1)/2 of them.",
         statement=Eq(parts, (3**L + 1) / 2), source=source, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_parts, assumes=_RESIDUAL,
         grid={"quick": Case.grid(width=(1, 2), depth=(1, 2, 3), heads=1, residual=True),
               "theory": Case.grid(width=4, depth=4, heads=(1, 2), residual=True)},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, residual=False), "no residual connections: one degree only"))
+        must_fail=Twin(Case(width=2, depth=2, heads=1, residual=False), "no residual connections: one degree only"),
+        note="Counted is how many degrees occur along a line through the origin. The part of degree 3^L is the net without residuals.")
     yield Claim(
         key="separation_rank/residual_paths", title="a residual net is a sum over the subsets of layers",
         words="For all weights and tokens the output with residual connections is the sum over the 2^L subsets of layers of the products "
@@ -271,4 +274,4 @@ def _bottleneck_claims() -> Iterator[Claim]:
         grid={"quick": quick,
               "theory": (deeper, Case(width=6, depth=2, heads=1, tokens=8, input_rank=3), Case(width=2, depth=2, heads=1, tokens=8, input_rank=3))},
         must_fail=Twin(Case(width=4, depth=2, heads=1, tokens=8, input_rank=3), "the full width", statement=Eq(sep, _count(d))),
-        note="Widening beyond the input rank gains nothing in this measure; deepening does.")
+        note="In the cases measured: widening beyond the input rank gains nothing in this measure, deepening does.")

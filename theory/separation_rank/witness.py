@@ -57,7 +57,7 @@ def _minor_claims() -> Iterator[Claim]:
     yield Claim(
         key="separation_rank/one_witness", title="a minor that is not zero once is rarely zero",
         words="Over F_p, an R x R minor that is not the zero polynomial in the weights vanishes for a share of at most 4 C(L) R / p of "
-              "them. Over the reals its zeros are a null set, so one witness gives sep >= R for almost all weights.",
+              "them.",
         statement=Le(symbol("zero_fraction"), degree / p), source=Source("caron2005", "zero set of a polynomial; Schwartz and Zippel"),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.measured_zero_fraction,
         grid={"quick": (Case(width=1, depth=1, heads=1, minor_size=1, prime=7),
@@ -66,7 +66,9 @@ def _minor_claims() -> Iterator[Claim]:
                          *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=3, prime=499))},
         must_fail=Twin(Case(width=1, depth=1, heads=1, minor_size=1, prime=7), "half the degree",
                        statement=Le(symbol("zero_fraction"), R * (3**L - 1) / p)),
-        note="At width 1 every choice of weights over F_p is looked at, otherwise every point of one random line of weights.")
+        note="At width 1 every choice of weights over F_p is looked at, otherwise every point of one random line of weights. Over the reals "
+             "the zeros of such a minor are a null set (Caron and Traynor), so that one witness gives sep >= R for almost all weights: cited, "
+             "not measured.")
 
 
 def _finite_field_claim() -> Claim:
@@ -127,6 +129,8 @@ def _no_linear_bound_claim() -> Claim:
               "L: no absolute constant makes c d_x L an upper bound.",
         statement=Gt(log(sep) / log(3), c * d * L), source=_OWN, reading="derived", kind="lower", quantifier="almost every",
         measured=measured_rank, proof=measured_by.no_linear_bound_proof,
+        rests_on="The weights, the exponents of the forms and the gap are checked for all c, d and L; prose: L <= D forms can be "
+                 "independent, such a product has the rank prod (e_j + 1), and what one choice of weights reaches almost all reach.",
         assumes={**_ALL_HEADS, **_TOKENS, "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
                  "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1)},
         grid={"quick": (Case(width=4, depth=6, heads=4, tokens=10, slope="1/2", weights="coordinate"),
