@@ -13,11 +13,10 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from depthlaw.theory.connectivity import reach
 from depthlaw.theory.measurement import Ball, Case, Measured, Proportion
 
 from .constructions import cubing
-from .depth_search import Answers, Training, answers, least_depth, slope
+from .depth_search import BAR, LEVEL, Answers, Training, answers, least_depth, slope
 from .evaluation import forced_choices, spot_counts
 from .nets import Shape, gpt2
 from .settings import Settings
@@ -27,7 +26,7 @@ from .tasks.graphs import Connectivity
 from .tasks.sequences import HopK
 from .tasks.shortcuts import Shortcut, audit
 
-__all__ = ["MEASURED", "RULE_GRAPHS", "accuracy", "depth_slope", "least", "shortcut", "successes", "training"]
+__all__ = ["MEASURED", "RULE_GRAPHS", "accuracy", "depth_slope", "least", "local_radius", "shortcut", "successes", "trained_reach", "training"]
 
 # Updates, and the learning rates chosen between, by (vertices, diameter) of the graphs or by (symbols, largest k): found by trial on these
 # tasks, with seeds that are among those reported. Half of the updates leave the deeper nets half trained, as their losses show; at 16e-3
@@ -117,14 +116,15 @@ def _settings(size: tuple[int, int], batch: int) -> Settings:
 
 def _answers(case: Case, depth: int, device: str) -> Answers:
     if case.get("net") in _RULES:
-        return _by_rule(case.net, case.vertices, case.diameter, depth)
+        # Explicit weights have a depth; what is local has a radius.
+        return _by_rule(case.net, case.vertices, case.diameter, case.get("radius", depth))
     return answers(training(case, depth), device)
 
 
-@lru_cache(maxsize=16)
-def _by_rule(rule: str, vertices: int, diameter: int, depth: int) -> Answers:
-    """What a rule answers on `RULE_GRAPHS` graphs of the same family, in the place of one seed."""
-    task, score, graphs = _paths(vertices, diameter), _RULES[rule](vertices, depth), RULE_GRAPHS
+@lru_cache(maxsize=64)
+def _by_rule(rule: str, vertices: int, diameter: int, size: int) -> Answers:
+    """What a rule of a depth or radius answers on `RULE_GRAPHS` graphs of the same family, in the place of one seed."""
+    task, score, graphs = _paths(vertices, diameter), _RULES[rule](vertices, size), RULE_GRAPHS
 
     def logits(batch: Batch) -> Tensor:
         return score(task.adjacency(batch.inputs)[0])[None]
@@ -141,16 +141,16 @@ def _explicit(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
     return lambda adjacency: net(adjacency).float()
 
 
-def _bounded(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
-    """A look around on paths: positive up to distance 3^L. Beyond it, no path leads on from a vertex that has both ends of its path in sight;
-    for other pairs the score is the more negative, the fewer vertices lie within 3^L of either.
+def _bounded(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
+    """The local baseline on paths: positive up to distance r. Beyond it, no path leads on from a vertex that has both ends of its path in
+    sight; for other pairs the score is the more negative, the fewer vertices lie within r of either.
     """
     def score(adjacency: Tensor) -> Tensor:
         far = distances(adjacency)
-        near = (far >= 0) & (far <= reach(depth))
+        near = (far >= 0) & (far <= radius)
         # An end is known by its neighbours, of which all but one would lie a step further.
         ends = (far == 1).sum(dim=-1) <= 1
-        seen = (near & (far < reach(depth)) & ends[:, None, :]).sum(dim=-1)
+        seen = (near & (far < radius) & ends[:, None, :]).sum(dim=-1)
         closed = (seen == 2) | ((far == 1).sum(dim=-1) == 0)
         around = torch.where(closed, -2.0 * vertices, near.sum(dim=-1).float())
         return torch.where(near, 1.0, around[:, :, None] + around[:, None, :] - 2.0 * vertices - 1.0)
@@ -158,19 +158,74 @@ def _bounded(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
     return score
 
 
+# Low and high end of an interval.
+_Ends = tuple[float, float]
+
 # What stands in the place of a trained net: adjacency (graphs, n, n) -> a score of each pair, positive for "connected".
 _RULES: dict[str, Callable[[int, int], Callable[[Tensor], Tensor]]] = {"explicit": _explicit, "bounded": _bounded}
 
 
 def accuracy(case: Case, seed: int, device: str = "cpu") -> Proportion:
     """How often nets of the case's depth tell a pair at its distance from one that is not connected, or answer a position with its k:
-    pooled over the nets of all seeds; with dropout left on where a case of hops says dropout=True.
+    pooled over the nets of all seeds; with dropout left on where a case of hops says dropout=True. The local baseline has a radius
+    instead of a depth.
 
     Raises:
         ValueError: for dropout that the nets do not have, and distances or hops that do not occur.
     """
-    found = _answers(case, case.depth, device)
+    found = _answers(case, case.get("depth", 0), device)
     return found.chosen_at(case.distance) if case.task == "connectivity" else found.pooled(case.hops, dropout=bool(case.get("dropout", False)))
+
+
+def trained_reach(case: Case, seed: int, device: str = "cpu") -> Ball:
+    """The largest D such that nets of the case's depth, all seeds pooled, tell pairs at every distance up to D from pairs that are not
+    connected with a probability of at least `BAR`: between the largest D of which that is sure and the largest of which it may be.
+
+    Each distance is judged by a Clopper-Pearson interval of level 1 - `LEVEL` for independent choices; 0 where distance 1 is missed.
+    Distances beyond n - 4 are not asked about, so that the high end is at most min(D, n - 4) of the task.
+
+    Cost: of the training; then O(n).
+    """
+    found = _answers(case, case.depth, device)
+    ends = [found.chosen_at(distance).interval(LEVEL) for distance in _asked(case)]
+    sure, possible = (next((place for place, end in enumerate(ends) if end[side] < BAR), len(ends)) for side in (0, 1))
+    return Ball(Fraction(sure), Fraction(possible))
+
+
+def _asked(case: Case) -> range:
+    """The distances that nets are asked about: pairs farther apart leave hardly any vertex that is not connected."""
+    return range(1, min(case.diameter, case.vertices - 4) + 1)
+
+
+def local_radius(case: Case, seed: int, device: str = "cpu") -> Ball:
+    """The r in 1, ..., n // 2 with the least sum, over the distances asked about, of (accuracy of the nets - accuracy of the local baseline
+    of radius r)^2: an interval of whole numbers.
+
+    An r is left out where another s is nearer at every point of the box of the Clopper-Pearson intervals of level 1 - `LEVEL` around all
+    accuracies, so that the r of the true accuracies lies in the interval unless one of its n (min(D, n - 4) + 2) / 2 intervals or fewer
+    misses.
+
+    Cost: of the training, and n / 2 rules on `RULE_GRAPHS` graphs each.
+    """
+    asked, radii = _asked(case), range(1, case.vertices // 2 + 1)
+    nets = _answers(case, case.depth, device)
+    rules = {r: _by_rule("bounded", case.vertices, case.diameter, r) for r in radii}
+    ours = [nets.chosen_at(distance).interval(LEVEL) for distance in asked]
+    theirs = {r: [rules[r].chosen_at(distance).interval(LEVEL) for distance in asked] for r in radii}
+    open_ = [r for r in radii if all(_least_excess(ours, theirs[r], theirs[s]) <= 0 for s in radii if s != r)]
+    return Ball(Fraction(min(open_)), Fraction(max(open_)))
+
+
+def _least_excess(ours: Sequence[_Ends], first: Sequence[_Ends], second: Sequence[_Ends]) -> float:
+    """The minimum of the sum of (a - b)^2 - (a - c)^2 over a, b, c in their intervals, place by place; rounded downwards.
+
+    It is linear in a, so that a at an end will do; then b is as near to a as it can be and c as far.
+    """
+    def least(a: float, b: _Ends, c: _Ends) -> float:
+        return float(max(b[0] - a, a - b[1], 0.0) ** 2 - max(abs(a - c[0]), abs(a - c[1])) ** 2)
+
+    # Some sixty terms of size at most 1, each with an error of a few 1e-16.
+    return math.fsum(min(least(a, b, c) for a in ends) for ends, b, c in zip(ours, first, second, strict=True)) - 1e-12
 
 
 def shortcut(case: Case, seed: int, device: str = "cpu") -> Proportion:
@@ -229,8 +284,10 @@ def _opened(depth: Ball, tried: int, most: int) -> Ball:
 # By claim, as `theory.trained_depth` declares them.
 MEASURED: dict[str, Callable[..., Measured]] = {
     f"trained_depth/{name}": measure for measure, names in (
-        (accuracy, ("connectivity_one_layer", "connectivity_within", "connectivity_wall", "connectivity_far", "rules_within", "rules_beyond",
+        (accuracy, ("connectivity_one_layer", "connectivity_within", "connectivity_far", "rules_within", "rules_beyond",
                     "look_around", "hops_within", "hops_wall", "published_dropout_on", "published_dropout_off")),
+        (trained_reach, ("connectivity_wall",)),
+        (local_radius, ("local_baseline",)),
         (least, ("connectivity_enough", "connectivity_needed", "hops_enough", "hops_needed")),
         (successes, ("connectivity_converged", "hops_converged")),
         (shortcut, ("connectivity_shortcuts", "hops_shortcuts")),
