@@ -22,7 +22,7 @@ export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
 # With their folders, so that a removed file counts as a change.
-SOURCES := $(shell find theory empirics ledger -not -path '*/__pycache__*')
+SOURCES := $(shell find api theory empirics ledger -not -path '*/__pycache__*')
 
 # $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs pip.
 new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(1) \
@@ -54,7 +54,7 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev $(VENV)/.wheel
 	@rm -rf $(VENV)/typed
 	@$(BIN)/pip install -qq --no-deps --no-compile --target $(VENV)/typed $(VENV)/wheel/*.whl
-	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw.theory -p depthlaw.empirics -p depthlaw.ledger | sed 's|^$(VENV)/typed/depthlaw/||'
+	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw | sed -E 's,^$(VENV)/typed/depthlaw/(__)?,\1,; s,^__,api/__,'
 
 wheel-test: $(VENV)/.wheel
 	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); trap 'rm -rf "$$elsewhere"' EXIT; \
@@ -63,8 +63,8 @@ wheel-test: $(VENV)/.wheel
 	"$$elsewhere/venv/bin/pip" install -qq "$$wheel[dev]"; \
 	cd "$$elsewhere"; \
 	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
-	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
-	venv/bin/depthlaw depth 1.3B --json >/dev/null; \
+	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("api", "theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
+	venv/bin/depthlaw depth 1.3B --json >/dev/null; venv/bin/python -m depthlaw --version; \
 	venv/bin/pytest -n auto -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
 
 bench: $(VENV)/.dev

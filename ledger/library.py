@@ -1,0 +1,109 @@
+"""What `import depthlaw` offers: the answers of the command line as data."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claim import Claim
+
+    from .advice import Advice
+    from .report import ClaimResult
+
+__all__ = ["claims", "recommend", "verify"]
+
+
+def recommend(budget: str | float | None = None, *, task: str | None = None, diameter: int | str | None = None,
+              hops: int | str | None = None, vertices: int | str | None = None) -> tuple[Advice, ...]:
+    """How deep a net should be, and who says so: the answer of `depthlaw depth` as data.
+
+    Args:
+        budget: parameters without embeddings, as a number (1.3e9) or as it is typed ("1.3B").
+        task: "connectivity", with `diameter` and perhaps `vertices`, or "hops", with `hops`.
+
+    Returns:
+        One `Advice` for the budget, one for the task, and one for both together when both are given. `as_json()` is plain data.
+
+    Raises:
+        UsageError: (depthlaw.ledger.budget) when something is missing, unknown or unreadable, in one line.
+
+    Cost: milliseconds; loads neither NumPy nor SymPy.
+
+    >>> answer, = recommend("1.3B")
+    >>> answer.minimum.layers, answer.minimum.source
+    (8, 'levine2020, arXiv:2006.12467v1, abstract')
+    >>> recommend(task="hops", hops=16)[0].numbers[0].layers
+    6
+    """
+    from .advice import answer
+
+    return tuple(answer(*(None if value is None else str(value) for value in (budget, task, diameter, hops, vertices))))
+
+
+def claims(file: str | Path | None = None) -> dict[str, Claim]:
+    """Every claim by key, in reading order; with those of a Python file of one's own.
+
+    Raises:
+        UsageError: (depthlaw.ledger.budget) when the file cannot be used, in one line.
+
+    Cost: about a second; imports SymPy.
+
+    >>> claims()["separation_rank/degree"].title
+    'every token sees degree 3^L of every other'
+    """
+    from .commands import claims_with
+
+    return claims_with(None if file is None else Path(file))
+
+
+def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None, results: str | Path | None = None,
+           engine: str = "inline", processes: int = 0, minutes: float | None = None) -> dict[str, ClaimResult]:
+    """Run a suite, skipping what is recorded, and judge it: `depthlaw verify` as data.
+
+    Args:
+        suite: quick, theory, full, frontier or gpu.
+        only: keys or topics; by default the claims of `file`, else all that have cases in the suite.
+        file: a Python file with claims of one's own.
+        results: the folder of the records; by default depthlaw's folder among the user's data.
+        engine: "inline" (this process), "pool" or "ray". The processes of a pool import the main module again, which therefore needs
+            `if __name__ == "__main__":` around this call.
+        processes: of the pool; 0: one per core.
+        minutes: stop after this long; what is then not recorded is "not run" or UNDECIDED in the results.
+
+    Returns:
+        The result of every claim by key: `verdict`, `unexpected`, `cases` and more.
+
+    Raises:
+        UsageError: (depthlaw.ledger.budget) for options or a folder that cannot be used, in one line.
+        KeyboardInterrupt: when interrupted; the records are kept.
+
+    Cost: that of the runs that are not recorded yet.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     found = verify(only=["separation_rank/degree"], results=folder)
+    >>> found["separation_rank/degree"].unexpected
+    ''
+    """
+    from . import commands
+    from .driver import TIME_IS_UP, Stopped
+    from .effort import Effort
+    from .own_claims import loader_of
+    from .report import results as judged
+    from .suite import plan
+
+    own = None if file is None else Path(file)
+    effort = Effort(engine, processes, minutes=minutes)
+    chosen = commands.asked(commands.claims_with(own), only, commands._suite(suite), effort.device, own)
+    runs = [replace(run, device=effort.device) for run in plan(chosen, suite)]
+    store = commands.open_store(None if results is None else Path(results))
+    failures = []
+    try:
+        work, _, _ = commands.work_of([run for run in runs if run.id not in store], store, effort.made(loader_of(own)), effort, suite)
+        failures = commands.execute_all(work, store, lambda run: None, minutes)
+    except Stopped as stop:
+        if str(stop) != TIME_IS_UP:
+            raise
+    return {result.claim.key: result for result in judged(chosen, suite, store, failures)}
