@@ -27,9 +27,6 @@ COMPARED = {
 }
 # Parameters of a deep and narrow T5 and of the standard one, in millions or in percent of the latter.
 DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100), "base-36L and large": (84, 100)}
-# Layers that a rule adds when the width grows, as printed with so many digits.
-LAYERS_ADDED = {"fit, factor e": Fraction("18.0"), "fit, factor 3": Fraction("19.8"), "threshold, factor e": Fraction("0.91"),
-                "twice the threshold, factor e": Fraction("1.82"), "threshold, factor 3": Fraction(1)}
 
 
 @cache
@@ -88,23 +85,18 @@ def average_gap(case: Case) -> Exact:
     return Exact(10 * abs(Fraction(printed) - mean))
 
 
-def average_tenths(case: Case) -> Exact:
-    """A printed average in tenths."""
-    return Exact(10 * Fraction(_averaged(case)[0]))
-
-
-def entries_tenths(case: Case) -> tuple[int, int]:
-    """The sum of the entries behind an average, in tenths, and their number."""
-    entries = _averaged(case)[1]
-    return int(10 * sum((Fraction(e) for e in entries), Fraction(0))), len(entries)
-
-
-def wide_gain(attention: str = "all", task: str = "all", without: str = "") -> Ball:
-    """Mean of wide minus deep over the entries selected, as the interval that the rounding of the entries leaves."""
-    cells = [r for r in _cells(attention, task) if r["task"] != without]
+def wide_gain(without: str = "") -> Ball:
+    """Mean of wide minus deep over the entries, or over those of three tasks, as the interval that the rounding of the entries leaves."""
+    cells = [r for r in _cells("all", "all") if r["task"] != without]
     signed: list[tuple[int, str]] = [(1, r["wide"]) for r in cells] + [(-1, r["deep"]) for r in cells]
     total = interval(signed)
     return Ball(total.low / len(cells), total.high / len(cells))
+
+
+def wide_bottom_line() -> Ball:
+    """Wide minus deep in the printed line of averages over everything."""
+    row = next(r for r in table("wide_attention") if r["attention"] == r["task"] == "average")
+    return interval([(1, row["wide"]), (-1, row["deep"])])
 
 
 def wide_wins(task: str = "all") -> Exact:
@@ -119,13 +111,10 @@ def translation(net: str, language: str, metric: str) -> str:
     return next(r["value"] for r in table("translation") if (r["model"], r["language"], r["metric"]) == (net, language, metric))
 
 
-def least_improvement() -> Exact:
-    """The smallest printed improvement of 60L-12L over the 6L-6L default, over both languages and three metrics."""
-    def improvement(language: str, metric: str) -> Fraction:
-        change = Fraction(translation("60L-12L ADMIN", language, metric)) - Fraction(translation("6L-6L Default", language, metric))
-        return -change if metric == "TER" else change
-
-    return Exact(min(improvement(language, metric) for language in ("FR", "DE") for metric in ("TER", "METEOR", "BLEU")))
+def improvement(over: str, language: str, metric: str) -> Ball:
+    """How much better 60L-12L is than another net in a metric: less TER, more METEOR and BLEU."""
+    sign = -1 if metric == "TER" else 1
+    return interval([(sign, translation("60L-12L ADMIN", language, metric)), (-sign, translation(over, language, metric))])
 
 
 def back_translation_lead(rival: str, metric: str) -> Ball:
