@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from depthlaw.theory.claim import Case
+from depthlaw.theory.measurement import Exact, Outside
 from depthlaw.theory.rank_collapse import masked_attention as ma
 from depthlaw.theory.rank_collapse import masked_attention_measured as measured
 
@@ -39,11 +40,11 @@ def test_an_impossible_least_weight_is_refused():
         measured.attention_matrix(Case(mask="causal", instance="tight", tokens=3, least_weight="1/2"), 0)
 
 
-def test_radius_is_checked():
+def test_radius_is_computed_on_the_mask():
     case = {"mask": "chain", "instance": "tight", "tokens": 4, "least_weight": "1/4", "depth": 1}
     assert measured._radius(Case(**case)) == 3
-    with pytest.raises(ValueError, match="radius 3"):
-        measured.spread_ratio(Case(**case, radius=2), 0)
+    assert measured.spread_ratio(Case(**case, radius=2), 0) == Outside("all tokens reach the centre within r steps")
+    assert isinstance(measured.spread_ratio(Case(**case, radius=3), 0), Exact)
 
 
 def test_tail_mass_agrees_with_numpy():

@@ -93,6 +93,11 @@ def test_a_wrongly_named_rank_is_refused():
             call(case, 0)
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_the_induction_over_terms_is_confirmed_on_both_sides(sign):
+    assert measured.sum_step("a sum", sign).holds
+
+
 def test_order_of_expressions_is_decided_by_algebra():
     x = sympy.Symbol("x", positive=True)
     assert measured.at_least(x**2 + x, x)

@@ -12,6 +12,7 @@ from ..claim import Ball, Case, Claim, Source, Twin
 from .cubic_step_measured import prove_one_layer, prove_product_form
 from .measured import (
     LARGEST_RANGE,
+    WELL_CONDITIONED,
     around_slope,
     cubic_recurrence,
     halving_slope,
@@ -186,6 +187,7 @@ CENTRE = "The residual is the minimum over centres; inputs are chosen so that th
 
 
 def _small_range(case: Case) -> bool:
+    # A fact of the construction: `instance` scales the weights and the tokens to exactly the norms of the case; then see logit_range_chain.
     return (2 * case.rational("qk_norm") * case.rational("residual") ** 2) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1)
 
 
@@ -199,6 +201,7 @@ def _softmax_claims() -> Iterator[Claim]:
              *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
     source = Source("dong2021", "appendix, softmax perturbation lemma", V2)
     more = Case.grid(instance="random", range=("1", "157/125"), tokens=(16, 32))
+    # A fact of the construction: `softmax_instance` scales E so that its largest row range is the case's.
     condition: dict[str, Callable[[Case], bool]] = {"0 < D_ii <= 1.256": lambda c: 0 < c.rational("range") <= LARGEST_RANGE}
     upper = Le(excess, 2)
     yield Claim(
@@ -207,6 +210,7 @@ def _softmax_claims() -> Iterator[Claim]:
               "softmax(A) <= (I + 2D) softmax(A - E).",
         statement=upper, source=source, reading="reported", kind="upper", quantifier="all", assumes=condition,
         measured=lambda c, s: softmax_ratio(c, 1), grid={"quick": cases, "theory": more}, proof=lambda st: prove_softmax(st, 1),
+        rests_on="Argument. Prose: P/Q is e^E over its mean under Q, so at most e^D; a concave gap that is >= 0 at both ends is >= 0 between.",
         must_fail=Twin(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
     yield Claim(
         key="rank_collapse/softmax_perturbation_below", title="small logit changes move softmax by at least 1 - D",
@@ -215,6 +219,7 @@ def _softmax_claims() -> Iterator[Claim]:
         assumes={"0 < D_ii": lambda c: c.rational("range") > 0},
         measured=lambda c, s: softmax_ratio(c, -1), grid={"quick": (*cases, Case(instance="two tokens", range="4")), "theory": more},
         proof=lambda st: prove_softmax(st, -1),
+        rests_on="Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is zero and flat at 0 is >= 0.",
         note="Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.",
         must_fail=Twin(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1", statement=Le(shortfall, Rational(9, 10))))
     decimals = Eq(root, Rational("1.25643120863"))
@@ -225,7 +230,8 @@ def _softmax_claims() -> Iterator[Claim]:
         statement=decimals, source=Source("dong2021", "appendix, the constant 1.256", V2), reading="derived", kind="identity",
         quantifier="all",
         measured=lambda c, s: softmax_constant(), predicted=lambda st, c: rounded_decimal(st), proof=prove_root,
-        grid={"quick": (Case(decimals=11),)}, note="The paper's 1.256 is this root truncated.",
+        rests_on="Argument. Prose: a concave gap that is zero at 0 has one positive root; its signs at both ends of the rounding are enclosed.",
+        grid={"quick": (Case(decimals=11),)}, note="The paper's 1.256 (as reported) is this root, cut after three decimals.",
         must_fail=Twin(Case(decimals=11), "the tenth decimal off by one", statement=Eq(root, Rational("1.25643120873"))))
 
 
@@ -242,40 +248,37 @@ def _one_layer_claims() -> Iterator[Claim]:
 
     pair = Case(tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
     cubic = 4 * qk * value / sqrt(width) * r**3
-    for name, left, version, gamma, proof, measured, note in (
-        ("one_layer_cubic", symbol("residual_per_gamma"), V2, "4 gamma", prove_one_layer,
+    for name, left, version, gamma, meaning, proof, rests_on, measured, note in (
+        ("one_layer_cubic", symbol("residual_per_gamma"), V2, "4 gamma", ", with gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) of its logits",
+         prove_one_layer,
+         "Argument: residual_chain with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints of that claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk).",
          lambda c, s: residual_after_one_layer(c, s, per_gamma=True),
-         "gamma is computed from the same logits as sqrt(|D1|_1 |D1|_inf) / (2 |E|_1); the paper's wording of it is not available to us. "),
-        ("one_layer_cubic_v1", symbol("residual_next"), V1, "4", None,
+         "gamma is the value that the proof needs; the paper's wording of it is not available to us. "),
+        ("one_layer_cubic_v1", symbol("residual_next"), V1, "4", "", None, "",
          lambda c, s: residual_after_one_layer(c, s, per_gamma=False),
-         "The printed proof of version 1 has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes for n >= 3. No counterexample to the "
-         "statement is known, and it is proved for small logits, see one_layer_small_logits. "),
+         "The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes for n >= 3. No counterexample to "
+         "the statement is known; for small logits there is an argument, see one_layer_small_logits. "),
     ):
         yield Claim(
             key=f"rank_collapse/{name}", title=f"one attention layer cubes the residual, constant {gamma}",
             words="For every input whose logits range over at most 1.256 and one head, the residual after a softmax attention layer is at "
-                  f"most {gamma} |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it.",
+                  f"most {gamma} |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it{meaning}.",
             statement=Le(left, cubic), source=Source("dong2021", "one-layer, one-head lemma", version), reading="reported", kind="upper",
             quantifier="all", assumes={SMALL_RANGE: _small_range}, note=note + CENTRE,
-            measured=measured, proof=proof,
+            measured=measured, proof=proof, rests_on=rests_on,
             grid={"quick": grid([(2, 1), (4, 3), (8, 4)]), "theory": grid([(16, 8), (6, 12)]) + grid([(4, 4)], qk_width=4)},
             must_fail=Twin(pair, "0.4 in place of 4", statement=Le(left, Rational(1, 10) * cubic)))
 
 
 def _deep_cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]]) -> tuple[Case, ...]:
-    """Two tokens, for which the bounds are tightest, and two larger shapes; gamma is a little above what these instances have."""
+    """Two tokens, for which the bounds are tightest, and two larger shapes; gamma is above what these instances have, or they are outside."""
     shapes = ((2, 1, 1, "5/7"), (4, 3, 2, "2"), (6, 2, 1, "5/2"))
-    return tuple(Case(tokens=n, width=d, heads=h, gamma=g, range="157/125", residual=r, beta=b, qk_width=1, depth=k)
+    return tuple(Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, qk_width=1, depth=k)
                  for n, d, h, g in shapes for r, b in sizes for k in depths)
 
 
-# A case declares `range`, `gamma` and `condition`; the measurement refuses a network that exceeds what its case declares.
 # Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant everywhere.
 SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
-SMALL_EVERYWHERE: dict[str, Callable[[Case], bool]] = {
-    "logit ranges at most 1.256 at every layer and head": lambda c: c.rational("range") <= LARGEST_RANGE}
-GAMMA_BOUNDS: dict[str, Callable[[Case], bool]] = {
-    "gamma bounds the computed gamma at every layer and head": lambda c: c.rational("gamma") > 0}
 
 
 def _product_claim() -> Claim:
@@ -295,10 +298,11 @@ def _product_claim() -> Claim:
               "is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the input's, with "
               "k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).",
         statement=product(4), source=Source("dong2021", "Theorem 2.3, repaired", V2), reading="derived", kind="upper", quantifier="all",
-        measured=scaled_residual, proof=prove_product_form, assumes=SMALL_EVERYWHERE,
-        grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        measured=scaled_residual, proof=prove_product_form, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        rests_on="Argument: induction on L. Prose: residual_chain per head; |.|_1 and |.|_inf each add over heads before the root of their product.",
         note="a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf / (2|E|_1). The composite "
-             "norm has no triangle inequality, so heads are added inside its two factors. " + CENTRE,
+             "norm has no triangle inequality, so heads are added inside its two factors. The logit ranges are computed on the network that "
+             "is drawn; one beyond 1.256 is out of scope. " + CENTRE,
         must_fail=Twin(quick[0], "0.4 in place of 4", statement=product(Rational(2, 5))))
 
 
@@ -316,12 +320,15 @@ def _uniform_claim() -> Claim:
     quick = _deep_cases((1, 2, 3), SIZES)
     return Claim(
         key="rank_collapse/layers_uniform", title="residual after L layers is at most a 3^L-th power",
-        words="For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each, the residual after L "
-              "layers is at most (4 gamma beta H / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.",
+        words="For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each, and every input with "
+              "logit ranges at most 1.256 and computed gamma at most gamma in each layer and head, the residual after L layers is at most "
+              "(4 gamma beta H / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.",
         statement=uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), reading="reported", kind="upper", quantifier="all",
-        measured=last_residual, assumes=SMALL_EVERYWHERE | GAMMA_BOUNDS, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
-        note="The paper's proof adds heads by a triangle inequality that the composite norm lacks; no counterexample is known. "
-             "The smallness of the logits is needed by its lemma but missing from every restatement. " + CENTRE,
+        measured=last_residual, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
+        note="The paper's proof (as reported) adds heads by a triangle inequality that the composite norm lacks; no counterexample is known, "
+             "and with one head it follows from layers_product. The smallness of the logits is needed by its lemma but missing from every "
+             "restatement. Logit ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated gamma is out "
+             "of scope. " + CENTRE,
         must_fail=Twin(quick[0], "0.4 in place of 4", statement=uniform(Rational(2, 5))))
 
 
@@ -334,12 +341,15 @@ def _convergence_claim() -> Claim:
     below = {"4 gamma beta H < sqrt(d_qk)": lambda c: (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width}
     return Claim(
         key="rank_collapse/convergence_as_reported", title="4 gamma beta H < sqrt(d_qk) forces collapse",
-        words="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is below that of the input, for every input.",
-        statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), reading="reported", kind="upper", quantifier="all",
-        measured=last_residual, known="FAILS", assumes=below | GAMMA_BOUNDS,
+        words="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is at most that of the input, for every input.",
+        statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), reading="universal", kind="upper", quantifier="all",
+        measured=lambda c, s: last_residual(c, s, any_range=True), known="FAILS", assumes=below,
         grid={"quick": Case.grid(tokens=2, width=1, heads=1, gamma="5/7", residual=("1", "100"), beta="1/10", value_norm="2000",
                                  qk_width=1, depth=(1, 2))},
-        note="Large inputs refute it, even within the lemma's logit range of 1.256: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000. "
+        note='The sentence, as reported: convergence is guaranteed "when 4 gamma beta H < sqrt(d_qk)". "For every input" is ours: from memory '
+             "the paper speaks of inputs of small residual, and for r_0 <= 1 nothing here contradicts it. Large inputs refute the hardened "
+             "form, even with logits that range over 1/2 in the first layer: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000, which layers "
+             "of such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. "
              "Collapse needs sqrt(c) r_0 < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.",
         must_fail=Twin(Case(tokens=2, width=1, heads=1, gamma="5/7", residual="1", beta="1/10", value_norm="2000", qk_width=1, depth=1),
                        "a thousand times smaller", statement=Le(end, r / 1000)))
@@ -364,11 +374,12 @@ def _recurrence_claims() -> Iterator[Claim]:
               "has slope 3 in the limit of small residuals, within the second-order remainder of the softmax.",
         statement=three, source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"), reading="derived", kind="rate",
         quantifier="almost every", measured=halving_slope, predicted=around_slope,
-        assumes={"the condition number of the first-order term is at most `condition`": lambda c: c.rational("condition") > 0,
-                 "remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda c:
+        # The norms are exact by construction; that `condition` bounds the network's own condition number is measured with the slope.
+        assumes={"remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda c:
                      c.rational("condition") * c.rational("qk_norm") * c.rational("residual") ** 2 < Fraction(1, 4)},
         grid={"quick": grid(("1/20", "1/1000", "1/1000000"), shapes), "theory": grid(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
-        note="Every prediction is an interval around 3 whose width is proportional to the squared residual.",
+        note="Every prediction is an interval around 3 whose width is proportional to the squared residual. Out of scope unless "
+             f"{WELL_CONDITIONED}, which is computed on the layer that is drawn. The interval's width is derived in prose.",
         must_fail=Twin(grid(("1/1000",), shapes)[0], "slope 2", statement=Eq(slope, 2)))
     power = Eq(end, c ** ((3**L - 1) / 2) * r ** (3**L))
     yield Claim(
@@ -377,9 +388,10 @@ def _recurrence_claims() -> Iterator[Claim]:
               "to 0 exactly when sqrt(c) r_0 < 1.",
         statement=power, source=Source("depthlaw", "theory/rank_collapse/__init__.py, recurrence"), reading="derived", kind="identity",
         quantifier="all", measured=cubic_recurrence, proof=prove_recurrence,
+        rests_on="Argument: induction on L with both steps checked. Prose: x^(3^L) tends to 0 for 0 < x < 1 and for no other x > 0.",
         grid={"quick": Case.grid(cubic_coefficient=("1/2", "3"), residual=("1/2", "3/2"), depth=(1, 2, 3)),
               "theory": Case.grid(cubic_coefficient="5/7", residual="7/6", depth=(4, 5))},
-        note="Repairs the reported condition c < 1, which is enough only when r_0 <= 1.",
+        note="About the recurrence alone. Repairs the reported condition c < 1, which is enough when r_0 <= 1 and not beyond.",
         must_fail=Twin(Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
                        statement=Eq(end, c ** ((2**L - 1) / 2) * r ** (2**L))))
 
@@ -409,13 +421,15 @@ def _bert_claim() -> Claim:
         return Case.grid(tokens=128, width=768, heads=12, vocabulary=28996, replicas=24, layer=layers)
 
     return Claim(
-        key="rank_collapse/bert_init_collapse", title="BERT without skips and MLPs collapses at initialisation",
-        words="At random initialisation with skip connections and MLPs removed, BERT-base typically has relative residuals "
-              "0.6118, 0.01758 and 6.99e-7 after layers 0, 1 and 2, up to the spread over initialisations.",
+        key="rank_collapse/bert_init_collapse", title="BERT's published residuals at initialisation agree with random nets",
+        words="With skip connections and MLPs removed, the published relative residuals 0.6118, 0.01758 and 6.99e-7 of one random "
+              "initialisation of BERT-base after layers 0, 1 and 2 are within factors of 1.12, 1.39 and 2.69 (3.29 standard deviations over "
+              "initialisations) of the mean over such initialisations.",
         statement=curve(1), source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation", V1), reading="printed",
         kind="empirical fit", quantifier="typical", measured=None, needs="empirics", predicted=predicted,
         grid={"quick": cases((1,)), "theory": cases((0, 2))},
-        note="Reproduced with random weights and Zipf-distributed token ids in place of Wikipedia text. The attention layer "
-             "normalisation stays, as in the authors' code. The tolerance is the spread of one initialisation, so this is a consistency "
-             "check, not a fit.",
+        note="The mean is over 24 initialisations of a net of our own with BERT-base's shape, random weights and Zipf-distributed token ids in "
+             "place of Wikipedia text; that the nets agree otherwise is assumed. The attention layer normalisation stays, as in the authors' "
+             "code. The tolerance is the spread of one initialisation, estimated from twelve seeds of ours, so this is a consistency check, "
+             "neither a fit nor evidence for a rate of collapse; nothing beyond layer 2 is compared.",
         must_fail=Twin(cases((1,))[0], "the published value times ten", statement=curve(10)))

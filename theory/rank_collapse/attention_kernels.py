@@ -37,6 +37,7 @@ def _kernel_claims() -> Iterator[Claim]:
               "non-negative and lower triangular, and A_L ... A_1 A_1^T ... A_L^T = Sigma_L.",
         statement=Eq(errors, 0), source=Source("he2023", "E-SPA", _SPA), reading="recalled", kind="construction", quantifier="all",
         assumes=growing, measured=measured_by.kernel_errors, proof=measured_by.prove_decay_kernel,
+        rests_on="Argument. Prose: the closed Cholesky factor and its bidiagonal inverse give every entry of A_l; the product telescopes.",
         grid={"quick": Case.grid(tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
         note=note + " Measured over the rationals, at e^-g from Pythagorean triples.",
         must_fail=Twin(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"))
@@ -65,4 +66,6 @@ def _identity_claim() -> Claim:
               "alpha = beta = gamma = 1 and C the uniform causal matrix, are the identity for every input, so the residual is kept.",
         statement=Eq(errors, 0), source=Source("he2023simplifying", "Value-SkipInit and Shaped attention", _SIMPLE), reading="printed",
         kind="construction", quantifier="all", measured=measured_by.identity_errors, grid={"quick": cases},
+        assumes={"alpha = beta = gamma = 1 in Shaped attention": lambda c: c.variant != "shaped" or c.rational("gamma") == 1},
+        note="With beta = 0 it holds by definition; for Shaped attention the cases check that W_Q = 0 makes A(X) the uniform causal matrix.",
         must_fail=Twin(Case(variant="shaped", tokens=3, gamma="0"), "no centring"))

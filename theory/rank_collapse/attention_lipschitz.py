@@ -63,6 +63,7 @@ def _dot_product_claim() -> Claim:
         reading="derived", kind="identity", quantifier="all",
         assumes={"N is odd": lambda c: c.tokens % 2 == 1}, measured=measured_by.dot_product_entry,
         proof=measured_by.prove_dot_product, grid={"quick": cases},
+        rests_on="Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s enter the softmax average alike.",
         note="The theorem (reported) says only that no constant exists, for any p-norm; a single entry suffices, since every operator norm "
              "bounds it. Counterexample: one token at 0 and growing key variance.",
         must_fail=Twin(cases[2], "bounded by the attention weights", statement=Eq(entry, 1 / N)))
@@ -115,6 +116,7 @@ def _distance_claims() -> Iterator[Claim]:
         words="For all tokens H, d_M(ReLU H) <= d_M(H).",
         statement=Le(ratio, 1), source=Source("shi2022", "lemma on ReLU", _SHI), reading="recalled", kind="upper", quantifier="all",
         measured=measured_by.relu_contraction, proof=measured_by.prove_relu, grid={"quick": relu},
+        rests_on="Argument. Prose: d_M^2 is a sum over pairs of tokens and coordinates, with its squares expanded; ReLU moves no pair apart.",
         note=_RECALLED + " Measured as squares. Attained by tokens without negative entries.",
         must_fail=Twin(relu[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
     values = Case.grid(tokens=(3, 6), width=(2, 4))

@@ -59,6 +59,8 @@ def _decomposition_claim() -> Claim:
               "P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.",
         statement=Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", _V2), reading="reported", kind="identity", quantifier="all",
         measured=measured_by.path_errors, proof=measured_by.prove_decomposition,
+        rests_on="Argument: induction on L with symbols that do not commute. Prose: distributivity carries the checked step to all heads and paths.",
+        assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
         grid={"quick": cases, "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
         note="Exact, over the rationals. The attention matrices are those of the forward pass and depend on X, so this is no linear map. "
              "The "
@@ -83,6 +85,7 @@ def _length_claims() -> Iterator[Claim]:
         words="Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l pass l heads.",
         statement=Eq(count, binomial(L, length) * H**length), source=_CODE, reading="printed", kind="identity", quantifier="all",
         measured=measured_by.enumerated_paths, proof=measured_by.prove_count,
+        rests_on="Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 and l = L + 1.",
         grid={"quick": small, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
         must_fail=Twin(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
                        statement=Eq(count, 2 * binomial(L, length) * H**length)))
@@ -92,6 +95,7 @@ def _length_claims() -> Iterator[Claim]:
         statement=Eq(share, binomial(L, length) * (H / (H + 1)) ** length * (1 / (H + 1)) ** (L - length)),
         source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived", kind="identity", quantifier="all",
         measured=measured_by.path_share, proof=measured_by.prove_share,
+        rests_on="Argument: induction on L. Prose: all H + 1 choices of the last layer are equally likely; the edges l = 0 and l = L + 1.",
         grid={"quick": (*small, Case(depth=12, heads=12, path_length=12), Case(depth=96, heads=96, path_length=95))},
         must_fail=Twin(Case(depth=12, heads=12, path_length=12), "a fair coin", statement=Eq(share, binomial(L, length) / 2**L)))
 
@@ -108,6 +112,7 @@ def _average_claims() -> Iterator[Claim]:
         words="The mean number of heads on a uniformly drawn path through L layers with H heads and a skip each is L H/(H + 1).",
         statement=Eq(mean, L * H / (H + 1)), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived",
         kind="identity", quantifier="all", measured=measured_by.path_mean, proof=measured_by.prove_mean, grid={"quick": models},
+        rests_on="Argument. Prose: layers choose independently, so the generating function is a power; its derivative at 1 is the mean.",
         note="Paths are mostly long, and the share of short ones falls with H: that short paths dominate is a statement on effect, not "
              "count.",
         must_fail=Twin(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
@@ -117,6 +122,7 @@ def _average_claims() -> Iterator[Claim]:
               "1)).",
         statement=Eq(mode, floor((L + 1) * H / (H + 1))), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"),
         reading="derived", kind="identity", quantifier="all", measured=measured_by.path_mode, proof=measured_by.prove_mode,
+        rests_on="Argument. Prose: counts do not fall while their checked ratio is at least 1, so the last such length is the border rounded down.",
         grid={"quick": (*models, *_pairs(((2, 4), (5, 1), (6, 2), (40, 2))))},
         note="Where H + 1 divides L + 1 the length before it is as frequent: for L = H = 12 both 11 and 12.",
         must_fail=Twin(Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
@@ -156,7 +162,8 @@ def _skip_claim() -> Claim:
               "|res(X^L)| >= |res(X)|: W_V = 0, and values orthogonal to the input.",
         statement=Ge(growth, 1), source=Source("dong2021", "Claim 3.1", _V2), reading="reported", kind="lower", quantifier="exists",
         measured=measured_by.residual_growth, grid={"quick": (*zero, *orthogonal)},
+        assumes={"every layer has a skip": lambda c: c.instance != "none"},
         note="Existence only: it says nothing on generic or trained weights, and the upper bound with skips is vacuous. A lower bound for "
-             "generic weights is open in the paper.",
+             "generic weights is open in the paper. With W_V = 0 it holds by construction; the orthogonal values are the cases that could fail.",
         must_fail=Twin(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"), "no skip",
                        statement=Ge(growth, Rational(1))))

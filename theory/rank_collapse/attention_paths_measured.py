@@ -178,6 +178,10 @@ def prove_decomposition(statement: Relational) -> Iterator[Step]:
     constant = sympy.expand(ones * (sum((b * v for v in V), c)))
     yield Step("step: two paths and two heads become four paths, later layers left of P and right of W; Q 1 = 1 keeps the rest equal in all rows",
                sympy.expand(rest - constant) == 0)
+    others, more = sympy.symbols("S T", commutative=False)  # the sums over all other paths and over all other heads
+    (p, _), (w, _), (q, _), (v, _) = P, W, Q, V
+    grown = sympy.expand(q * (others + p * X * w) * v + more - (q * others * v + (q * p) * X * (w * v) + more))
+    yield Step("whatever the other paths and heads sum to, one more path through one more head adds exactly its own term", grown == 0)
     row_sums = [(q * p * ones).subs(p * ones, ones).subs(q * ones, ones) for q in Q for p in P]
     yield Step("the rows of a product of two attention matrices sum to 1: Q P 1 = Q 1 = 1, and its entries are sums of non-negative products",
                all(total == ones for total in row_sums))

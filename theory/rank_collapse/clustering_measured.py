@@ -158,26 +158,35 @@ def rescaled_errors(case: Case, seed: int) -> Exact:
 
 
 def prove_rate(statement: Relational, flow: str) -> Iterator[Step]:
-    """From the flow on the sphere: <x_i', x_j> = <y_i, x_j> - <y_i, x_i> rho with y_i = (B x_i + B^rho sum_{k != i} x_k) / Z."""
+    """From the flow on the sphere: <x_i', x_j> = <y_i, x_j> - <y_i, x_i> rho with y_i = sum_k w_ik x_k / Z, summed for a symbolic n >= 2."""
     import sympy
 
     from ..glossary import symbol
 
-    n, rho, B = symbol("tokens"), symbol("common_cosine"), symbol("exp_beta")
-    far = B**rho
-    Z = B + (n - 1) * far if flow == "SA" else n
-    own, other = (B + far * (n - 1) * rho) / Z, (B * rho + far * (1 + (n - 2) * rho)) / Z
+    rho, B = symbol("common_cosine"), symbol("exp_beta")
+    n = sympy.Symbol("others", integer=True, positive=True) + 1
+    far, k = B**rho, sympy.Symbol("k", integer=True)
+    first, second = sympy.KroneckerDelta(k, 1), sympy.KroneckerDelta(k, 2)
+    weight = far + (B - far) * first  # that token 1 gives to token k; any other token gives the same ones, permuted
+
+    def total(term: sympy.Expr) -> sympy.Expr:
+        return sympy.summation(sympy.expand(term), (k, 1, n))
+
+    Z = total(weight) if flow == "SA" else n
+    yield Step("the weights of a row sum to e^beta + (n - 1) e^(beta rho) for every n", sympy.expand(total(weight) - B - (n - 1) * far) == 0)
+    own, other = (total(weight * (rho + (1 - rho) * to)) / Z for to in (first, second))
     yield Step("every pair has the same derivative 2 (<y_i, x_j> - rho <y_i, x_i>), and it is the stated one, for all n, beta and rho",
-               sympy.simplify(2 * (other - rho * own) - statement.rhs) == 0)
+               sympy.simplify(2 * (other - rho * own) - statement.rhs.subs(symbol("tokens"), n)) == 0)
 
 
-def prove_cluster(statement: Relational, rate: sympy.Expr) -> Iterator[Step]:
-    """The limit of rho' / (1 - rho) at rho = 1."""
+def prove_cluster(statement: Relational, rate: sympy.Expr, flow: str) -> Iterator[Step]:
+    """The equation of the cosine, and the limit of rho' / (1 - rho) at rho = 1."""
     import sympy
 
     from ..glossary import symbol
 
     rho = symbol("common_cosine")
+    yield from prove_rate(sympy.Eq(statement.lhs, rate), flow)
     ratio = sympy.simplify(rate / (1 - rho))
     yield Step("rho' / (1 - rho) tends to the stated rate at the cluster", sympy.simplify(ratio.subs(rho, 1) - statement.rhs) == 0)
 

@@ -81,6 +81,7 @@ def _gamma_free_claims() -> Iterator[Claim]:
               "2 e^M ((e^M - 1)/M) |E|_1 |R| |W_V|, with E = R W_QK R^T / sqrt(d_qk).",
         statement=Le(ratio, 2 * exp(M) * (exp(M) - 1) / M), source=Source("depthlaw", _HERE + "one layer without gamma"),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.gamma_free_ratio, proof=measured_by.prove_gamma_free,
+        rests_on="Argument. Prose: |P - 1 q^T| bounded entry by entry, then the column and row sums of that bound times |R|, then |W_V|.",
         grid={"quick": cases, "theory": _layers(("1/10", "2"), ((12, 5), (4, 8)))},
         note="Repairs version 1 of the theorem for small logits; gamma is an artefact of the proof there.",
         must_fail=Twin(cases[0], "a tenth of the constant", statement=Le(ratio, exp(M) * (exp(M) - 1) / M / 5)))
@@ -90,6 +91,7 @@ def _gamma_free_claims() -> Iterator[Claim]:
               "as M tends to 0.",
         statement=Eq(digits, 4563239156), source=Source("depthlaw", _HERE + "one layer without gamma"), reading="derived", kind="identity",
         quantifier="all", measured=measured_by.gamma_free_digits, proof=measured_by.prove_digits,
+        rests_on="Argument. Prose: a convex gap that is zero and falls at 0 has one positive root; its signs beside the digits are enclosed.",
         grid={"quick": (Case(interval="(0, 1]"),)},
         must_fail=Twin(Case(interval="(0, 1]"), "the last digit off by one", statement=Eq(digits, 4563239157)))
 
@@ -105,17 +107,20 @@ def _small_logits_claim() -> Claim:
     cases = tuple(Case(tokens=n, width=d, residual=size, qk_norm=w, value_norm="1", qk_width=1, bias=bias) for n, d in ((2, 1), (6, 4))
                   for size, w in (("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")) for bias in (0, 1))
     return Claim(
-        key="rank_collapse/one_layer_small_logits", title="version 1's cubic bound, proved for small logits",
+        key="rank_collapse/one_layer_small_logits", title="version 1's cubic bound, for small logits",
         words="For every input and one head with |W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), the residual after a softmax attention layer is at "
               "most 4 |W_QK|_1 |W_V| / sqrt(d_qk) times the cube of the residual before it: no gamma.",
         statement=Le(after, cubic), source=Source("dong2021", "one-layer, one-head lemma, small logits", _V1), reading="derived",
         kind="upper", quantifier="all", assumes={"|W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), so that |E_ij| <= 0.4563": _small_logits},
         measured=lambda c, s: residual_after_one_layer(c, s, per_gamma=False), proof=measured_by.prove_small_logits,
-        grid={"quick": cases}, note="Beyond that range the statement of version 1 is neither proved nor refuted: see one_layer_cubic_v1.",
+        rests_on="Argument: gamma_free_bound at M = 0.4563. Prose: max |E_ij| <= |E|_1 <= |W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints.",
+        grid={"quick": cases}, note="Beyond that range the statement of version 1 has neither an argument nor a counterexample: see "
+                                    "one_layer_cubic_v1.",
         must_fail=Twin(cases[0], "0.4 in place of 4", statement=Le(after, Rational(1, 10) * cubic)))
 
 
 def _small_logits(case: Case) -> bool:
+    # A fact of the construction: `measured.instance` scales the weights and the tokens to exactly the norms of the case.
     return bool((case.rational("qk_norm") * case.rational("residual") ** 2) ** 2 <= SMALL_LOGITS**2 * case.qk_width)
 
 
@@ -132,6 +137,7 @@ def _pair_claim() -> Claim:
               "x = rho tanh(w rho^2); the statement compares floor(10^12 x).",
         statement=Eq(digits, floor(10**12 * rho * tanh(w * rho**2))), source=Source("depthlaw", _HERE + "two tokens"), reading="derived",
         kind="identity", quantifier="all", measured=measured_by.pair_digits, proof=measured_by.prove_pair,
+        rests_on="Argument: the layer on both tokens is computed in symbols, for all rho and w.",
         grid={"quick": cases, "theory": Case.grid(pair_half=("1/1000", "7/5"), qk_weight=("1/50", "11/10"))},
         note="For small logits it is w rho^3, an eighth of what the constant 4 allows for this pair (residual sqrt(2) rho).",
         must_fail=Twin(cases[3], "sinh in place of tanh", statement=Eq(digits, floor(10**12 * rho * sinh(w * rho**2).rewrite("exp")))))
@@ -144,16 +150,17 @@ def _signed_claims() -> Iterator[Claim]:
     from .measured import LARGEST_RANGE
 
     ratio, excess = symbol("signed_ratio"), symbol("signed_excess")
+    # A fact of the construction: `measured.softmax_instance` scales E so that its largest row range is the case's.
     small: dict[str, Callable[[Case], bool]] = {"0 < D_ii <= 1.256": lambda c: 0 < c.rational("range") <= LARGEST_RANGE}
     cases = (Case(instance="two tokens", range="157/125"), Case(instance="two tokens", range="1/1000"),
              *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
     yield Claim(
         key="rank_collapse/signed_step", title="the softmax lemma times a signed matrix, repaired",
         words="For all logits A, E with row ranges D_ii <= 1.256 and every matrix R, entrywise |(P - Q) R| <= 2 D Q |R| with P = "
-              "softmax(A) "
-              "and Q = softmax(A - E).",
+              "softmax(A) and Q = softmax(A - E).",
         statement=Le(ratio, 2), source=Source("depthlaw", _HERE + "signed step"), reading="derived", kind="upper", quantifier="all",
         assumes=small, measured=measured_by.signed_ratio, proof=measured_by.prove_signed,
+        rests_on="Argument. Prose: both sides of the softmax lemma give |P - Q| <= 2 D Q; then the triangle inequality in each entry of (P - Q) R.",
         grid={"quick": cases, "theory": Case.grid(instance="random", range=("1", "157/125"), tokens=(12, 24))},
         note="|R| has the norms of R, so the repair costs nothing. Two tokens come within 0.03 % of the constant.",
         must_fail=Twin(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
@@ -165,7 +172,7 @@ def _signed_claims() -> Iterator[Claim]:
         statement=Le(excess, 0), source=Source("dong2021", "proof of the one-layer lemma", _V2), reading="reported", kind="upper",
         quantifier="all", assumes=small, measured=measured_by.signed_excess, known="FAILS", grid={"quick": written},
         note="An entrywise inequality may not be multiplied by a matrix with negative entries: R = -e_1 turns it round. The norms that the "
-             "proof needs survive, see signed_step.",
+             "proof needs survive, see signed_step. The step stands in a restatement of the proof; the paper itself was not read.",
         must_fail=Twin(written[2], "at most minus 100", statement=Le(excess, -100)))
 
 
@@ -181,8 +188,10 @@ def _chain_claim() -> Claim:
         words="For every input and one head whose logit ranges D_ii are at most 1.256, |res(SA(X))| <= 2 sqrt(|D1|_1 |D1|_inf) |R| |W_V|.",
         statement=Le(ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, first chain", _V2), reading="reported",
         kind="upper", quantifier="all",
+        # A fact of the construction: `_scaled_layer` scales W_QK so that max |E_ij| is the case's.
         assumes={"2 max |E_ij| <= 1.256, so that D_ii <= 1.256": lambda c: 2 * c.rational("logit_max") <= Fraction(157, 125)},
         measured=measured_by.chain_ratio, proof=measured_by.prove_chain,
+        rests_on="Argument. Prose: logits are 1 r^T + E up to constants per row; 1 q^T R W_V is one of the centres; norms factor by factor.",
         grid={"quick": cases, "theory": _layers(("1/4",), ((12, 5), (4, 8)))},
         must_fail=Twin(cases[0], "a twentieth of the constant", statement=Le(ratio, Rational(1, 10))))
 
@@ -212,7 +221,7 @@ def _mlp_claim() -> Claim:
     from sympy import Le, Rational, log, sqrt
 
     from ..glossary import symbol
-    from .measured import LARGEST_RANGE, last_residual
+    from .measured import last_residual
 
     names = ("depth", "heads", "qk_width", "residual", "beta", "gamma", "lipschitz", "residual_end")
     L, H, width, r, beta, gamma, lam, end = (symbol(name) for name in names)
@@ -221,19 +230,18 @@ def _mlp_claim() -> Claim:
         return Le(log(end), (3**L - 1) / 2 * log(constant * gamma * beta * H * lam / sqrt(width)) + 3**L * log(r))
 
     shapes = ((2, 1, 1, "5/7"), (6, 2, 2, "5/2"))
-    quick = tuple(Case(tokens=n, width=d, heads=h, gamma=g, range="157/125", residual=r, beta=b, lipschitz=lam, qk_width=1, depth=k)
+    quick = tuple(Case(tokens=n, width=d, heads=h, gamma=g, residual=r, beta=b, lipschitz=lam, qk_width=1, depth=k)
                   for n, d, h, g in shapes for r, b, lam in (("1/1000", "100", "9"), ("1", "1/2", "1/3"), ("100", "1/20000", "3/2"))
                   for k in (1, 2, 3))
     return Claim(
         key="rank_collapse/mlp_lipschitz", title="a Lipschitz MLP after attention multiplies the base by lambda",
         words="For every network of L layers, each attention with H heads and then a map that is lambda-Lipschitz in the composite norm, "
-              "the "
-              "residual is at most (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's.",
+              "and every input with logit ranges at most 1.256 and computed gamma at most gamma in each layer and head, the residual is at "
+              "most (4 gamma beta H lambda / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's.",
         statement=bound(4), source=Source("dong2021", "Corollary 3.2", _V2), reading="reported", kind="upper", quantifier="all",
         measured=last_residual, grid={"quick": quick}, note="Measured with lambda (x + sin x)/2 on every entry. As for layers_uniform, the "
-        "small logits that the lemma needs are an added condition, and the sum over heads is not covered by the printed proof.",
-        assumes={"logit ranges at most 1.256 at every layer and head": lambda c: c.rational("range") <= LARGEST_RANGE,
-                 "gamma bounds the computed gamma at every layer and head": lambda c: c.rational("gamma") > 0},
+        "small logits that the lemma needs are an added condition, computed on the network that is drawn like gamma, and the sum over heads "
+        "is not covered by the reported proof.",
         must_fail=Twin(quick[0], "0.4 in place of 4", statement=bound(Rational(2, 5))))
 
 
@@ -250,5 +258,7 @@ def _gradient_claim() -> Claim:
         statement=Eq(count, 0), source=Source("noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
         reading="reported", kind="identity", quantifier="all", measured=measured_by.nonzero_gradients, proof=measured_by.prove_gradient,
         grid={"quick": cases, "theory": (Case(instance="collapsed", tokens=8, width=4),)},
-        note="The paper's statement is about expected gradients at initialisation; this is its exact case. W_V still has a gradient.",
+        assumes={"all tokens are equal": lambda c: c.instance == "collapsed"},
+        rests_on="Argument: the derivative in a logit is computed for a symbolic number of tokens. Prose: the chain rule through the logits.",
+        note="The paper's statement is about expected gradients at initialisation; this is its exact case, and says nothing on W_V.",
         must_fail=Twin(Case(instance="generic", tokens=3, width=2), "tokens that differ"))

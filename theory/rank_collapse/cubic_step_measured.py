@@ -7,7 +7,18 @@ from typing import TYPE_CHECKING
 
 from ..measurement import Ball, Case, Exact, Step
 from .measured import arb_of, instance, prove_softmax, resolved, softmax_instance, whole_part
-from .residual_norms_measured import Matrix, at_least, logits, norms, product, product_steps, random_matrix, range_steps, ranges
+from .residual_norms_measured import (
+    Matrix,
+    at_least,
+    logits,
+    norms,
+    product,
+    product_steps,
+    random_matrix,
+    range_steps,
+    ranges,
+    sum_step,
+)
 from .softmax_attention import Head, attention, ball_composite_norm, ball_norms, centred, largest, perturbation, row_ranges, softmax_rows
 
 if TYPE_CHECKING:
@@ -191,13 +202,8 @@ def prove_signed(statement: Relational) -> Iterator[Step]:
 
 def prove_chain(statement: Relational) -> Iterator[Step]:
     """|R'| <= k D 1 (q^T |R|) |W_V|, whose column sums are |D1|_1 q^T |R| and whose row sums are D_ii q^T |R| 1."""
-    import sympy
-
-    m, s, t, p = sympy.symbols("m s t p", nonnegative=True)
     yield from prove_signed(statement)
-    mean = m - (p * (m - s) + (1 - p) * (m - t))
-    yield Step("a mean of numbers that are at most m is at most m, so (q^T |R|)_k <= |R|_1 and q^T |R| 1 <= |R|_inf: two terms at a time "
-               "the gap is p s + (1 - p) t", sympy.expand(mean - (p * s + (1 - p) * t)) == 0)
+    yield sum_step("a mean is at most the largest number, so (q^T |R|)_k <= |R|_1 and q^T |R| 1 <= |R|_inf")
 
 
 def prove_gamma_free(statement: Relational) -> Iterator[Step]:
@@ -213,6 +219,9 @@ def prove_gamma_free(statement: Relational) -> Iterator[Step]:
     yield Step("e^x - 1 <= kappa x on [0, M]: the gap is concave and zero at 0",
                bool((-sympy.diff(gap, x, 2)).is_positive and gap.subs(x, 0) == 0))
     yield Step("and it is not negative at M", at_least(gap.subs(x, M), sympy.Integer(0)))
+    rise = sympy.exp(x) - 1 - x
+    yield Step("e^M - 1 >= M: the gap is convex, zero and flat at 0",
+               bool(sympy.diff(rise, x, 2).is_positive and rise.subs(x, 0) == 0 and sympy.diff(rise, x).subs(x, 0) == 0))
     tail = x - 1 + sympy.exp(-x)
     yield Step("1 - e^-x <= x <= kappa x: the first gap is convex, zero and flat at 0, and kappa >= 1 since kappa M >= e^M - 1 >= M",
                bool(sympy.diff(tail, x, 2).is_positive and tail.subs(x, 0) == 0 and sympy.diff(tail, x).subs(x, 0) == 0))
@@ -230,9 +239,7 @@ def prove_softmax_mean() -> Iterator[Step]:
 
     q, a, Z = sympy.symbols("q a Z", positive=True)
     yield Step("P_ij - q_j = q_j ((e^{E_ij} - 1) - (Z_i - 1)) / Z_i", sympy.simplify(q * a / Z - q - q * ((a - 1) - (Z - 1)) / Z) == 0)
-    t, u, v, end = sympy.symbols("t u v end", nonnegative=True)
-    yield Step("a mean of numbers that are at least e^-M is at least e^-M: two terms at a time the gap is (1 - t) u + t v",
-               sympy.expand((1 - t) * (end + u) + t * (end + v) - end - ((1 - t) * u + t * v)) == 0)
+    yield sum_step("a mean of numbers that are at least e^-M is at least e^-M", -1)
 
 
 def prove_digits(statement: Relational) -> Iterator[Step]:
@@ -295,16 +302,18 @@ def prove_small_logits(statement: Relational) -> Iterator[Step]:
 
 
 def prove_pair(statement: Relational) -> Iterator[Step]:
-    """The first token is rho (P_11 - P_12), and (e^x - e^-x)/(e^x + e^-x) = tanh x with x = w rho^2."""
+    """The layer on the tokens rho, -rho in symbols: logits w x_i x_j, a softmax of each row, and W_V = 1."""
     import sympy
 
     from ..glossary import symbol
 
     rho, w = symbol("pair_half"), symbol("qk_weight")
-    x = w * rho**2
-    token = rho * (sympy.exp(x) - sympy.exp(-x)) / (sympy.exp(x) + sympy.exp(-x))
+    tokens = (rho, -rho)
+    weights = [[sympy.exp(w * own * other) for other in tokens] for own in tokens]
+    first, second = (sum(e * x for e, x in zip(row, tokens, strict=True)) / sum(row) for row in weights)
     stated = statement.rhs.args[0] / sympy.Integer(10) ** 12
-    yield Step("the stated token is rho tanh(w rho^2)", sympy.simplify((token - stated).rewrite(sympy.exp)) == 0)
+    yield Step("the two tokens stay opposite", sympy.simplify(first + second) == 0)
+    yield Step("the stated token is the first one", sympy.simplify((first - stated).rewrite(sympy.exp)) == 0)
     yield Step("and the statement takes its whole part", isinstance(statement.rhs, sympy.floor))
 
 
@@ -324,13 +333,15 @@ def prove_product_form(statement: Relational) -> Iterator[Step]:
 
 
 def prove_gradient(statement: Relational) -> Iterator[Step]:
-    """At X = 1 x^T every output is (sum_j P_ij) W_V^T x, which no logit changes."""
+    """At X = 1 x^T every output is a softmax average of n equal values; its derivative in any logit is taken for a symbolic n."""
     import sympy
 
-    a, Z = sympy.symbols("a Z", positive=True)
-    yield Step("the row sum of a softmax, (a + (Z - a)) / Z with Z the sum of all exponentials, is 1 for all logits",
-               sympy.simplify((a + (Z - a)) / Z) == 1)
-    yield Step("so no derivative in a logit differs from zero, as stated",
-               statement.rhs == sympy.diff(sympy.simplify((a + (Z - a)) / Z), a))
+    n = sympy.Symbol("n", integer=True, positive=True)
+    j, k = sympy.symbols("j k", integer=True)
+    logits, value = sympy.IndexedBase("a"), sympy.Symbol("v")
+    average = sympy.Sum(sympy.exp(logits[j]) * value, (j, 1, n)) / sympy.Sum(sympy.exp(logits[j]), (j, 1, n))
+    slope = sympy.simplify(sympy.diff(average, logits[k]))
+    yield Step("the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n of tokens and every k", slope == 0)
+    yield Step("so by the chain rule through the logits no derivative differs from zero, as stated", statement.rhs == slope)
 
 

@@ -52,14 +52,15 @@ def _position_claim() -> Claim:
     cases = (*Case.grid(first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"), depth=(1, 4)),
              *Case.grid(first_weight="1", second_weight=("1/2", "1/3"), difference=("1/1000000", "2"), depth=(1, 7)))
     return Claim(
-        key="rank_collapse/position_logits_linear", title="logits of position alone collapse tokens only linearly per layer",
+        key="rank_collapse/position_logits_linear", title="two tokens, logits of position alone: linear in each layer",
         words="For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens, p > q, and W_V = I, the "
               "difference after L layers is (p - q)^L times the first: linear in it, whatever its size.",
         statement=Eq(end, (p - q) ** L * start), source=Source("depthlaw", _HERE + "position logits"), reading="derived", kind="identity",
         quantifier="all", assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
         measured=measured_by.position_difference, proof=measured_by.prove_position, grid={"quick": cases},
+        rests_on="Argument: induction on L with both steps checked, for the two tokens and fixed rows of the words.",
         note="The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows. The causal mask with equal "
-             "weights is p = 1, q = 1/2. So the cubic statements do not apply to relative positions or masks.",
+             "weights is p = 1, q = 1/2. So no cubic law can hold for all relative positions or masks.",
         must_fail=Twin(cases[3], "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)))
 
 
@@ -72,12 +73,16 @@ def _causal_claim() -> Claim:
     L, w, B, start, end = (symbol(name) for name in names)
     cases = Case.grid(qk_weight=("1/10", "1"), token_bound="1", difference=("1/1000", "1"), depth=(1, 2, 8, 32))
     return Claim(
-        key="rank_collapse/causal_exponential", title="a causal mask leaves only exponential collapse",
+        key="rank_collapse/causal_exponential", title="a causal mask leaves two tokens only exponential collapse",
         words="For two causal tokens of width one with W_V = 1, |x_i| <= B, and logits w x_i x_j, the difference after L layers is at "
               "least "
               "(1 + e^S)^-L times the first, S = w B delta_0: its logarithm is linear in depth, not of order 3^L.",
         statement=Ge(log(end), log(start) - L * log(1 + exp(w * B * start))), source=Source("depthlaw", _HERE + "causal mask"),
         reading="derived", kind="lower", quantifier="all", measured=measured_by.causal_difference, proof=measured_by.prove_causal,
+        # The tokens start at B - delta_0 and B.
+        assumes={"w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: (
+            c.rational("qk_weight") > 0 and 0 < c.rational("difference") <= 2 * c.rational("token_bound"))},
+        rests_on="Argument. Prose: x_2 stays between x_1 and its start, so |w x_2 delta| <= S at every layer, and sigma grows.",
         grid={"quick": cases, "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100", depth=(64, 128))},
         note="For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of attention, so nothing is "
              "gained "
@@ -91,6 +96,7 @@ def _bias_claims() -> Iterator[Claim]:
     from ..glossary import symbol
 
     L, N, j, w, least, tail = (symbol(name) for name in ("depth", "tokens", "position", "window", "least_weight", "tail_mass"))
+    # That the entries are at least epsilon is a fact of the construction: `attention_matrix` pays it first and refuses what cannot be paid.
     possible: dict[str, Callable[[Case], bool]] = {
         "2 <= j <= N, N epsilon <= 1": lambda c: 2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1}
     cases = (*Case.grid(mask="causal", instance="tight", tokens=3, position=(2, 3), least_weight="1/5", depth=(1, 4)),
@@ -104,6 +110,7 @@ def _bias_claims() -> Iterator[Claim]:
               "holds for j = K + 1.",
         statement=Le(tail, (1 - (j - 1) * least) ** L), source=Source("wu2025position", "Theorems 4.1-4.3", _BIAS), reading="reported",
         kind="upper", quantifier="all", assumes=possible, measured=measured_by.tail_mass, proof=measured_by.prove_tail,
+        rests_on="Argument. Prose: rows before j have no tail; a row from j on gives at least epsilon to each of the j - 1 first positions.",
         grid={"quick": cases,
               "theory": Case.grid(mask="causal", instance="random", tokens=8, position=(2, 5), least_weight="1/16", depth=12)},
         note="Reported with an unspecified constant C for one P_ij; C = 1 and the whole tail are ours. Attained by tokens that pay the "
@@ -161,12 +168,13 @@ def _unit_row_claims() -> Iterator[Claim]:
              "x_1 = (0, 1)")
     yield Claim(
         key="rank_collapse/unit_rows_fixed_point", title="with unit rows two causal tokens can stay apart",
-        words=model + ": for eta > 1 the second token has the attracting fixed point (-1/eta, -sqrt(1 - 1/eta^2)), so the rank stays two; "
-              "the statement compares floor(10^9/eta).",
+        words=model + ": for eta > 1 the second token has the attracting fixed point (-1/eta, -sqrt(1 - 1/eta^2)), so the rank stays two "
+              "from starts near it; the statement compares floor(10^9/eta).",
         statement=Eq(digits, floor(10**9 / eta)), source=source, reading="derived", kind="identity", quantifier="exists", assumes=exists,
         measured=measured_by.limit_digits, proof=measured_by.prove_fixed, grid={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-        note="Refutes that normalisation plays no role in rank collapse. Without rescaling the first coordinate halves at every layer and "
-             "both tokens end at (0, 1).",
+        rests_on="Argument. Prose: a fixed point at which the angle's derivative lies in (0, 1) attracts the starts near it.",
+        note="An example in which rescaling rows to unit norm, without centring, prevents collapse; that layer normalisation plays a role is "
+             "said in the abstract of the source. Without rescaling the first coordinate halves at every layer and both tokens end at (0, 1).",
         must_fail=Twin(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)))
     # The last two put the border of the basin just before and just after a start, at 20.5 -+ 0.002 spacings.
     cases = Case.grid(feature_gain=("3/2", "2", "3", "100000/60037", "100000/60047"), start_angles=200)

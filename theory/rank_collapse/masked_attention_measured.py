@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Ball, Case, Exact, Step
-from .residual_norms_measured import Matrix, at_least, product
+from ..measurement import Ball, Case, Exact, Outside, Step
+from .residual_norms_measured import Matrix, at_least, product, sum_step
 
 if TYPE_CHECKING:
     from flint import arb
@@ -85,10 +85,10 @@ def tail_mass(case: Case, seed: int) -> Exact:
     return Exact(max(sum(row[case.position - 1:], Fraction(0)) for row in total))
 
 
-def spread_ratio(case: Case, seed: int) -> Exact:
-    """max - min of scalar tokens after L layers over that before; refused when the mask has another radius than the case names."""
-    if _radius(case) != case.radius:
-        raise ValueError(f"the mask of [{case}] has radius {_radius(case)}")
+def spread_ratio(case: Case, seed: int) -> Exact | Outside:
+    """max - min of scalar tokens after L layers over that before; outside where the mask has a larger radius than the case names."""
+    if _radius(case) > case.radius:
+        return Outside("all tokens reach the centre within r steps")
     n = case.tokens
     X = [[Fraction(0)], *[[Fraction(1)]] * (n - 1)]
     for layer in range(case.depth):
@@ -199,9 +199,7 @@ def prove_tail(statement: Relational) -> Iterator[Step]:
 
     L, j, least = symbol("depth"), symbol("position"), symbol("least_weight")
     kept = 1 - (j - 1) * least
-    m, s, t, a, b = sympy.symbols("m s t a b", nonnegative=True)
-    yield Step("sum_m A_im T(m) <= max T sum_{m >= j} A_im: two terms at a time the gap is a s + b t",
-               sympy.expand(m * (a + b) - a * (m - s) - b * (m - t) - (a * s + b * t)) == 0)
+    yield sum_step("sum_m A_im T(m) <= max T sum_{m >= j} A_im")
     yield Step("base: with no layer the bound is at least 1", at_least(statement.rhs.subs(L, 0), sympy.Integer(1)))
     ratio = sympy.simplify(statement.rhs.subs(L, L + 1) / statement.rhs)
     yield Step("step: row i keeps at most 1 - (j - 1) epsilon for the positions >= j, and the bound falls by no more than that factor",

@@ -96,7 +96,7 @@ def _limit_claim(name: str, limit: int, words: str, statistic: Callable[[np.ndar
               f"within a "
               f"relative T^(-1/4) of its limit {limit}.",
         statement=statement, source=Source("naitsaada2025", "spectra of random attention at sigma = 1", "arXiv:2410.07799"),
-        reading="derived", kind="rate", quantifier="typical", measured=lambda c, s: _spectra(c, s, statistic),
+        reading="derived", kind="empirical fit", quantifier="typical", measured=lambda c, s: _spectra(c, s, statistic),
         predicted=lambda st, case: _around(st.rhs, case.tokens),
         grid={"quick": (Case(tokens=64),), "theory": (Case(tokens=192),), "full": (Case(tokens=512),)},
         note=f"The limit is that of random Markov matrices (bulk radius sigma/sqrt(T), reported). The allowance T^(-1/4) is ours, set after "

@@ -74,6 +74,7 @@ def _norm_claims() -> Iterator[Claim]:
               "the composite norm, which is above 1 for every N > 1.",
         statement=Eq(triangle, (N + 1) ** 2 / (4 * N)), source=Source("dong2021", "remark on the composite norm", _V2), reading="derived",
         kind="identity", quantifier="exists", measured=measured_by.triangle_ratio,
+        rests_on="Argument: the sums of entries are computed for a symbolic N. Prose: which row and column sums are the largest.",
         proof=measured_by.prove_triangle, grid={"quick": Case.grid(tokens=(2, 3, 5, 16))},
         note="That the inequality fails is as the paper says (reported); the family and its ratio are ours. At N = 2 the norms are "
              "3 > 2 sqrt(2).",
@@ -84,6 +85,7 @@ def _norm_claims() -> Iterator[Claim]:
         words="For all matrices A and B whose product exists, |AB| <= |A| |B| in the composite norm.",
         statement=Le(ratio, 1), source=Source("dong2021", "proof of the one-layer lemma", _V2), reading="derived", kind="upper",
         quantifier="all", measured=measured_by.product_ratio, proof=measured_by.prove_product,
+        rests_on="Argument. Prose: the two sums in a column of |A| |B| exchanged, the triangle inequality for many terms, transposition for rows.",
         grid={"quick": cases, "theory": Case.grid(instance="random", tokens=(4, 16))}, note="All-ones matrices attain it.",
         must_fail=Twin(cases[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
 
@@ -102,6 +104,7 @@ def _centre_claim() -> Claim:
         statement=Le(ratio, 2 * (1 - 1 / N)),
         source=Source("dong2021", "definition of the residual, with the mean of the authors' code", _V1),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.centre_ratio, proof=measured_by.prove_centre,
+        rests_on="Argument. Prose: X - 1 mean^T = (I - J/N)(X - 1 x^T), whose row and column sums are read off; then composite_norm_product.",
         grid={"quick": cases, "theory": Case.grid(instance="random", tokens=(8, 32), width=8)},
         note="So the mean does not minimise the composite norm (it minimises the Frobenius norm), and |X - 1 mean^T| / |X| can exceed 1.",
         must_fail=Twin(cases[1], "no factor: the mean taken for the minimiser", statement=Le(ratio, 1)))
@@ -121,6 +124,7 @@ def _gamma_claims() -> Iterator[Claim]:
               "every N >= 2.",
         statement=Le(gamma2, N / 2), source=source, reading="derived", kind="upper", quantifier="all", measured=measured_by.gamma_square,
         proof=measured_by.prove_gamma, grid={"quick": cases, "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40))},
+        rests_on="Argument. Prose: a row's largest and smallest entry stand at two places, so its range is at most its absolute sum; sums exchanged.",
         note="So gamma <= sqrt(N) always, with room: a uniform gamma costs the factor sqrt(N/2) at most in the base of the power.",
         must_fail=Twin(cases[1], "a bound that does not grow with N", statement=Le(gamma2, 1)))
     yield Claim(
@@ -128,6 +132,7 @@ def _gamma_claims() -> Iterator[Claim]:
         words="For E = c I_N with N >= 2 and c > 0, gamma^2 = N/4, so that gamma grows with the number of tokens.",
         statement=Eq(gamma2, N / 4), source=source, reading="derived", kind="identity", quantifier="all",
         measured=measured_by.gamma_square, proof=measured_by.prove_identity_gamma,
+        rests_on="Argument: the sums are computed for a symbolic N. Prose: the range of a row of c and zeros is c.",
         grid={"quick": Case.grid(instance="identity", tokens=(2, 3, 16))},
         must_fail=Twin(Case(instance="identity", tokens=16), "gamma = 1, as version 1 has it", statement=Eq(gamma2, 1)))
     yield Claim(
@@ -156,6 +161,7 @@ def _range_claims() -> Iterator[Claim]:
               "sides.",
         statement=Le(ratio, 2), source=Source("dong2021", "proof of the one-layer lemma, second chain", _V2), reading="derived",
         kind="upper", quantifier="all", measured=measured_by.range_ratio, proof=measured_by.prove_range,
+        rests_on="Argument. Prose: an entry is at most its column sum; |R W R^T|_1 <= |R|_1 |W|_1 |R^T|_1, and |R^T|_1 = |R|_inf.",
         grid={"quick": cases, "theory": Case.grid(instance="random", tokens=(12, 20), width=5)},
         note="Attained by R = I and one row of W of both signs.",
         must_fail=Twin(cases[0], "half the constant", statement=Le(ratio, 1)))
@@ -174,17 +180,17 @@ def _layer_norm_claims() -> Iterator[Claim]:
         statement=Le(after, before), source=Source("dong2021", "remark on layer normalisation", _V2), reading="reported", kind="upper",
         quantifier="all", measured=measured_by.affine_rank_after, known="FAILS", grid={"quick": hulls},
         note="False: three tokens on a line, (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis, become (1, 0), (4/5, 3/5), (3/5, 4/5), "
-             "and "
-             "no affine map bends a line. LN divides each row by its own deviation: a left multiplication by a diagonal matrix.",
+             "and no affine map bends a line, so the formula has no W and b, not even ones that depend on Y. The statement measures what the "
+             "formula implies. LN divides each row by its own deviation: a left multiplication by a diagonal matrix.",
         must_fail=Twin(hulls[0], "rank falls below", statement=Le(after, before - 1)))
     yield Claim(
         key="rank_collapse/layernorm_affine_rank", title="layer normalisation preserves the affine rank, read literally",
         words="For all tokens, layer normalisation keeps the dimension of their affine hull.",
-        statement=Eq(after, before), source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"), reading="printed", kind="identity",
+        statement=Eq(after, before), source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"), reading="universal", kind="identity",
         quantifier="all", measured=measured_by.affine_rank_after, known="FAILS", grid={"quick": hulls},
-        note="Only the abstract is known to us, and its affine rank may mean something else. With affine rank = dimension of the affine "
-             "hull "
-             "it fails in both directions: u and 2u become equal, and three tokens on a line become independent.",
+        note='The sentence: layer normalisation "preserves the affine rank of the token representation set exactly". "For all tokens" and '
+             '"dimension of the affine hull" are ours: only the abstract is known to us, and its affine rank may mean something else. So read it '
+             "fails in both directions: u and 2u become equal, and three tokens on a line become independent.",
         must_fail=Twin(hulls[0], "one more", statement=Eq(after, before + 1)))
     ranks = (Case(instance="simplex", centred_rank=3), Case(instance="multiples", centred_rank=1),
              Case(instance="collinear", centred_rank=2))

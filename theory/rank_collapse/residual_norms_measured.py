@@ -206,39 +206,67 @@ def at_least(larger: sympy.Expr, smaller: sympy.Expr) -> bool:
     return bool(sympy.simplify(larger - smaller).is_nonnegative)
 
 
+def sum_step(says: str, sign: int = 1) -> Step:
+    """For weights w_k >= 0 and numbers a_k <= m, sum_k w_k a_k <= m sum_k w_k, by induction on the number of terms.
+
+    Args:
+        says: what the sum is in the argument.
+        sign: 1 for numbers that are at most m, -1 for numbers that are at least m.
+    """
+    import sympy
+
+    m = sympy.Symbol("m", real=True)
+    gap, weights, w, s = sympy.symbols("gap weights w s", nonnegative=True)
+    # Without terms both sides are 0; `gap` is what lies between them after some terms, and the next number is m - s or m + s.
+    before = m * weights - sign * gap
+    after = before + w * (m - sign * s)
+    return Step(f"{says}: by induction on the number of terms, each of which adds w s >= 0 to the gap",
+                sympy.expand(sign * (m * (weights + w) - after) - (gap + w * s)) == 0)
+
+
 def product_steps() -> Iterator[Step]:
     """|AB| <= |A| |B| for the largest column sum, the largest row sum (by transposition), and so for the root of their product."""
     import sympy
 
-    x, y, m, s, t, b, c = sympy.symbols("x y m s t b c", nonnegative=True)
+    x, y = sympy.symbols("x y", nonnegative=True)
     signs = [(sx * x + sy * y) ** 2 for sx in (1, -1) for sy in (1, -1)]
     yield Step("|x + y| <= |x| + |y|: for every choice of signs the squares differ by 0 or 4 |x| |y|",
                all(sympy.expand((x + y) ** 2 - square).is_nonnegative for square in signs))
-    yield Step("sum_k a_k b_k <= m sum_k b_k when every column sum a_k of |A| is at most m: two terms at a time the gap is s b + t c",
-               sympy.expand(m * (b + c) - (m - s) * b - (m - t) * c - (s * b + t * c)) == 0)
+    yield sum_step("sum_k a_k b_k <= m sum_k b_k when every column sum a_k of |A| is at most m")
 
 
 def prove_triangle(statement: Relational) -> Iterator[Step]:
-    """A has column sums 1 and row sums N, 0, ..., 0; A + A^T has the first row 2, 1, ..., 1 and is symmetric."""
+    """A has the entries delta_i1, so A + A^T has delta_i1 + delta_j1 and is symmetric; all sums are taken for a symbolic N."""
     import sympy
 
     from ..glossary import symbol
 
-    N = symbol("tokens")
-    first, others = 2 + (N - 1), sympy.Integer(1)
-    yield Step("the largest row and column sum of A + A^T is N + 1", at_least(first, others) and sympy.expand(first - (N + 1)) == 0)
-    yield Step("so the squared ratio is (N + 1)^2 / (2 sqrt(N))^2, as stated",
-               sympy.simplify(first**2 / (2 * sympy.sqrt(N)) ** 2 - statement.rhs) == 0)
+    N, j = symbol("tokens"), sympy.Symbol("j", integer=True)
+    one = sympy.KroneckerDelta(j, 1)
+
+    def total(entry: sympy.Expr) -> sympy.Expr:
+        return sympy.summation(entry, (j, 1, N))
+
+    first, others = total(1 + one), total(one)
+    yield Step("row 1 of A + A^T has the sum N + 1, and every other row the sum 1, which is not above that",
+               at_least(first, others) and sympy.expand(first - (N + 1)) == 0)
+    squared = total(sympy.Integer(1)) * total(one)
+    yield Step("A has one row of sum N, others of sum 0, and columns of sum 1, so |A|^2 = |A^T|^2 = N", sympy.expand(squared - N) == 0)
+    yield Step("so the squared ratio is (N + 1)^2 / (2 |A|)^2, as stated", sympy.simplify(first**2 / (4 * squared) - statement.rhs) == 0)
 
 
 def prove_identity_gamma(statement: Relational) -> Iterator[Step]:
-    """Every row of c I_N has the range c, and every column sum is c."""
+    """Every row of c I_N has the range c, and every column sum is c; both sums are taken for a symbolic N."""
     import sympy
 
     from ..glossary import symbol
 
-    c = sympy.Symbol("c", positive=True)
-    yield Step("gamma^2 = (N c) c / (4 c^2), as stated", sympy.simplify(symbol("tokens") * c * c / (4 * c**2) - statement.rhs) == 0)
+    N, c, i = symbol("tokens"), sympy.Symbol("c", positive=True), sympy.Symbol("i", integer=True)
+    column = sympy.summation(c * sympy.KroneckerDelta(i, 1), (i, 1, N))
+    yield Step("every column of |E| has the sum c, so |E|_1 = c", column == c)
+    ranges = sympy.summation(c, (i, 1, N))
+    yield Step("a row of c and N - 1 >= 1 zeros has the range c, so gamma^2 = |D1|_1 |D1|_inf / (4 |E|_1^2) is the stated value",
+               sympy.simplify(ranges * c / (4 * column**2) - statement.rhs) == 0)
 
 
 def prove_product(statement: Relational) -> Iterator[Step]:
@@ -262,6 +290,7 @@ def prove_centre(statement: Relational) -> Iterator[Step]:
     absolute = (1 - 1 / N) + (N - 1) / N
     yield Step("every row and column of |I - J/N| has the sum 2 (1 - 1/N), which the stated factor is not below",
                at_least(statement.rhs, absolute))
+    yield Step("for X = I and x = 0 that sum is the ratio itself, since |I| = 1", sympy.simplify(absolute - 2 * (1 - 1 / N)) == 0)
 
 
 def range_steps() -> Iterator[Step]:
@@ -280,10 +309,12 @@ def prove_gamma(statement: Relational) -> Iterator[Step]:
 
     from ..glossary import symbol
 
-    e = sympy.Symbol("e", positive=True)
+    e, N = sympy.Symbol("e", positive=True), symbol("tokens")
     yield from range_steps()
     yield Step("so gamma^2 <= (N e)(2 e) / (4 e^2) with e = |E|_1, which the stated bound is not below",
-               at_least(statement.rhs, symbol("tokens") * e * 2 * e / (4 * e**2)))
+               at_least(statement.rhs, N * e * 2 * e / (4 * e**2)))
+    yield Step("rows (1, -1, 0, ..), 0, e_3, .., e_N have column sums 1 and ranges 2, 0, 1, .., 1, so gamma^2 = (2 + (N - 2)) 2 / 4 = N/2",
+               sympy.expand((2 + (N - 2)) * 2 / sympy.Integer(4) - N / 2) == 0)
 
 
 def prove_range(statement: Relational) -> Iterator[Step]:
