@@ -14,7 +14,6 @@ from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.connectivity import claims, graph_attention, layers_for_diameter, reach, universal_layers, universal_vertices
 from depthlaw.theory.connectivity.graph_attention import (
     clipped_states,
-    components_depth,
     cycles_told_apart,
     directed_graph,
     directed_graphs,
@@ -149,18 +148,32 @@ def test_support_is_a_ball_on_every_graph(edges: int, depth: int) -> None:
 
 def test_a_graph_without_edges_needs_no_layer() -> None:
     g = nx.empty_graph(4)
-    assert (minimal_depth(g), components_depth(g), radii(g, 1)) == (0, 0, (0, 0))
+    assert (minimal_depth(g), radii(g, 1)) == (0, (0, 0))
 
 
-def test_labels_are_found_no_later_than_all_pairs() -> None:
+def test_components_are_named_by_the_least_index_once_all_pairs_are_seen() -> None:
     for seed in range(5):
         g = graph("Erdos-Renyi", 9, np.random.default_rng(seed))
-        assert components_depth(g) <= minimal_depth(g) == 2
+        depth = minimal_depth(g)
+        named = (layer_at(clipped_states(g), depth) > 0).argmax(axis=1)
+        assert depth == 2
+        assert all(named[v] == min(nx.node_connected_component(g, v)) for v in g)
 
 
-def test_one_layer_cannot_tell_long_cycles_apart_by_either_rule() -> None:
-    assert [[cycles_told_apart(m, 1, rule) for m in (3, 4, 6, 7)] for rule in ("all positive", "rows")] == [
+def test_entries_tell_one_cycle_from_two_up_to_the_reach_and_rows_twice_as_far() -> None:
+    def by_entries(m: int) -> bool:
+        one, two = nx.cycle_graph(2 * m), nx.disjoint_union(nx.cycle_graph(m), nx.cycle_graph(m))
+        return [(layer_at(integer_states(g), 1) > 0).all() for g in (one, two)] == [True, False]
+
+    assert [[told(m) for m in (3, 4, 6, 7)] for told in (by_entries, lambda m: cycles_told_apart(m, 1))] == [
         [True, False, False, False], [True, True, True, False]]
+
+
+def test_a_graph_of_another_maximum_degree_is_out_of_scope() -> None:
+    claim, case = CLAIMS["connectivity/entry_bound"], Case(family="grid", diameter=6, max_degree=5, depth=1)
+    decision = judge(claim, case, claim.measured(case, 0))
+    assert (decision.verdict, decision.reason) == (
+        Verdict.OUT_OF_SCOPE, "assumption broken: the graph has the maximum degree that the case names")
 
 
 def test_doubling_takes_two_layers_per_doubling_of_the_longest_distance() -> None:
@@ -182,8 +195,7 @@ def test_claims_of_the_submodules_are_offered() -> None:
 
 
 @pytest.mark.parametrize("base", [2, 4])
-@pytest.mark.parametrize("name", ["reach", "support", "reach_residual", "one_vs_two_cycles", "one_vs_two_cycles_rows",
-                                  "layers_for_diameter"])
+@pytest.mark.parametrize("name", ["reach", "one_vs_two_cycles_rows", "layers_for_diameter"])
 def test_another_base_fails(name: str, base: int) -> None:
     from sympy import Integer
 
@@ -208,6 +220,21 @@ def test_the_doubling_bound_is_attained_and_one_layer_less_fails() -> None:
         assert Verdict.FAILS in verdicts(dataclasses.replace(claim, statement=tight))
 
 
+def test_one_claim_says_where_entries_are_positive() -> None:
+    merged = {"support", "reach_residual", "one_vs_two_cycles", "components_log_depth"}
+    assert not {f"connectivity/{name}" for name in merged} & set(CLAIMS)
+
+
+@pytest.mark.parametrize("residual", [False, True])
+@pytest.mark.parametrize("wrong", [(2, 3), (3, 4)], ids=["a pair within 3^L is missed", "a pair beyond it is seen"])
+def test_a_support_that_is_no_ball_fails_with_and_without_the_residual(
+        monkeypatch: pytest.MonkeyPatch, wrong: tuple[int, int], residual: bool) -> None:
+    """The merged claim notices what only the withdrawn ones did: a gap inside the reach, and the residual network alone going wrong."""
+    claim, case, right = CLAIMS["connectivity/reach"], Case(family="path", diameter=12, depth=1), graph_attention.radii
+    monkeypatch.setattr(graph_attention, "radii", lambda g, depth, **kept: wrong if kept["residual"] == residual else right(g, depth, **kept))
+    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
+
+
 def is_two_edges_in_a_row(g: nx.DiGraph) -> bool:
     return len(g) == 3 and set(g.edges) == {(2, 0), (0, 1)}
 
@@ -222,7 +249,7 @@ def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.Monkey
 def test_a_network_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     right, odd = graph_attention._with_loops, nx.path_graph(5)
     monkeypatch.setattr(graph_attention, "_with_loops", lambda g: np.eye(5, dtype=int) if nx.is_isomorphic(g, odd) else right(g))
-    for name in ("reach", "support", "reach_residual", "layers_for_diameter", "components_log_depth"):
+    for name in ("reach", "layers_for_diameter"):
         claim = CLAIMS[f"connectivity/{name}"]
         case = next(c for c in claim.cases("quick") if c.family == "all" and c.diameter == 4 and c.get("depth", 1) == 1)
         assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
@@ -231,7 +258,7 @@ def test_a_network_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.Monk
 def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(graph_attention, "_with_loops", lambda g: np.eye(len(g), dtype=int))
     line = nx.path_graph(4)
-    assert (minimal_depth(line), components_depth(line), doubling_layers(line.to_directed())) == (5, 5, 10)
+    assert (minimal_depth(line), doubling_layers(line.to_directed())) == (5, 10)
 
 
 def test_small_graphs_are_all_there() -> None:
@@ -257,6 +284,7 @@ def test_the_conditional_bound_says_what_it_rests_on() -> None:
     claim = CLAIMS["connectivity/lower_bound_conditional"]
     assert claim.kind == "conditional"
     assert "If no MPC protocol" in claim.words
+    assert claim.note.startswith("Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4)")
     assert "One network cannot test a bound over all transformers." in claim.words
 
 

@@ -43,3 +43,18 @@ def test_claims_hold_and_one_more_fails(claim: Claim) -> None:
     assert verdicts(claim) == {Verdict.HOLDS}
     one_more = replace(claim, statement=sympy.Eq(claim.statement.lhs, claim.statement.rhs + 1, evaluate=False))
     assert verdicts(one_more) == {Verdict.FAILS}
+
+
+def test_what_is_ours_is_credited_to_us_and_nothing_is_printed_that_was_not_read() -> None:
+    """Of yang2024masked the abstract and a figure were read, of yang2025knee a restatement and the numbers of one figure."""
+    for claim in CLAIMS:
+        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert claim.source.key != "yang2024masked", claim.key
+    assert {claim.key for claim in CLAIMS if claim.reading == "printed"} == {"formal_languages/crasp_accuracy"}
+    assert {claim.key: str(claim.source) for claim in CLAIMS}["formal_languages/crasp_accuracy"] == "yang2025knee, arXiv:2506.16055v2, Figure 2"
+
+
+def test_the_witness_of_the_mask_is_invariant_under_doubling_beyond_the_cases() -> None:
+    from depthlaw.theory.formal_languages.measured import stutter_pairs
+
+    assert [stutter_pairs(layers, 6, strict=False).value for layers in (6, 9)] == [0, 0]

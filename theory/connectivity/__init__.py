@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..claim import Case, Claim, Exact, Measured, Source, Step, Twin
+from ..claim import Case, Claim, Exact, Measured, Outside, Source, Step, Twin
 
 if TYPE_CHECKING:
     import sympy
@@ -133,7 +133,6 @@ _DIAMETERS = {"quick": (*Case.grid(family=("path", "two cycles", "grid"), diamet
               "full": Case.grid(family="path", diameter=(242, 243, 244, 729, 730))}
 # What is our own is credited to this project, and names what it was made after.
 _PLAIN = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
-_COROLLARY = "after sanford2024, arXiv:2402.09268v1, Corollary "
 _MERRILL = "arXiv:2503.03961"
 
 
@@ -151,17 +150,12 @@ def claims() -> Iterator[Claim]:
     yield from parallel_computation.claims()
 
 
-def _radius(which: str, residual: bool = False) -> Callable[[Case, int], Measured]:
-    def measured(case: Case, seed: int) -> Exact:
-        from .graph_attention import radii
+def _reached(case: Case, seed: int) -> Exact:
+    """The radius of the support where it is one ball on every graph, with and without the residual connection; otherwise -1."""
+    from .graph_attention import radii
 
-        found = set()
-        for g in _graphs(case, seed):
-            covered, reached = radii(g, case.depth, residual=residual)
-            # With the residual one number stands for both: -1 says that the support is no ball.
-            found.add({"covered": covered, "reached": reached, "both": reached if covered == reached else -1}[which])
-        return Exact(_common(found))
-    return measured
+    return Exact(_common(radius for g in _graphs(case, seed) for residual in (False, True)
+                         for radius in radii(g, case.depth, residual=residual)))
 
 
 def _graphs(case: Case, seed: int) -> list[Any]:
@@ -181,38 +175,29 @@ def _reach_claims() -> Iterator[Claim]:
 
     from ..glossary import symbol
 
-    L, D, reached, covered = (symbol(s) for s in ("depth", "diameter", "reached_distance", "covered_distance"))
-    shared: dict[str, Any] = {"source": _PLAIN, "reading": "derived", "kind": "identity", "quantifier": "all", "grid": _GRID}
-    why = "with base 2 the reach at L = 1 would be 2, not 3"
-    twin = Case(family="path", diameter=12, depth=1)
+    L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
     yield Claim(
-        key="connectivity/reach", title="L layers of linearised attention see no farther than 3^L",
-        words="For every graph with largest finite distance D, the farthest pair with a positive entry after L layers of X -> X X^T X "
-              "on A + I has distance min(3^L, D); vertices of different components have entry 0.",
-        statement=Eq(reached, Min(3**L, D)), measured=_radius("reached"), must_fail=Twin(twin, why, Eq(reached, Min(2**L, D))),
-        note="Exact integers and identity weights, without softmax and residual. ye2025 proves reach 3^L for ReLU attention with "
-             "non-negative weights and tokens of width n, as reported.", **shared)
-    yield Claim(
-        key="connectivity/support", title="L layers of linearised attention see everything within 3^L",
-        words="For every graph with largest finite distance D, every pair of vertices at distance at most min(3^L, D) has a positive "
-              "entry after L layers of X -> X X^T X on A + I, and some pair beyond has none.",
-        statement=Eq(covered, Min(3**L, D)), measured=_radius("covered"),
-        must_fail=Twin(twin, "base 4 would cover distance 4 at L = 1", Eq(covered, Min(4**L, D))),
-        note="Together with connectivity/reach: an entry is positive if and only if the distance is at most 3^L.", **shared)
-    yield Claim(
-        key="connectivity/reach_residual", title="the residual connection changes nothing about the reach 3^L",
-        words="For every graph, X -> X + X X^T X on A + I has after L layers a positive entry exactly where the distance is at most 3^L.",
-        statement=Eq(reached, Min(3**L, D)), measured=_radius("both", residual=True), must_fail=Twin(twin, why, Eq(reached, Min(2**L, D))),
-        note="Nothing cancels, since all entries are non-negative; with signed weights it could.", **shared)
+        key="connectivity/reach", title="L layers of linearised attention see exactly as far as 3^L",
+        words="For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I is positive exactly "
+              "where two vertices of a component are at distance at most 3^L, so the farthest such pair has distance min(3^L, D); "
+              "with the residual connection, X -> X + X X^T X, as well.",
+        statement=Eq(reached, Min(3**L, D)), source=_PLAIN, reading="derived", kind="identity", quantifier="all",
+        measured=_reached, grid=_GRID,
+        must_fail=Twin(Case(family="path", diameter=12, depth=1), "with base 2 the reach at L = 1 would be 2, not 3",
+                       Eq(reached, Min(2**L, D))),
+        note="Exact integers and identity weights, without softmax: L layers give the power m = 3^L of A + I, which is positive exactly "
+             "within distance m. Nothing cancels, since all entries are non-negative; with signed weights a residual could. So 'all "
+             "entries are positive' tells one 2m-cycle, of diameter m, from two m-cycles iff m <= 3^L. ye2025 proves reach 3^L for "
+             "ReLU attention with non-negative weights and tokens of width n, as reported: connectivity/relu_reach.")
 
 
 def _largest_entry(build: Callable[[Case, int], Any]) -> Callable[[Case, int], Measured]:
-    def measured(case: Case, seed: int) -> Exact:
+    def measured(case: Case, seed: int) -> Exact | Outside:
         from .graph_attention import integer_states, layer_at
 
         g = build(case, seed)
         if max(degree for _, degree in g.degree) != case.max_degree:
-            raise ValueError(f"the graph of [{case}] has another maximum degree; name the right one")
+            return Outside("the graph has the maximum degree that the case names")
         return Exact(int(layer_at(integer_states(g), case.depth).max()))
     return measured
 
@@ -257,59 +242,54 @@ def _entry_claims() -> Iterator[Claim]:
         must_fail=Twin(Case(max_degree=2, depth=1), "one walk too many per step", Eq(entry, (degree + 1) ** (3**L))), **shared)
 
 
-def _settling(name: str, over_graphs: Callable[[Iterable[int]], int] = _common) -> Callable[[Case, int], Measured]:
+def _least_depth(over_graphs: Callable[[Iterable[int]], int]) -> Callable[[Case, int], Measured]:
     def measured(case: Case, seed: int) -> Exact:
-        from . import graph_attention
+        from .graph_attention import minimal_depth
 
-        return Exact(over_graphs([getattr(graph_attention, name)(g) for g in _graphs(case, seed)]))
+        return Exact(over_graphs([minimal_depth(g) for g in _graphs(case, seed)]))
     return measured
 
 
 def _depth_claims() -> Iterator[Claim]:
-    from sympy import Eq, Ge, Le, ceiling, log
+    from sympy import Eq, Ge, ceiling, log
 
     from ..glossary import symbol
 
-    D, least, components = symbol("diameter"), symbol("minimal_depth"), symbol("components_depth")
+    D, least = symbol("diameter"), symbol("minimal_depth")
     log3 = log(D) / log(3)
     yield Claim(
         key="connectivity/layers_for_diameter", title="all pairs are decided by exactly ceil(log_3 D) layers",
         words="For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on A + I has a positive entry "
               "for every connected pair of vertices is ceil(log_3 D).",
         statement=Eq(least, ceiling(log3)), source=_PLAIN, reading="derived", kind="threshold", quantifier="all",
-        measured=_settling("minimal_depth"), grid=_DIAMETERS,
+        measured=_least_depth(_common), grid=_DIAMETERS,
         must_fail=Twin(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9", Eq(least, ceiling(log(D) / log(2)))),
-        note="For this network only: tokens are rows of A + I, of width n, and the weights are the identity.")
-    yield Claim(
-        key="connectivity/components_log_depth", title="ceil(log_3 D) layers of width n label the connected components",
-        words="For every graph whose largest finite distance is D, after ceil(log_3 D) layers of X -> X X^T X on A + I the least index in "
-              "the support of a vertex's row is the least vertex of its component.",
-        statement=Le(components, ceiling(log3)), source=Source("depthlaw", _COROLLARY + "3.3"), reading="derived", kind="construction",
-        quantifier="all", measured=_settling("components_depth", max), grid=_DIAMETERS,
-        must_fail=Twin(Case(family="path", diameter=28), "a third of the depth is not enough on a path", Le(components, log3 / 3)),
-        note="Ours, with width n. The corollary is about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) without a "
-             "constant, which nothing finite can refute.")
+        note="The inverse of connectivity/reach, for the advice that quotes it. For this network only: tokens are rows of A + I, of "
+             "width n, and the weights are the identity. From this layer on the least index in the support of a vertex's row names its "
+             "component. Corollary 3.3 of sanford2024 is about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) "
+             "without a constant, which nothing finite can refute.")
     yield Claim(
         key="connectivity/lower_bound_conditional", title="one network for connectivity does not beat log_3 D layers",
         words="If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide connectivity need "
               "Omega(log D) layers, with an unknown constant (Corollary 3.5). Tested is one network: for every graph, X -> X X^T X on "
               "A + I has a positive entry for every connected pair no earlier than layer log_3 D. One network cannot test a bound over all "
               "transformers.",
-        statement=Ge(least, log3), source=Source("depthlaw", _COROLLARY + "3.5"), reading="derived", kind="conditional",
-        quantifier="all", measured=_settling("minimal_depth", min), grid=_DIAMETERS,
+        statement=Ge(least, log3), reading="derived", kind="conditional", quantifier="all",
+        source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
+        measured=_least_depth(min), grid=_DIAMETERS,
         must_fail=Twin(Case(family="path", diameter=9), "twice as many layers are not needed", Ge(least, 2 * log3)),
-        note="The constant log_3 is that of this network and rests on no conjecture (connectivity/layers_for_diameter); its width n lies "
-             "outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is neither proved nor refuted.")
+        note="Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which there is no claim here. What "
+             "is tested is unconditional and weaker than connectivity/layers_for_diameter: the constant log_3 is that of this network, "
+             "whose width n lies outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is neither "
+             "proved nor refuted.")
 
 
-def _told_apart(rule: str) -> Callable[[Case, int], Measured]:
-    def measured(case: Case, seed: int) -> Exact:
-        from .graph_attention import cycles_told_apart
+def _told_apart(case: Case, seed: int) -> Exact:
+    from .graph_attention import cycles_told_apart
 
-        told = [cycles_told_apart(length, case.depth, rule) for length in range(3, case.longest + 1)]
-        # A rule that fails and succeeds again further on has no threshold: -1.
-        return Exact(2 + sum(told) if told == sorted(told, reverse=True) else -1)
-    return measured
+    told = [cycles_told_apart(length, case.depth) for length in range(3, case.longest + 1)]
+    # A rule that fails and succeeds again further on has no threshold: -1.
+    return Exact(2 + sum(told) if told == sorted(told, reverse=True) else -1)
 
 
 def _cycle_claims() -> Iterator[Claim]:
@@ -320,23 +300,15 @@ def _cycle_claims() -> Iterator[Claim]:
     L, length = symbol("depth"), symbol("cycle_length_max")
     grid = {"quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)), "theory": (Case(depth=3, longest=60),)}
     yield Claim(
-        key="connectivity/one_vs_two_cycles", title="connectivity tells one 2m-cycle from two m-cycles iff m <= 3^L",
-        words="For every L >= 1, 'all entries are positive' after L layers of X -> X X^T X on A + I holds for one 2m-cycle and not for "
-              "two m-cycles exactly when 3 <= m <= 3^L.",
-        statement=Eq(length, 3**L), source=_PLAIN, reading="derived", kind="threshold", quantifier="all",
-        measured=_told_apart("all positive"), grid=grid,
-        must_fail=Twin(Case(depth=2, longest=24), "base 2 stops at m = 4", Eq(length, 2**L)),
-        note="The 2m-cycle has diameter m, and entries between two cycles are always 0. Other read-outs of the same output do better: "
-             "connectivity/one_vs_two_cycles_rows.")
-    yield Claim(
         key="connectivity/one_vs_two_cycles_rows", title="row read-outs tell the cycles apart iff m <= 2 3^L",
         words="For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of entries, differ between one "
               "2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.",
         statement=Eq(length, 2 * 3**L), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived", kind="threshold",
-        quantifier="all", measured=_told_apart("rows"), grid=grid,
+        quantifier="all", measured=_told_apart, grid=grid,
         must_fail=Twin(Case(depth=2, longest=24), "rows differ as soon as walks meet on the far side of an m-cycle", Eq(length, 3**L)),
-        note="Up to 2 3^L + 1 <= m both graphs look like a line from every vertex. It decides cycles, not connectivity. paccagnella, a "
-             "student report, sees the same factor of two with a cosine read-out.")
+        note="From m = 2 3^L + 1 on both graphs look like a line from every vertex. It decides cycles, not connectivity. It is no statement "
+             "about supports: the integers in the rows are compared. 'All entries are positive' stops at m = 3^L (connectivity/reach). "
+             "paccagnella, a student report, sees the same factor of two with a cosine read-out.")
 
 
 def _doubling_layers(case: Case, seed: int) -> Exact:
@@ -406,14 +378,18 @@ def _inverse_claims() -> Iterator[Claim]:
         key="connectivity/log_depth_vertices", title="the printed count allows 2^floor((d - 18)/2) vertices at d layers",
         words="For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).",
         statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), reading="derived", grid=grid, proof=_inverse_proof,
+        rests_on="about the printed count of layers, not nets. Prose: every d >= 18 is 18 + 2t or 19 + 2t; the steps chain; "
+                 "SymPy's rules for floor and ceil",
         source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 2"),
         must_fail=Twin(Case(depth=32), "with 20 for 18 a factor of two is lost", Eq(most, Integer(2) ** floor((L - 20) / 2))),
         note="The examples of the paper's introduction (32 layers for 128 vertices, 80 for 2.1e9) follow this, not Corollary 2.1.",
         kind="identity", **shared)
     yield Claim(
-        key="connectivity/log_depth_vertices_printed", title="d layers suffice for 2^((d - 20)/2) vertices, as printed",
-        words="For every d >= 18, s-t connectivity of all graphs with n <= 2^((d - 20)/2) vertices is within reach of d layers.",
+        key="connectivity/log_depth_vertices_printed", title="Theorem 2 grants 2^((d-20)/2) vertices at d layers",
+        words="For every d >= 18, every n <= 2^((d - 20)/2) fits into d layers by 18 + 2 ceil(log2 n) <= d, the count of Theorem 2 for s-t "
+              "connectivity of all graphs with n vertices.",
         statement=Ge(most, Integer(2) ** ((L - 20) / 2)), source=Source("merrill2025", "Corollary 2.1", _MERRILL),
         reading="printed", grid=grid, kind="lower",
         must_fail=Twin(Case(depth=32), "four times as many vertices do not fit", Ge(most, Integer(2) ** ((L - 16) / 2))),
-        note="True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d.", **shared)
+        note="True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d. About the printed count: that so "
+             "many layers decide connectivity is Theorem 2, of which connectivity/log_depth_uniform executes the repeated block.", **shared)

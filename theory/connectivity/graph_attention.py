@@ -151,47 +151,26 @@ def minimal_depth(g: nx.Graph) -> int:
     [0, 0, 1, 2]
     """
     connected = distances(g) < len(g)
-    return next((layer for layer, x in _layers(g) if (x > 0)[connected].all()), len(g) + 1)
+    # Every layer sees at least one step farther, so a network that is right is right by layer n.
+    layers = enumerate(islice(clipped_states(g), len(g) + 1))
+    return next((layer for layer, x in layers if (x > 0)[connected].all()), len(g) + 1)
 
 
-def components_depth(g: nx.Graph) -> int:
-    """The first layer after which the least index in the support of a row names the row's component; n + 1 when n are not enough.
-
-    >>> import networkx as nx
-    >>> components_depth(nx.path_graph(5))
-    2
-    """
-    import networkx as nx
-
-    labels = np.empty(len(g), dtype=int)
-    for component in nx.connected_components(g):
-        labels[list(component)] = min(component)
-    return next((layer for layer, x in _layers(g) if (x.argmax(axis=1) == labels).all()), len(g) + 1)
-
-
-def _layers(g: nx.Graph) -> Iterator[tuple[int, Array]]:
-    """Layers 0 to n with their states. Every layer sees at least one step farther, so a network that is right is right by then."""
-    return enumerate(islice(clipped_states(g), len(g) + 1))
-
-
-def cycles_told_apart(length: int, depth: int, rule: str) -> bool:
-    """Whether a rule tells one 2m-cycle from two m-cycles by the output of `depth` layers.
+def cycles_told_apart(length: int, depth: int) -> bool:
+    """Whether the rows after `depth` layers, read as multisets of integers, differ between one 2m-cycle and two m-cycles.
 
     Args:
         length: m, at least 3.
         depth: L.
-        rule: "all positive" (one component iff no entry is 0) or "rows" (the rows as multisets of integers differ).
 
-    >>> [cycles_told_apart(m, 1, "all positive") for m in (3, 4)], [cycles_told_apart(m, 1, "rows") for m in (6, 7)]
-    ([True, False], [True, False])
+    >>> [cycles_told_apart(m, 1) for m in (6, 7)]
+    [True, False]
     """
     import networkx as nx
 
     one = nx.cycle_graph(2 * length)
     two = nx.disjoint_union(nx.cycle_graph(length), nx.cycle_graph(length))
     a, b = (layer_at(integer_states(g), depth) for g in (one, two))
-    if rule == "all positive":
-        return bool((a > 0).all()) and not (b > 0).all()
     rows_of_a, rows_of_b = (sorted(sorted(row) for row in x.tolist()) for x in (a, b))
     return rows_of_a != rows_of_b
 

@@ -46,7 +46,8 @@ def _relu_claims() -> Iterator[Any]:
         statement=Eq(reached, Min(3**L, D)), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="construction",
         quantifier="all", measured=relu_reach, grid=_FAMILIES,
         must_fail=Twin(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2", Eq(reached, Min(2**L, D))),
-        note="Executed in rational numbers. With identity weights no score is negative, so ReLU never cuts.")
+        note="Executed in rational numbers, on another network than connectivity/reach: a growing stream, scores divided by n. With "
+             "identity weights no score is negative, so ReLU never cuts. The theorem itself was not read.")
     yield Claim(
         key="connectivity/nonnegative_weights_fail", title="no non-negative weights tried read off distance 3^L + 1",
         words="For every choice of non-negative weights of L layers of ReLU attention there is a graph of diameter 3^L + 1 on which the "
@@ -60,7 +61,7 @@ def _relu_claims() -> Iterator[Any]:
         note="Sampled weights support the theorem and do not prove it; for one layer connectivity/nonnegative_one_layer covers all. The "
              "graph tried has two components, so that answering yes everywhere fails too.")
     yield Claim(
-        key="connectivity/nonnegative_one_layer", title="no non-negative one-layer weights reach distance 4",
+        key="connectivity/nonnegative_one_layer", title="no non-negative one-layer weights tell two 5-vertex paths apart",
         words="For every non-negative weight matrix of one layer of ReLU attention on 10 vertices there is a labelling of two paths of 5 "
               "vertices in which an output entry within a component is 0 or one between the components is positive.",
         statement=Eq(symbol("surviving_supports"), 0), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.5"), reading="derived",
@@ -87,7 +88,7 @@ def _power_claims() -> Iterator[Any]:
         statement=Ge(powers, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="lower", known="FAILS",
         must_fail=Twin(Case(depth=0), "A alone is one of two", Ge(powers, 3**L + 1)),
         note="The stream holds odd powers only: connectivity/relu_powers. The reach is 3^L all the same, since self-loops make the "
-             "support of A^j grow with j.", **shared)
+             "support of A^j grow with j. The theorem itself was not read.", **shared)
     yield Claim(
         key="connectivity/relu_powers", title="the output holds exactly the (3^L + 1)/2 odd powers of A",
         words="For every L, with identity weights, the powers A^j with a positive coefficient in the stream after L layers of ReLU "
@@ -113,8 +114,9 @@ def _row_claim() -> Any:
         statement=Eq(reached, Min(2 * 3**L, D)), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived",
         kind="identity", quantifier="all", measured=row_reach, grid=_FAMILIES,
         must_fail=Twin(Case(family="path", diameter=10, depth=1), "not only the entries themselves", Eq(reached, Min(3**L, D))),
-        note="Both balls of radius 3^L must meet. paccagnella, a student report, sees the wall of trained nets move to 2 3^L with such a "
-             "read-out.")
+        note="Both balls of radius 3^L must meet: the inner products are the power 2 3^L of A + I, where connectivity/reach is the same "
+             "for the entries themselves; what differs is the read-out. paccagnella, a student report, sees the wall of trained nets "
+             "move to 2 3^L with such a read-out.")
 
 
 def length_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:
@@ -163,10 +165,12 @@ def _length_claims() -> Iterator[Any]:
               "r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.",
         statement=Eq(most, two ** floor((L - s) / r)), source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 1, Corollary 1.1"),
         reading="derived", kind="identity", quantifier="all", measured=length_max, grid=grid, proof=_length_proof,
+        rests_on="about the printed counts of layers, not nets. Prose: every L >= s is s + r t + a remainder below r; the steps chain; "
+                 "SymPy's rules for floor and ceil",
         must_fail=Twin(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole", Eq(most, floor(two ** ((L - s) / r)))),
-        note="So 32 and 80 layers give lengths 64 and 262,144 for regular languages.")
+        note="So 32 and 80 layers give lengths 64 and 262,144 for regular languages, if the printed counts are right.")
     yield Claim(
-        key="connectivity/log_depth_lengths_printed", title="L layers handle regular languages up to length 2^((L-9)/4+1)",
+        key="connectivity/log_depth_lengths_printed", title="Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1)",
         words="For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by 4 ceil(log2 n) + 5 <= L, so that "
               "32 layers reach 107 and 80 layers 440 thousand.",
         statement=Ge(most, floor(two ** ((L - 9) / 4 + 1))), source=Source("merrill2025", "Corollary 1.2 and introduction", _MERRILL),
@@ -174,7 +178,8 @@ def _length_claims() -> Iterator[Any]:
         grid={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
         must_fail=Twin(Case(depth=33, per_doubling=4, fixed_layers=5), "even where the exponent is whole, twice as long fails",
                        Ge(most, two ** ((L - 9) / 4 + 2))),
-        note="It drops the rounding up of log2 n: Corollary 1.1 gives 64 and 262,144. Right when 4 divides L - 9.")
+        note="It drops the rounding up of log2 n: Corollary 1.1 gives 64 and 262,144. Right when 4 divides L - 9. What fails is the "
+             "inference: other nets of L layers may well reach these lengths.")
 
 
 def _shortcut_claims() -> Iterator[Any]:

@@ -70,7 +70,8 @@ def _round_claims() -> Iterator[Any]:
               "most 2 ceil(log_b N) + 3 rounds.",
         statement=Le(used, 2 * levels + 3), source=Source("sanford2024", "Theorem C.1", _SANFORD), reading="printed", kind="construction",
         must_fail=Twin(Case(tokens=8, branching=2), "one pass over a tree is not enough", Le(used, levels + 1)),
-        note="Executed with H = m = 1 and exact weights 2^(q k); every message is counted against the capacity.", **shared)
+        note="Executed is the shorter protocol of connectivity/mpc_rounds, which shows the printed bound, not the printed protocol; H = m = 1 and "
+             "exact weights 2^(q k), every message counted against the capacity.", **shared)
     yield Claim(
         key="connectivity/mpc_rounds", title="two passes over a tree, 2 ceil(log_b N) rounds, are enough",
         words="For every N and b, N^2 machines of 4b words simulate one attention layer with one head of width 1 on N tokens exactly in "
@@ -99,7 +100,7 @@ def _one_layer_claims() -> Iterator[Any]:
 
     n, L, m, found = symbol("vertices"), symbol("depth"), symbol("width"), symbol("summaries")
     yield Claim(
-        key="connectivity/one_layer_summaries", title="one layer must tell apart all Bell(n) partitions of the vertices",
+        key="connectivity/one_layer_summaries", title="deciding connectivity needs Bell(n) summaries of a set of edges",
         words="For every n, a set of edges on n vertices needs Bell(n) different summaries, if connectivity of its union with any other "
               "set is to be decided from the summary and the other set. One layer passes on H (m + 1) sums of p bits, so H (m + 1) p >= "
               "log2 Bell(n) = Theta(n log n).",
@@ -109,7 +110,7 @@ def _one_layer_claims() -> Iterator[Any]:
         note="Every pair of edge sets is tried. The theorem, as reported, says m H = Omega(N) up to logarithms for edge tokens and one "
              "layer; this is the part of it that can be executed, for a read-out at one token.")
     yield Claim(
-        key="connectivity/message_passing_bound_vacuous", title="L sqrt(m) = N^(1/4) excludes a GNN only beyond L^4 m^2 edges",
+        key="connectivity/message_passing_bound_vacuous", title="with constant 1, no GNN is excluded up to L^4 m^2 edges",
         words="If constant and logarithms are taken as 1, the least number of edges at which message passing with L layers of width m is "
               "excluded from deciding whether a subgraph is connected or a spanning tree is L^4 m^2 + 1.",
         statement=Eq(symbol("edges_min"), L**4 * m**2 + 1), source=Source("depthlaw", f"after sanford2024, {_SANFORD}, Theorem 5.1"),

@@ -215,23 +215,26 @@ def _depth_claims() -> Iterator[Claim]:
         words="For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head of width O(1), "
               "O(log N) bits and floor(log2 k) + 2 layers computes hop_k on all sequences of length N.",
         statement=Le(needed, floor(log2) + 2), source=_THEOREM, reading="printed", kind="upper", quantifier="all",
-        measured=_known_depths, grid=_GRID,
+        known="UNDECIDED", measured=_known_depths, grid=_GRID,
         must_fail=Twin(first, "one layer less at k = 1 is one layer, which cannot do the induction task", Le(needed, floor(log2) + 1)),
         note="Measured is the interval that is known here. Its lower end 2: one layer of fixed width and O(log N) bits cannot answer "
              "INDEX (sanford2024one, as reported), which hop_k does (hops/one_layer_index). Its upper end: the depth of the repaired "
              "construction, executed on the sequences of the case, and on no others. It agrees at powers of two. "
-             "Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. With a strict mask, or "
+             "Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. For k = 3 it would be decided by "
+             "one causal head of width O(1) with O(log N) bits that does hop_3 in three layers for every N, or by a proof that three "
+             "layers do not. With a strict mask, or "
              "log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads. What stands in the way: "
              "hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.")
     yield Claim(
-        key="hops/depth_corrected", title="the repaired construction computes hop_k in exactly ceil(log2 k) + 2 layers",
+        key="hops/depth_corrected", title="the repaired construction computes hop_k in ceil(log2 k) + 2 layers",
         words="For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1, symbols 2N apart) with one "
               "head and a causal mask is right on every token of every sequence from layer ceil(log2 k) + 2 on, and on some not before.",
         statement=Eq(used, ceiling(log2) + 2), source=_OWN_WEIGHTS, reading="derived", kind="construction", quantifier="all",
         measured=_settles("causal"), grid=_GRID,
         must_fail=Twin(Case(hops=5, tokens=45, alphabet=4, repeats=True), "5 hops are not done a layer earlier", Eq(used, floor(log2) + 2)),
         note="Executed in integers: a head attends to the key at the least angular distance. All sequences of 5 tokens over 2 and 3 "
-             "symbols, and random long ones. Two corrections of the printed construction.")
+             f"symbols for k <= 6, and for each k <= {LARGEST_EXECUTED} an alternating and four random sequences. Two corrections of "
+             "the printed construction.")
 
 
 def _variant_claims() -> Iterator[Claim]:
@@ -377,6 +380,10 @@ def _inverse_proof(reading: Reading) -> Callable[[sympy.core.relational.Relation
     return proof
 
 
+_INVERSE = ("about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to 'k fits iff k <= right side'; "
+            "SymPy's rules for floor and ceil")
+
+
 def _inverse_claims() -> Iterator[Claim]:
     from sympy import Eq, Integer
 
@@ -388,16 +395,16 @@ def _inverse_claims() -> Iterator[Claim]:
                               "assumes": {"at least two layers": lambda case: case.depth >= 2}}
     two = Integer(2)
     yield Claim(
-        key="hops/k_max_printed", title="the printed depth allows k up to 2^(L-1) - 1",
-        words="For every L >= 2, the largest k with floor(log2 k) + 2 <= L is 2^(L-1) - 1.",
+        key="hops/k_max_printed", title="floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1",
+        words="For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.",
         statement=Eq(most, two ** (L - 1) - 1), measured=_search("printed"),
-        proof=_inverse_proof("printed"),
+        proof=_inverse_proof("printed"), rests_on=_INVERSE,
         must_fail=Twin(Case(depth=4), "2^(L-1) itself has one binary digit more", Eq(most, two ** (L - 1))), **shared)
     yield Claim(
-        key="hops/k_max_corrected", title="the corrected depth allows k up to 2^(L-2)",
-        words="For every L >= 2, the largest k with ceil(log2 k) + 2 <= L is 2^(L-2).",
+        key="hops/k_max_corrected", title="ceil(log2 k) + 2 <= L means k <= 2^(L-2)",
+        words="For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired construction, is 2^(L-2).",
         statement=Eq(most, two ** (L - 2)), measured=_search("corrected"),
-        proof=_inverse_proof("corrected"),
+        proof=_inverse_proof("corrected"), rests_on=_INVERSE,
         must_fail=Twin(Case(depth=4), "the printed depth allows almost twice as many", Eq(most, two ** (L - 1) - 1)), **shared)
 
 

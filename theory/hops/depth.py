@@ -46,7 +46,7 @@ def _lookup_claims() -> Iterator[Any]:
     shared: dict[str, Any] = {"source": _own("Theorem 4.2"), "reading": "derived", "kind": "threshold", "quantifier": "all",
                               "measured": lookups}
     for mask, statement, other, title in (
-            ("causal", Eq(used, ceiling(log2) + 2), Eq(used, floor(log2) + 2), "one lookup per layer needs ceil(log2 k) + 2 layers"),
+            ("causal", Eq(used, ceiling(log2) + 2), Eq(used, floor(log2) + 2), "one lookup per layer needs ceil(log2 k) + 2, causal mask"),
             ("strict", Eq(used, floor(log2) + 2), Eq(used, ceiling(log2) + 2),
              "one lookup per layer needs floor(log2 k) + 2 with strict mask")):
         start = ("The first layer fetches the previous token, the second find^1" if mask == "causal"
@@ -89,8 +89,9 @@ def _precision_claims() -> Iterator[Any]:
         must_fail=Twin(Case(tokens=3, width=2, key_size=1), "keys in a row, which skip nothing", measured=any_subset_sums),
         note="If sum of e_j d_j = 0 with e_j in {-1, 0, 1} and i the last e_i != 0, the query of i gives |q d_i| > sum over j < i of q "
              "d_j, a contradiction. With integer keys, steps of size at most S, the sums fill at most (N S + 1)^m places, so m >= N / "
-             "log2(N S + 1): a head of width O(1) and O(log N) bits cannot find the last EARLIER copy under a causal mask by ranking. "
-             "That is why the strict mask, or log2 N heads, are a real change, and not only a convenience.")
+             "log2(N S + 1): a head of width O(1) and O(log N) bits cannot find the last EARLIER copy under a causal mask by ranking "
+             "all earlier tokens above itself. A head may find it another way; and found by search are only the small keys of the "
+             "cases.")
 
 
 def _cycle_claims() -> Iterator[Any]:
@@ -144,7 +145,8 @@ def _conditional_claim() -> Any:
         quantifier="all", measured=lookups, grid={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
         must_fail=Twin(Case(hops=8, mask="strict"), "three times as many layers are not needed",
                        Ge(symbol("lookup_layers"), 3 * log(k) / log(2))),
-        note="The base 2 is that of this family and rests on no conjecture (hops/lookup_depth_causal, hops/lookup_depth_strict). The "
+        note="Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which there is no claim here. What "
+             "is tested is unconditional and weaker than hops/lookup_depth_causal and hops/lookup_depth_strict. The "
              "corollary, for k = Theta(N^xi), xi in (0, 1/2], and m H = O(k^(1 - epsilon)), is neither proved nor refuted.")
 
 

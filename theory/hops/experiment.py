@@ -17,7 +17,7 @@ def claims() -> Iterator[Any]:
     yield _guess_claim()
     yield _parameter_claim()
     yield from _error_claims()
-    yield from _capacity_claims()
+    yield _capacity_claim()
 
 
 def _shared(place: str) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def _error_claims() -> Iterator[Any]:
 
     from ..claim import Claim, Twin
     from ..glossary import symbol
-    from .experiment_measured import deeper, inversions, shallower, without_dropout
+    from .experiment_measured import deeper, inversions, not_rerun_here, shallower, with_and_without_dropout
 
     none = Eq(symbol("inversions"), 0)
     yield Claim(
@@ -132,38 +132,35 @@ def _error_claims() -> Iterator[Any]:
         key="hops/experiment_dropout", title="switching dropout off lowers every error of the public weights",
         words="Of the public weights (4 heads, width 128, L = 2..5), each errs less with dropout off than with dropout on, for k = 1 and "
               "k = 8.",
-        statement=none, kind="empirical fit", quantifier="all", measured=inversions(without_dropout),
+        statement=none, kind="empirical fit", quantifier="all", known="UNDECIDED", measured=not_rerun_here(with_and_without_dropout),
         grid={"quick": Case.grid(hops=(1, 8))},
-        must_fail=Twin(Case(hops=8), "the other direction", measured=inversions(lambda case: ((b, a) for a, b in without_dropout(case)))),
-        note="A re-run of the authors' weights on 100 to 200 sequences; with dropout on it returns the published numbers. Neither the "
-             "authors' model file nor their notebooks switch dropout off.", **_ours("Appendix G"))
+        must_fail=Twin(Case(hops=8), "the reported errors in the other direction",
+                       measured=inversions(lambda case: ((b, a) for a, b in with_and_without_dropout(case)))),
+        note="Measured outside this repository; no code here re-runs it, so what is known here is that 0 to 4 of the 4 models err as much "
+             "or more. The reported errors (status 'reported' in hop_errors.csv; 100 to 200 sequences of the authors' weights) agree in "
+             "all 8 cells, with dropout on they return the published numbers, and with dropout off the 4-layer model errs on 6.5% for "
+             "k = 8, more hops than 2^(L-1) - 1 = 7. Neither the authors' model file nor their notebooks switch dropout off. A re-run "
+             "of the public weights would decide; nets trained again are asked both ways in trained_depth/published_dropout_on and "
+             "trained_depth/published_dropout_off.",
+        **_ours("Appendix G; measured outside this repository"))
 
 
-def _capacity_claims() -> Iterator[Any]:
-    from sympy import Eq, Integer, Le
+def _capacity_claim() -> Any:
+    from sympy import Eq, Integer
 
     from ..claim import Claim, Twin
     from ..glossary import symbol
     from .experiment_measured import learned
 
     L, k, two = symbol("depth"), symbol("hops_learned"), Integer(2)
-    yield Claim(
-        key="hops/experiment_capacity", title="the published models learn k up to 2^(L-2)",
+    return Claim(
+        key="hops/experiment_capacity", title="published models err below 10% up to k = 2^(L-2)",
         words="In the published table (4 heads, width 128), the largest of k = 1, 2, 4, 8, 16 with an error below 1/10 is 2^(L-2), L = "
               "2..6.",
-        statement=Eq(k, two ** (L - 2)), kind="empirical fit", quantifier="all", measured=learned("on", "printed"),
+        statement=Eq(k, two ** (L - 2)), kind="empirical fit", quantifier="all", measured=learned,
         grid={"quick": Case.grid(depth=(2, 3, 4, 5, 6))},
         must_fail=Twin(Case(depth=3), "not 2^(L-1)", Eq(k, two ** (L - 1))),
-        note="Only powers of two were tested, so 2^(L-1) - 1 would read the same. The errors were computed with dropout on: "
-             "hops/experiment_capacity_without_dropout. At a limit of 5% the 6-layer model would drop out.",
-             **_ours("Figures 2, 6 and 8"))
-    yield Claim(
-        key="hops/experiment_capacity_without_dropout", title="trained models stay within k = 2^(L-1) - 1",
-        words="The public weights (4 heads, width 128, L = 2..4), with dropout off, answer no tested k above 2^(L-1) - 1 with an error "
-              "below 1/10.",
-        statement=Le(k, two ** (L - 1) - 1), kind="empirical fit", quantifier="all", known="FAILS",
-        measured=learned("off", "rerun"), grid={"quick": Case.grid(depth=(2, 3, 4))},
-        must_fail=Twin(Case(depth=4), "8 hops are learned at 4 layers", Le(k, two ** (L - 1) - 2)),
-        note="At L = 4 the model errs on 6.5% for k = 8, beyond the 7 that the printed depth allows. No contradiction: that depth is "
-             "sufficient, and the width 128 exceeds the 100 tokens, where the theory says nothing. Only k = 1 and 8 were re-run.",
-        **_ours("Appendix G"))
+        note="Only powers of two were tested, so 2^(L-1) - 1 would read the same. The limit of 10% is ours: at 5% the 6-layer model would "
+             "drop out. One model per depth, and its errors were computed with dropout left on (hops/experiment_dropout), so this is no "
+             "limit of what trained models can do.",
+        **_ours("Figures 2, 6 and 8"))

@@ -63,10 +63,10 @@ def _one_layer_claims() -> Iterator[Any]:
         statement=Eq(symbol("summaries"), two ** ((N - 1) / 2)), source=source, reading="derived", kind="identity", quantifier="all",
         measured=summaries, grid={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))}, assumes=odd,
         must_fail=Twin(Case(tokens=7), "not one bit less", Eq(symbol("summaries"), two ** ((N - 3) / 2))),
-        note="The reduction from INDEX, executed: every word of bits has its own row of answers. sanford2024one states H m p = "
-             "Omega(N), as reported; the constant 1/2 and the m + 1 are those of this reduction.")
+        note="The reduction from INDEX, executed: every word of bits has its own row of answers. That one layer passes on so many sums "
+             "is prose. sanford2024one states H m p = Omega(N), as reported; the constant 1/2 and the m + 1 are those of this reduction.")
     yield Claim(
-        key="hops/one_layer_fails", title="a one-layer head with too few bits fails on most inputs",
+        key="hops/one_layer_fails", title="a one-layer head of few bits fails on most words of INDEX",
         words="For every odd N and every one-layer head of width 1 whose two sums have p bits each, with any read-out, all but 2^(2p) of "
               "the 2^((N-1)/2) words of the reduction from INDEX are answered wrongly for some index.",
         statement=Ge(symbol("failing_inputs"), two ** ((N - 1) / 2) - two ** (2 * p)), source=source, reading="derived", kind="lower",
@@ -121,9 +121,9 @@ def _vacuous_claims() -> Iterator[Any]:
         grid={"quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)), "theory": Case.grid(depth=2, state_bits=(2, 10**6))},
         must_fail=Twin(Case(depth=1, state_bits=10), "the exponent is 16 for one layer", Eq(symbol("prompt_min"), bits**8)),
         note="With H d p = 10^6, about one small model, it needs 10^96 tokens for L = 1 and 10^1536 for L = 2: vacuous at real sizes. "
-             "The condition is as reported.", **shared)
+             "Arithmetic of the condition, which is as reported; it says nothing of the theorem.", **shared)
     yield Claim(
-        key="hops/recurrent_bound_vacuous", title="the bound N/k^6 excludes width m only beyond N = m k^6",
+        key="hops/recurrent_bound_vacuous", title="with constant 1, no width is excluded up to m k^6 tokens",
         words="If the constant is 1, the least N at which a recurrent net with fewer than k layers and width m is excluded from hop_k is "
               "m k^6 + 1; the same holds for kernel attention, sparse attention and chains of thought with their state sizes.",
         statement=Eq(symbol("tokens_min"), m * k**6 + 1), reading="derived",
