@@ -8,7 +8,7 @@ import sympy
 
 from depthlaw.theory import counting
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.counting.measured import counted, gpt2, llama
+from depthlaw.theory.counting.measured import GPT3_TABLE, anatomies, counted, gpt2, llama, widest_shared
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 
@@ -58,6 +58,8 @@ def test_all_experts_active_means_all_parameters() -> None:
 def test_identities_are_proved_and_a_changed_constant_breaks_the_proof(key: str) -> None:
     claim = CLAIMS["counting/" + key]
     assert claim.proof is not None
+    assert claim.evidence == "argument"
+    assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds for step in claim.proof(claim.statement))
     wrong = sympy.Eq(claim.statement.lhs, claim.statement.rhs + symbol("width"), evaluate=False)
     assert not all(step.holds for step in claim.proof(wrong))
@@ -75,9 +77,36 @@ def test_both_options_of_the_textbook_have_302_million_weights() -> None:
     assert 12 * 6 * 2048**2 == 12 * 24 * 1024**2 == 301_989_888
 
 
-def test_the_misprinted_width_of_gpt3_13b_is_found() -> None:
+def test_both_rows_of_gpt3_whose_heads_do_not_make_the_width_are_found() -> None:
     found = verdicts(CLAIMS["counting/gpt3_heads"])
-    assert [case.model for case, v in found.items() if v is Verdict.FAILS] == ["GPT-3 13B"]
+    assert len(found) == 8
+    assert [case.model for case, v in found.items() if v is Verdict.FAILS] == ["GPT-3 XL", "GPT-3 13B"]
+
+
+def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
+    for name, sizes in GPT3_TABLE.items():
+        listed = [a.sizes for a in anatomies().values() if a.name == name or a.name.startswith(name + " ")]
+        assert [(s["width"], s["heads"], s["head_width"]) for s in listed] == ([] if name == "GPT-3 XL" else [sizes])
+
+
+def test_every_listed_model_of_one_stack_with_a_size_is_asked_for_it() -> None:
+    found = verdicts(CLAIMS["counting/reported_sizes"], "theory")
+    assert {case.model for case in found} == {a.name for a in anatomies().values() if a.plain and a.reported}
+    failing = {case.model for case, v in found.items() if v is Verdict.FAILS}
+    assert len(failing) == 11
+    assert "SoViT-150m/14" in failing, "an encoder that fails is not left out"
+
+
+def test_layers_that_share_weights_cost_operations_in_place_of_weights() -> None:
+    assert [case.depth for case, v in verdicts(CLAIMS["counting/shared_layers"]).items() if v is Verdict.HOLDS] == [1, 4, 12, 24, 24]
+    assert widest_shared(4, 64) == 128
+    assert gpt2(1, 128).weights() == gpt2(4, 64).weights()
+    assert gpt2(1, 129).weights() > gpt2(4, 64).weights()
+
+
+@pytest.mark.parametrize("key", ["rule_of_twelve", "textbook_sizes", "textbook_flops", "textbook_memory"])
+def test_approximations_read_as_equalities_are_marked(key: str) -> None:
+    assert CLAIMS["counting/" + key].reading == "universal"
 
 
 def test_rule_of_twelve_fails_for_gated_and_grouped_models_only() -> None:

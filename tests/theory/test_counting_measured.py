@@ -2,10 +2,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+from depthlaw.theory import counting, depth_choice
 from depthlaw.theory.claim import Case
+from depthlaw.theory.counting import layer_weights
 from depthlaw.theory.counting import measured as measured_by
 from depthlaw.theory.depth_choice.models import models
 
@@ -35,6 +38,26 @@ def test_every_listed_model_has_an_anatomy_of_the_same_shape() -> None:
     for m in models():
         sizes = shapes[m.name].sizes
         assert (m.layers, m.width, m.heads) == (sizes["layers"], sizes["width"], sizes["heads"])
+
+
+def test_listed_counts_follow_from_the_listed_shapes() -> None:
+    """The two tables against each other: a check of our typing and not of the models, so it is no claim."""
+    for m in models():
+        shape = measured_by.anatomies()[m.name]
+        if shape.plain:
+            s = shape.sizes
+            one = layer_weights(s["width"], s["heads"] * s["head_width"], s["kv_heads"] * s["head_width"], s["ff_width"], s["mlp_matrices"])
+            assert m.parameters == s["layers"] * one == sum(rows * columns for rows, columns in measured_by.matrices(shape)), m.name
+
+
+def test_every_listed_model_is_used_by_a_claim_or_named_in_the_coverage_table() -> None:
+    asked = {case.get("model") for c in (*counting.claims(), *depth_choice.claims()) for case in c.cases("theory")}
+    coverage = (Path(__file__).parents[2] / "docs" / "coverage" / "counting.md").read_text(encoding="utf-8")
+    left = {name for name, a in measured_by.anatomies().items() if name not in asked}
+    assert left == {"ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "T5-Small", "T5-v1.1-Small"}
+    assert all(name in coverage for name in left)
+    unsized = {name for name, a in measured_by.anatomies().items() if not a.reported}
+    assert all(name in coverage for name in unsized)
 
 
 @pytest.mark.parametrize(("text", "size"), [("124M", 124 * 10**6), ("6.7B", 67 * 10**8), ("117B (5.1B active, README)", 117 * 10**9)])

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from depthlaw.theory import evidence
+from depthlaw.theory import counting, depth_choice, evidence
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.evidence import measured as measured_by
 from depthlaw.theory.judgement import Verdict, judge
@@ -92,3 +92,14 @@ def test_a_sound_statement_holds_and_its_negation_fails(key: str) -> None:
     assert failing(claim) == []
     negation = replace(claim, statement=claim.statement.negated)
     assert failing(negation) == list(claim.cases("theory"))
+
+
+@pytest.mark.parametrize("claim", [c for topic in (counting, depth_choice, evidence) for c in topic.claims()
+                                   if c.source.key in ("deepnetworks63", "kdnuggets2020")], ids=lambda c: c.key)
+def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(claim: Claim) -> None:
+    if claim.reading in ("printed", "universal") or claim.source.key == "deepnetworks63":
+        assert "sentence" in claim.note
+        assert claim.note.count('"') >= 2
+    if claim.source.key == "deepnetworks63":
+        assert claim.source.place.startswith("Section 6.3, ")
+        assert claim.note.startswith("Checked sentence")

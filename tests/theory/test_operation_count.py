@@ -50,6 +50,8 @@ def test_kept_arrays_take_34_bytes_per_token_and_coordinate_and_five_per_score()
 def test_identities_are_proved(key: str) -> None:
     claim = CLAIMS["counting/" + key]
     assert claim.proof is not None
+    assert claim.evidence == "argument"
+    assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds for step in claim.proof(claim.statement))
     assert not all(step.holds for step in claim.proof(claim.must_fail.statement))
 

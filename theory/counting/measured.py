@@ -13,7 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..depth_choice.models import model
 from ..measurement import Case, Exact, Step
 
 Tensor = tuple[str, tuple[Any, ...]]
@@ -160,11 +159,6 @@ def matrices(shape: Anatomy) -> list[tuple[int, int]]:
     return (layer + [(s["width"], s["ff_width"])] * s["mlp_matrices"]) * s["layers"]
 
 
-def listed_weights(name: str) -> Exact:
-    """The weights of a listed model as models.csv states them."""
-    return Exact(model(name).parameters)
-
-
 def rule_error(name: str) -> Exact:
     """|12 L d^2 / N - 1| with the weights N of the matrices of a listed plain model, exactly."""
     shape = anatomies()[name]
@@ -194,6 +188,13 @@ PRINTED = {
 }
 
 
+# GPT-3's Table 2.1 as recalled: width, heads, width of a head. The shapes of model_anatomy.csv lack the row XL, whose heads do not fit its width.
+GPT3_TABLE = {
+    "GPT-3 Small": (768, 12, 64), "GPT-3 Medium": (1024, 16, 64), "GPT-3 Large": (1536, 16, 96), "GPT-3 XL": (2048, 24, 128),
+    "GPT-3 2.7B": (2560, 32, 80), "GPT-3 6.7B": (4096, 32, 128), "GPT-3 13B": (5140, 40, 128), "GPT-3 175B": (12288, 96, 128),
+}
+
+
 def printed_gap(name: str) -> Exact:
     """Distance between a size printed in the textbook's table and the exact one, in units of the last printed digit."""
     printed, unit, net = PRINTED[name]
@@ -205,10 +206,19 @@ def counted_weights(net: Net) -> int:
     return sum(math.prod(shape) for name, shape in dict(net.walk()).items() if len(shape) == 2 and name[0].isdigit())
 
 
-def option_size(case: Case) -> Exact:
-    """Weights of a net with feed-forward width f, to the nearest ten million, in millions."""
-    weights = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
-    return Exact((weights + 5 * 10**6) // 10**7 * 10)
+def option_error(case: Case) -> Exact:
+    """How far the printed 150 million is from the weights of a net with feed-forward width f, relative to the latter."""
+    return Exact(abs(Fraction(150 * 10**6, counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))) - 1))
+
+
+def widest_shared(depth: int, width: int) -> int:
+    """The largest width at which one layer, used by all, has no more weights than `depth` layers of the given width."""
+    budget = counted_weights(gpt2(depth, width))
+    low, high = width, depth * width + 1  # fits, and does not
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if counted_weights(gpt2(1, middle)) <= budget else (low, middle)
+    return low
 
 
 def t5_size(depth: int, width: int, heads: int) -> Exact:

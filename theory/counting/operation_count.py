@@ -169,7 +169,8 @@ def _forward_claims() -> Iterator[Claim]:
         source=source, reading="derived", kind="identity", quantifier="all",
         measured=lambda case, seed: Exact(forward(case).multiplications), grid={"quick": _PASSES},
         must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "scores and averages forgotten", statement=Eq(macs, 12 * L * N * d**2)),
-        proof=_products_proof(1))
+        proof=_products_proof(1),
+        rests_on="machine: the listed products of a layer sum to the formula at all sizes; prose: that a layer has these products and no others")
 
     def ratio_proof(statement: Any) -> Iterable[Step]:
         square = [c * r * i * k for c, r, i, k in products(N, d, symbol("heads")) if N in (i, k)]
@@ -188,7 +189,8 @@ def _forward_claims() -> Iterator[Claim]:
         statement=Eq(ratio, N / (6 * d)), source=source, reading="derived", kind="identity", quantifier="all",
         measured=measured, grid={"quick": _PASSES[::2]},
         must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "scores without averages", statement=Eq(ratio, N / (12 * d))),
-        proof=ratio_proof)
+        proof=ratio_proof,
+        rests_on="machine: the ratio of the two groups of listed products is N / (6 d); prose: that a layer has these products and no others")
 
 
 def _training_claim() -> Claim:
@@ -208,7 +210,9 @@ def _training_claim() -> Claim:
         grid={"quick": _PASSES[::3]},
         must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "a backward pass as dear as the forward pass",
                        statement=Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
-        proof=_products_proof(6), note="Kaplan's N excludes embeddings; the term with N^2 tokens is ours.")
+        proof=_products_proof(6),
+        rests_on="machine: six times the listed products is the formula; prose: they are a layer's, and the backward pass takes two for each",
+        note="Kaplan's N excludes embeddings; the term with N^2 tokens is ours.")
 
 
 def _causal_claim() -> Claim:
@@ -230,6 +234,7 @@ def _causal_claim() -> Claim:
         must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "no mask",
                        statement=Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
         proof=_products_proof(2, mask=True),
+        rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; prose: that they are a layer's",
         note="as recalled; check against the paper. Kaplan's n_ctx stands for n_ctx + 1 here; a net that computes the full square and "
              "masks it afterwards does twice as much.")
 
@@ -252,11 +257,12 @@ def _textbook_flops_claim() -> Claim:
         key="counting/textbook_flops", title="the textbook's operations per layer",
         words="A forward pass takes 12 d_model^2 seq_len floating-point operations per layer.",
         statement=Eq(operations, 12 * L * d**2 * N),
-        source=Source("deepnetworks63", "Scaling Considerations, Compute"), reading="printed", kind="identity", quantifier="all",
-        known="FAILS", measured=measured, grid={"quick": cases},
+        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Compute"), reading="universal", kind="identity", quantifier="all",
+        known="FAILS", weight="arithmetic", measured=measured, grid={"quick": cases},
         must_fail=Twin(Case(what="multiplications by weights", depth=1, width=2, tokens=3), "two operations per weight",
                        statement=Eq(operations, 24 * L * d**2 * N)),
-        note="Printed as an approximation. It counts multiplications by weights, for which it is exact; operations are twice as many, and "
+        note='Checked sentence: "FLOPs per layer ≈ 12 × d_model² × seq_len  (approximate)", an approximation read here as an equality. '
+             "It counts multiplications by weights, for which it is exact; operations are twice as many, and "
              "scores and averages add N / (6 d) of that.")
 
 
@@ -284,8 +290,9 @@ def _memory_claims() -> Iterator[Claim]:
         key="counting/textbook_memory", title="the textbook's activation memory",
         words="Training keeps 2 batch_size seq_len d_model n_layers numbers: activations and their gradients.",
         statement=Eq(values, 2 * b * N * d * L),
-        source=Source("deepnetworks63", "Scaling Considerations, Memory"), reading="printed", kind="identity", quantifier="all",
-        known="FAILS", measured=lambda case, seed: _stored(case), grid={"quick": stored},
+        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"), reading="universal", kind="identity", quantifier="all",
+        known="FAILS", weight="arithmetic", measured=lambda case, seed: _stored(case), grid={"quick": stored},
         must_fail=Twin(stored[0], "four numbers", statement=Eq(values, 4 * b * N * d * L)),
-        note="Printed as an approximation. It is exact when each layer keeps its input only and recomputes the rest; without "
+        note='Checked sentence: "Memory ≈ batch_size × seq_len × d_model × n_layers × 2", with "(activations + gradients)" under the 2, an '
+             "approximation read here as an equality. It is exact when each layer keeps its input only and recomputes the rest; without "
              "recomputation a layer keeps 16 + 2 H N / d numbers per token and coordinate in place of 1.")

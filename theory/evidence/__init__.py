@@ -224,7 +224,7 @@ def _gemstones_claims() -> Iterator[Claim]:
 
     cases = tuple(Case(group=g, least_aspect=30, stated=deepest[g]) for g in groups)
     yield Claim(
-        key="evidence/gemstones_deepest", title="the deepest Gemstones with d / L of 30 are best",
+        key="evidence/gemstones_deepest", title="the deepest Gemstones above d / L = 30 are best",
         words="In each of the four size classes of Gemstones the deepest of the nets with d / L of at least 30 has the lowest loss "
               "of these.",
         statement=Eq(symbol("best_depth"), symbol("stated")), source=source, reading="derived", kind="identity", quantifier="all",
