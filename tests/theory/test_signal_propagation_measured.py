@@ -61,9 +61,3 @@ def test_rounding_down_refuses_a_straddling_ball():
 def test_fraction_refuses_what_is_irrational():
     with pytest.raises(ValueError, match="not a rational number"):
         measured.fraction(sympy.sqrt(2))
-
-
-def test_slopes():
-    assert measured.post_ln_slope(Case(width=2, depth=3), 0) == Exact(0)
-    steep, flat = (measured.pre_ln_slope(Case(depth=4, attention=a), 0) for a in (True, False))
-    assert Fraction(-1, 2) < steep.low <= steep.high < flat.low < 0  # -log2(13/7)/2 and -log2(5/3)/2

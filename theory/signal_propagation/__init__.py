@@ -1,21 +1,18 @@
 """Signal propagation at initialisation: how norms, gradients and token correlations change with depth, and the scales that keep them.
 
 This module has the norms of pre-LN and post-LN streams and the Jacobian of LayerNorm, after Xiong et al.; the claims of
-`initialisation`, `depth_scaling` and `token_correlation` belong to the same stem. SymPy is imported inside functions.
+`gradients`, `initialisation`, `depth_scaling` and `token_correlation` belong to the same topic. SymPy is imported inside functions.
 """
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ..claim import Ball, Case, Claim, Source, Twin
-from . import depth_scaling, initialisation, token_correlation
+from ..claim import Case, Claim, Source, Twin
+from . import depth_scaling, gradients, initialisation, token_correlation
 from . import measured as measured_by
-
-if TYPE_CHECKING:
-    from sympy.core.relational import Relational
 
 
 def pre_ln_mean_square(layer: int) -> tuple[float, float]:
@@ -89,7 +86,7 @@ def claims() -> Iterator[Claim]:
     yield from _pre_ln_claims()
     yield from _jacobian_claims()
     yield _tail_claim()
-    yield from _slope_claims()
+    yield from gradients.claims()
     yield from initialisation.claims()
     yield from depth_scaling.claims()
     yield from token_correlation.claims()
@@ -204,35 +201,3 @@ def _tail_claim() -> Claim:
               "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
         note="Needs a bound on eps that the text does not state: from eps = 1.6238 on it is false for large d.",
         must_fail=Twin(Case(width=64, relative_excess="3"), "eps = 3 is beyond the range"))
-
-
-def _slope_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational
-
-    from ..glossary import symbol
-
-    slope = symbol("gradient_slope")
-    pre = Eq(slope, -Rational(1, 2))
-    source = Source("xiong2020", "Theorem 1, dependence on L", _XIONG)
-    note = ("Theorem 1 bounds by O(d sqrt(ln d / L)) and O(d sqrt(ln d)); only the power of L is tested, at infinite width, where the "
-            "squared gradient goes with the squared Jacobian d/||x_L||^2 of the last LayerNorm.")
-    yield Claim(
-        key="signal_propagation/pre_ln_gradient_slope", title="pre-LN gradients of the last layer fall as L^(-1/2)",
-        words="At initialisation the gradient of the last feed-forward matrix of a pre-LN net falls as L^(-1/2) for large L; at both ends "
-              "of Lemma 2's bracket the slope from L to 2L exceeds -1/2 by at most (3/4)/(1 + L).",
-        statement=pre, source=source, reading="derived", kind="rate", quantifier="all", measured=measured_by.pre_ln_slope,
-        predicted=_above, note=note,
-        grid={"quick": Case.grid(depth=(6, 24, 96, 1000), attention=(True, False)), "theory": Case.grid(depth=10**4, attention=(True, False))},
-        must_fail=Twin(Case(depth=24, attention=True), "no dependence on depth, as in post-LN", statement=Eq(slope, 0)))
-    yield Claim(
-        key="signal_propagation/post_ln_gradient_slope", title="post-LN gradients of the last layer do not depend on depth",
-        words="At initialisation the gradient of the last feed-forward matrix of a post-LN net has slope 0 against L.",
-        statement=Eq(slope, 0), source=source, reading="derived", kind="rate", quantifier="all", measured=measured_by.post_ln_slope,
-        grid={"quick": Case.grid(width=2, depth=(1, 3, 6)), "theory": Case.grid(width=3, depth=6)}, note=note,
-        must_fail=Twin(Case(width=2, depth=3), "the slope of pre-LN", statement=pre))
-
-
-def _above(statement: Relational, case: Case) -> Ball:
-    """The stated slope, up to what 1 + g L adds for g >= 1/2: log2(1 + 1/(1 + 2 g L))/2 <= (3/4)/(1 + L)."""
-    value = measured_by.fraction(statement.rhs)
-    return Ball(value, value + Fraction(3, 4 * (1 + case.depth)))

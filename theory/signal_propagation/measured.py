@@ -209,31 +209,6 @@ def gaussian_tail(case: Case, seed: int) -> Ball:
         return Ball.of(from_fraction((1 + case.rational("relative_excess")) * case.width / 2).gamma_upper(flint.arb(case.width) / 2, 1))
 
 
-def pre_ln_slope(case: Case, seed: int) -> Ball:
-    """log2 of the ratio of last-gradient sizes at 2L and L; the squared size goes with the last LayerNorm's d / ||x_L||^2."""
-    import flint
-
-    from ..enclosure import from_fraction
-
-    def mean_square(layers: int) -> Fraction:
-        q = Fraction(1)
-        for _ in range(layers):
-            q += (1 if case.attention else 0) + Fraction(1, 2)
-        return q
-
-    with flint.ctx.workprec(96):
-        ratio = from_fraction(mean_square(case.depth) / mean_square(2 * case.depth))
-        return Ball.of(ratio.log() / flint.arb(2).log() / 2)
-
-
-def post_ln_slope(case: Case, seed: int) -> Exact:
-    """The same for post-LN, with the enumerated sums before the last LayerNorm of nets of L and 2L layers."""
-    short, long = (post_ln_sum(Case(width=case.width, layer=layers), seed).value for layers in (case.depth, 2 * case.depth))
-    if short != long:
-        raise ArithmeticError(f"the sum before the last LayerNorm depends on depth: {short} and {long}")
-    return Exact(0)
-
-
 # --- arguments for every width and depth -----------------------------------------------------------------------------------------
 
 def prove_relu_norm(statement: Relational) -> Iterator[Step]:
