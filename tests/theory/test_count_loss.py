@@ -21,7 +21,7 @@ from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
 
 CLAIMS = {claim.key.split("/")[1]: claim for part in (count_loss, exact) for claim in part.claims()}
-PROVED = ["count_loss", "word_loss"]
+ARGUED = ["count_loss", "word_loss"]
 
 
 def matrices(rng, *shape):
@@ -229,7 +229,7 @@ def test_orders_out_of_range_are_refused(order):
 # --- claims and their proofs ------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", PROVED)
+@pytest.mark.parametrize("key", ARGUED)
 def test_quick_cases_hold_and_one_less_fails(key):
     claim = CLAIMS[key]
     lower = dataclasses.replace(claim, statement=sympy.Le(claim.statement.lhs, claim.statement.rhs - 1, evaluate=False))
@@ -243,7 +243,7 @@ def test_quick_cases_hold_and_one_less_fails(key):
     assert judge(claim, twin.case, (twin.measured or claim.measured)(twin.case, 0), force=True).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize("key", PROVED)
+@pytest.mark.parametrize("key", ARGUED)
 def test_every_step_is_confirmed_and_no_other_statement_is(key):
     claim = CLAIMS[key]
     assert all(step.holds for step in claim.proof(claim.statement))
@@ -341,3 +341,18 @@ def test_one_choice_of_weights_is_enough_at_the_bound_and_at_no_other_rank(found
     assert value.value == found
     assert (value.misses == 0.0) == (draws == 1) == (len(seen) == 1)
     assert len(seen) >= draws
+
+
+def test_a_word_of_free_matrices_is_a_control_and_no_case():
+    """The control draws a word outside the claim; no field of a case can."""
+    claim = CLAIMS["word_loss"]
+    assert claim.must_fail.measured is count_loss.measured_free_word
+    assert not [case for suite in claim.grid.values() for case in (*suite, claim.must_fail.case) if "shared" in case]
+    case = claim.must_fail.case
+    assert count_loss.measured_word(case, 0).value == 54 < count_loss.measured_free_word(case, 0).value == 56
+
+
+@pytest.mark.parametrize("key", ARGUED)
+def test_the_number_of_monomials_is_argued_for_all_sizes(key):
+    claim = CLAIMS[key]
+    assert sum(step.says.startswith("all sizes") for step in claim.proof(claim.statement)) == 2

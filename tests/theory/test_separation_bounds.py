@@ -3,6 +3,7 @@ import dataclasses
 import math
 from fractions import Fraction
 
+import numpy as np
 import pytest
 import sympy
 
@@ -10,6 +11,8 @@ from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Exact
+from depthlaw.theory.separation_rank import claims as all_claims
+from depthlaw.theory.separation_rank import linear_attention
 from depthlaw.theory.separation_rank.bounds import claims
 from depthlaw.theory.separation_rank.bounds_measured import (
     measured_beta_two,
@@ -21,6 +24,7 @@ from depthlaw.theory.separation_rank.bounds_measured import (
 )
 
 CLAIMS = {c.key.split("/")[1]: c for c in claims()}
+ALL = {c.key: c for c in all_claims()}
 d, L, H = symbol("width"), symbol("depth"), symbol("heads")
 LOG3 = sympy.log(3)
 
@@ -104,3 +108,109 @@ def test_a_wrong_slope_fails():
     value = claim.measured(case, 0)
     assert judge(claim, case, value).verdict is Verdict.HOLDS
     assert judge(weak, case, value).verdict is Verdict.FAILS
+
+
+# --- lower bounds: what a truncated measurement may say -----------------------------------------------------------------------
+
+
+LOWER = [ALL[f"separation_rank/lower_bound_{name}"] for name in ("multiset", "shallow", "deep")]
+FEW = [("multiset", {"width": 8, "depth": 2, "heads": 2, "inputs": 3}), ("multiset", {"width": 8, "depth": 3, "heads": 2, "inputs": 10}),
+       ("multiset", {"width": 10, "depth": 3, "heads": 2, "inputs": 20}), ("shallow", {"width": 28, "depth": 3, "heads": 1, "inputs": 100}),
+       ("deep", {"width": 8, "depth": 7, "heads": 1, "inputs": 240})]
+
+
+@pytest.mark.parametrize("claim", LOWER, ids=lambda claim: claim.key)
+def test_lower_bounds_have_twice_the_inputs_they_ask_for(claim):
+    """Full rank of the inputs decides every case, and half of that rank would still be no counterexample."""
+    cases = [case for suite in claim.grid.values() for case in suite]
+    assert len(cases) >= 7
+    for case in cases:
+        if "inputs" in case:
+            assert judge(claim, case, Exact(case.inputs, misses=1.0, truncated=True)).verdict is Verdict.HOLDS
+            assert judge(claim, case, Exact(case.inputs // 2)).verdict is Verdict.HOLDS
+
+
+@pytest.mark.parametrize(("name", "fields"), FEW)
+def test_as_many_inputs_as_the_bound_decide_nothing(name, fields):
+    claim, case = ALL[f"separation_rank/lower_bound_{name}"], Case(tokens=4, **fields)
+    # The larger ones were measured once: they have the full rank of their inputs.
+    full = Exact(case.inputs, misses=1.0, truncated=True)
+    value = claim.measured(case, 0) if case.inputs < 100 else full
+    assert value == full
+    assert judge(claim, case, value).verdict is Verdict.UNDECIDED
+
+
+@pytest.mark.parametrize("inputs", [1, 5, 9])
+def test_fewer_inputs_than_the_bound_are_no_counterexample(inputs):
+    claim, case = ALL["separation_rank/lower_bound_multiset"], Case(width=8, depth=3, heads=2, tokens=4, inputs=inputs)
+    assert claim.predict(case) == 10
+    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.UNDECIDED
+
+
+def test_a_rank_below_the_bound_would_fail():
+    """With more inputs than the bound asks for, a smaller rank is seen and is a counterexample."""
+    claim = ALL["separation_rank/lower_bound_multiset"]
+    case = next(c for c in claim.cases("quick") if (c.width, c.depth) == (10, 3))
+    assert judge(claim, case, Exact(19, misses=1e-9)).verdict is Verdict.FAILS
+
+
+# --- corollaries rest on bounds that are recalled -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "premises"), [
+    ("corollary_1", ("lower_bound_shallow", "dimension_count", "count_below_theorem_1")),
+    ("corollary_2", ("lower_bound_deep", "dimension_count")), ("corollary_2_recalled", ("upper_bound_deep", "lower_bound_deep")),
+    ("corollary_43", ("lower_bound_multiset", "multiset_shallow", "dimension_count"))])
+def test_corollaries_name_the_bounds_they_rest_on(name, premises):
+    claim = CLAIMS[name]
+    assert claim.premises == tuple(f"separation_rank/{premise}" for premise in premises)
+    assert claim.words.startswith("If ")
+    # One premise at least is no more than measured, so that the verdict is CONDITIONAL.
+    assert any(ALL[key].proof is None for key in claim.premises)
+
+
+def test_the_recalled_corollary_rests_on_a_bound_that_fails():
+    assert [key for key in CLAIMS["corollary_2_recalled"].premises if ALL[key].known == "FAILS"] == ["separation_rank/upper_bound_deep"]
+
+
+@pytest.mark.parametrize(("name", "no_net"), [
+    ("corollary_1", Case(width=3000, depth=7, heads=96, shallow_depth=2)), ("corollary_43", Case(width=729, depth=12, heads=8)),
+    ("corollary_2", Case(width=7, depth=400, depth_ratio=2, heads=3))])
+def test_cases_of_corollaries_are_nets(name, no_net):
+    claim = CLAIMS[name]
+    for case in (case for suite in claim.grid.values() for case in suite):
+        assert case.width % case.heads == 0
+        if name == "corollary_43":
+            assert (case.width - case.heads) % 2 == 0
+    assert judge(claim, no_net, claim.measured(no_net, 0)).verdict is Verdict.OUT_OF_SCOPE
+
+
+# --- what a proof amounts to --------------------------------------------------------------------------------------------------
+
+
+def test_what_only_inverts_a_power_is_no_argument():
+    assert {key for key, claim in ALL.items() if claim.evidence == "checks"} == {
+        "separation_rank/threshold", "separation_rank/corollary_reading"}
+
+
+def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
+    """The output there must change its sign too, or the induction over layers breaks."""
+    def even(net, tokens, *, position=0, coordinate=0):
+        found = forward(net, tokens, position=position, coordinate=coordinate)
+        return np.asarray(found**2) if position else found
+
+    forward = linear_attention.forward
+    assert confirmed(CLAIMS["two_tokens_upper"])
+    monkeypatch.setattr(linear_attention, "forward", even)
+    assert not confirmed(CLAIMS["two_tokens_upper"])
+
+
+@pytest.mark.parametrize(("name", "more"), [
+    ("count_below_theorem_1", "sep"), ("several_heads", "attains"), ("residual_gain", "never smaller"), ("heads_exact", "all weights"),
+    ("heads_two_layers", "no larger"), ("four_tokens", "no larger"), ("two_tokens", "at most"), ("one_witness", "reals"),
+    ("residual_parts", "without residuals")])
+def test_words_say_no_more_than_what_is_judged(name, more):
+    """What is argued elsewhere, or in words only, stands in the note."""
+    claim = ALL[f"separation_rank/{name}"]
+    assert more not in claim.words.replace("almost all weights", "")
+    assert len(claim.note) > 40

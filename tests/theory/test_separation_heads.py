@@ -163,3 +163,10 @@ def test_the_parts_of_the_causal_proof(h):
     for i in range(1, h):
         parts += a[h] * left[i - 1] * b[i] + a[h] * a[i] * right[i - 1] + left[i - 1] * b[h] * b[i] + a[i] * b[h] * right[i - 1]
     assert sympy.expand(output - parts) == 0
+
+
+def test_sides_one_after_the_other_are_out_of_scope():
+    claim, case = CLAIMS["causal_alternating"], Case(width=1, depth=2, tokens=6, alternating=False)
+    value = heads.measured_causal(case, 0)
+    assert judge(claim, case, value).verdict is Verdict.OUT_OF_SCOPE
+    assert judge(claim, case, value, force=True).verdict is Verdict.FAILS

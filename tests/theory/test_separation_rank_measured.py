@@ -128,3 +128,11 @@ def test_arguments_prove_the_true_statement_and_no_other(proof, name, true, fals
 
     assert set(confirmed(true)) == {True}
     assert all(False in confirmed(right) for right in false)
+
+
+def test_the_normal_form_is_a_step_of_the_degree_in_the_moments(monkeypatch):
+    """Moments that are not the sum of x x^T break it."""
+    statement, moments = sympy.Eq(symbol("moments_degree"), (3**L - 1) / 2, evaluate=False), separation_rank_measured.moments
+    assert all(step.holds for step in moments_degree_proof(statement))
+    monkeypatch.setattr(separation_rank_measured, "moments", lambda net, tokens: 2 * moments(net, tokens))
+    assert not all(step.holds for step in moments_degree_proof(statement))

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ..claim import Case, Claim, Source, Twin
 from . import bounds as separation_bounds
+from . import convolution as separation_convolution
 from . import count_loss as separation_loss
 from . import dimension_count as count
 from . import exact as exact_values
@@ -167,7 +168,8 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss, exact_values):
+    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss,
+                 separation_convolution, exact_values):
         yield from part.claims()
 
 

@@ -1,0 +1,70 @@
+"""Convolutional arithmetic circuits: against loops, dense coefficients and the count of attention."""
+import itertools
+
+import numpy as np
+import pytest
+import sympy
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.separation_rank import convolution
+from depthlaw.theory.separation_rank.dimension_count import dimension_count
+from depthlaw.theory.separation_rank.linear_attention import PRIME
+
+CLAIMS = {claim.key.split("/")[1]: claim for claim in convolution.claims()}
+
+
+def by_loops(weights, last, tokens):
+    """One input, Python integers."""
+    y = [[int(c) for c in token] for token in tokens]
+    for matrix in weights.tolist():
+        z = [[sum(w * c for w, c in zip(row, token, strict=True)) for row in matrix] for token in y]
+        y = [[a * b for a, b in zip(z[i], z[i + 1], strict=True)] for i in range(0, len(z), 2)]
+    return sum(a * b for a, b in zip(last.tolist(), y[0], strict=True)) % PRIME
+
+
+@pytest.mark.parametrize(("width", "depth"), [(1, 1), (2, 2), (3, 2), (2, 3)])
+def test_circuit_by_loops(width, depth):
+    rng = np.random.default_rng([width, depth])
+    weights, last = rng.integers(0, PRIME, (depth, width, width)), rng.integers(0, PRIME, width)
+    tokens = rng.integers(0, PRIME, (3, 2**depth, width))
+    assert convolution.circuit(weights, last, tokens).tolist() == [by_loops(weights, last, t) for t in tokens]
+
+
+@pytest.mark.parametrize("alternating", [True, False])
+def test_rank_over_the_rationals_of_the_expanded_output(alternating):
+    x = sympy.symbols("x:8")
+    weights, last = np.array([[[1, 2], [3, -1]], [[2, 1], [1, 5]]]), np.array([1, 4])
+    y = [sympy.Matrix(x[i:i + 2]) for i in range(0, 8, 2)]
+    for matrix in weights.tolist():
+        z = [sympy.Matrix(matrix) * token for token in y]
+        y = [z[i].multiply_elementwise(z[i + 1]) for i in range(0, len(z), 2)]
+    output = sympy.Poly(sympy.expand((sympy.Matrix([last.tolist()]) * y[0])[0]), *x)
+    own = (0, 2) if alternating else (0, 1)
+    other = [i for i in range(4) if i not in own]
+    pairs = list(itertools.product(range(2), repeat=2))
+    dense = sympy.Matrix(4, 4, lambda i, j: output.coeff_monomial(sympy.prod(
+        x[2 * place + c] for side, chosen in ((own, pairs[i]), (other, pairs[j])) for place, c in zip(side, chosen, strict=True))))
+    assert dense.rank() == (4 if alternating else 2)
+    found = convolution.coefficient_matrix(weights % PRIME, last, alternating)
+    assert (found == np.array(dense.tolist(), dtype=object) % PRIME).all()
+
+
+def test_tokens_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"accepted are 2\^L tokens"):
+        convolution.circuit(np.ones((2, 2, 2), dtype=np.int64), np.ones(2, dtype=np.int64), np.ones((3, 2), dtype=np.int64))
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_cases_hold_and_the_other_sides_are_out_of_scope(key):
+    claim = CLAIMS[key]
+    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
+    case = claim.must_fail.case
+    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.OUT_OF_SCOPE
+
+
+def test_attention_has_the_larger_rank_up_to_32_tokens_at_width_two():
+    circuits = [convolution.measured_circuit(Case(width=2, depth=L, tokens=2**L, alternating=True), 0).value for L in (2, 3, 4)]
+    assert circuits == [4, 16, 256]
+    assert [dimension_count(2, L) for L in (2, 3, 4)] == [18, 232, 4538]
+    assert [dimension_count(2, L) < 2 ** 2 ** (L - 1) for L in (5, 6)] == [False, True]
