@@ -7,6 +7,7 @@ import json
 import re
 import sqlite3
 import sys
+import textwrap
 import time
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
@@ -65,23 +66,29 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
     if json_output:
         _dump([_row(record) | {"case": record.inputs["case"], "result": record.result} for record in chosen])
         return 0
-    lines = [f"{'id':10} {'claim':30} {'case':20} value"]
-    lines += [_line(record) for record in chosen]
+    _print_records(chosen)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
-    sys.stdout.write(clean("\n".join([*lines, f"{len(chosen)}{of} records in {store.root}", ""])))
+    _say(Console(highlight=False), f"{len(chosen)}{of} records in {store.root}")
     return 0
 
 
-def _line(record: Record) -> str:
-    """A record in 80 columns."""
-    inputs = record.inputs
-    case = " ".join(f"{k}={v}" for k, v in inputs["case"].items()) if inputs["case"] else "proof"
-    case += f" seed {inputs['seed']}" if inputs["seed"] else ""
-    return f"{record.id[:10]} {_short(inputs['claim'], 30)} {_short(case, 20)} {_short(_in_words(record.result), 17).rstrip()}"
+def _print_records(chosen: Iterable[Record]) -> None:
+    """A row for each record, whole: piped as it is, in a terminal wrapped below a shorter line for the claim and the case."""
+    rows = [(record.id[:10], *(clean(text) for text in (*_claim_and_case(record), _in_words(record.result)))) for record in chosen]
+    rows.insert(0, ("id", "claim", "case", "value"))
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    console = Console(highlight=False)
+    lines = ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]).rstrip() for row in rows]
+    if console.is_terminal and max(map(len, lines)) > console.width:
+        # Thousands of rows: the standard library wraps them a hundred times faster than a table of rich.
+        lines = [line for row in rows for line in textwrap.wrap("  ".join(row), console.width, subsequent_indent=" " * 12, break_on_hyphens=False)]
+    sys.stdout.write("\n".join([*lines, ""]))
 
 
-def _short(text: str, width: int) -> str:
-    return f"{text if len(text) <= width else text[:width - 2] + '..':{width}}"
+def _claim_and_case(record: Record) -> tuple[str, str]:
+    claim, _, rest = run_name(run_key(record)).partition(" [")
+    case, _, more = rest.rpartition("]")
+    return claim, case + more
 
 
 def _in_words(result: Mapping[str, Any]) -> str:
@@ -264,7 +271,8 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     if json_output:
         _dump({"temporary_removed": [str(p) for p in temporary], "unasked": [_row(r)["id"] for r in unasked], "bytes": size, "deleted": delete})
         return 0
-    sys.stdout.write("".join(clean(_line(record)) + "\n" for record in unasked))
+    if unasked:
+        _print_records(unasked)
     console = Console(highlight=False)
     _say(console, f"{len(temporary)} stale temporary files removed")
     fate = "removed" if delete else "kept; --delete removes them"

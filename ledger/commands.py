@@ -127,7 +127,7 @@ def _print_frontier(judged: list[ClaimResult], claims: dict[str, Claim], predict
     console = Console(highlight=False)
     found = sorted((entry for result in judged if result.claim.key in (KEY, BELOW) for entry in entries(result, claims)),
                    key=lambda entry: (entry.width, entry.depth))
-    console.print(table(found))
+    terminal.print_table(console, table(found))
     console.print(Text(f"\n{FRONTIER_LEGEND}", style="dim"))
     for line in cost_check(judged, predicted or {}, runs, work):
         _say(console, line)
@@ -144,7 +144,7 @@ def claims(filter_text: str, json_output: bool) -> int:
         _dump([{"key": c.key, "title": c.title, "reading": c.reading, "kind": c.kind, "quantifier": c.quantifier,
                 "source": str(c.source), "statement": plain(c.statement)} for c in found])
     else:
-        Console(highlight=False).print(terminal.claims_table(found))
+        terminal.print_table(Console(highlight=False), terminal.claims_table(found))
     return 0
 
 
@@ -399,7 +399,7 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
                "claims": [as_json(r) for r in judged]})
         return
     console = Console(highlight=False)
-    console.print(terminal.verdict_table(judged))
+    terminal.print_table(console, terminal.verdict_table(judged))
     console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
     for failure in failures:
         _say(console, f"failed: {failure.run}: {failure.why}")
@@ -413,7 +413,7 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
         if result.claim.needs and result.claim.measured is None:
             _say(console, f"not run here: {result.claim.key} (needs the extra: pip install '.[{result.claim.needs}]')")
     partial = "" if complete else " (of the claims chosen, not of the suite)"
-    console.print(Text(f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}"))
+    _say(console, f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}")
     if agreement:
         _say(console, agreement.line)
         for key, here, there in agreement.disagreements[:3]:

@@ -1,13 +1,16 @@
-"""What people see in a terminal: tables at 80 columns, plain when piped, with control characters and markup neutralised."""
+"""What people see: tables that wrap in a terminal and are whole when piped, with control characters and markup neutralised."""
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from fractions import Fraction
 from math import log10
 
+from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
@@ -99,19 +102,55 @@ def progress(console: Console, seconds: Mapping[str, float], quiet: bool) -> Ite
         yield finished
 
 
+def print_table(console: Console, table: Table) -> None:
+    """Print a table without cutting anything.
+
+    Piped, every row is one line, however long. In a terminal columns that may wrap do so down to their least width; where even that does
+    not fit, every row becomes a block: its first cell, then the others with their headings.
+    """
+    cells = [[_text(cell) for cell in column.cells] for column in table.columns]
+    headings = [str(column.header) for column in table.columns]
+    natural = [max(cell_len(text.plain) for text in (Text(heading), *column)) for heading, column in zip(headings, cells, strict=True)]
+    gaps = table.padding[1] * len(table.columns)
+    if not console.is_terminal:
+        whole = Console(file=io.StringIO(), width=sum(natural) + gaps, highlight=False)
+        with whole.capture() as captured:
+            whole.print(table)
+        console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+        return
+    widths = [size if column.no_wrap else min(size, column.min_width or size) for size, column in zip(natural, table.columns, strict=True)]
+    left = console.width - sum(widths) - gaps
+    if left >= 0:
+        # Left to itself rich would cut where columns of a least width do not fit beside each other.
+        for place, column in reversed(list(enumerate(table.columns))):
+            column.width = min(natural[place], widths[place] + left)
+            left -= column.width - widths[place]
+        console.print(table)
+        return
+    for first, *others in zip(*cells, strict=True):
+        console.print(first)
+        shown = Text("  ").join(Text.assemble((f"{heading} ", "dim"), cell) for heading, cell in zip(headings[1:], others, strict=True) if cell)
+        if shown:
+            console.print(Padding(shown, (0, 0, 0, 3)))
+
+
+def _text(cell: object) -> Text:
+    return cell if isinstance(cell, Text) else Text(str(cell))
+
+
 def verdict_table(results: list[ClaimResult]) -> Table:
-    """One row per claim, grouped by stem: verdict, cases decided, tightest slack, source. It fits 80 columns."""
+    """One row per claim, grouped by topic: verdict, cases decided, tightest slack, source."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    table.add_column("claim", no_wrap=True, overflow="ellipsis", width=30)
+    table.add_column("claim", overflow="fold", min_width=28)
     table.add_column("verdict", no_wrap=True, min_width=7)
     table.add_column("cases", justify="right", no_wrap=True, min_width=7)
     table.add_column("slack", no_wrap=True, min_width=6)
-    table.add_column("source, wording", no_wrap=True, overflow="ellipsis")
+    table.add_column("source, wording", overflow="fold", min_width=15)
     stem = ""
     for result in results:
         if result.claim.stem != stem:
             stem = result.claim.stem
-            table.add_row(Text(stem, style="bold"))
+            table.add_row(Text(stem, style="bold"), "", "", "", "")
         mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
         table.add_row(" " + clean(result.claim.key.partition("/")[2]), Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
                       f"{len(result.decided)}/{len(result.in_scope)}", slack(result.tightest) + ("~" if result.vacuous else ""),
@@ -121,7 +160,7 @@ def verdict_table(results: list[ClaimResult]) -> Table:
 
 LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides (x1: tight)
 PROVED: checked certificates of every case of a finite statement.
-ARGUED: a written proof; a machine confirmed its algebra, a reader must its joints
+ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
 * known to fail   ! unexpected   ~ vacuous
 wording: printed = read in the source, reported = in a restatement,
 recalled = from memory (check against the paper), derived = our own,
@@ -130,8 +169,9 @@ universal = a vague sentence read as one about all instances"""
 def claims_table(claims: list[Claim]) -> Table:
     """Every claim with its title and how we know its wording."""
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0), show_edge=False)
-    for heading in ("key", "reading", "title"):
-        table.add_column(heading, overflow="fold", no_wrap=heading != "title")
+    table.add_column("key", overflow="fold", min_width=40)
+    table.add_column("reading", no_wrap=True)
+    table.add_column("title", overflow="fold", min_width=20)
     for claim in claims:
         table.add_row(clean(claim.key), claim.reading, Text(clean(claim.title)))
     return table
@@ -148,7 +188,7 @@ def show(console: Console, result: ClaimResult, suite: str, *, cases: bool = Tru
         table.add_row(name, Text(clean(text)))
         console.print(table)
     if result.measured and cases:
-        console.print(_case_table(result))
+        print_table(console, _case_table(result))
 
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
@@ -197,10 +237,10 @@ def _case_table(result: ClaimResult) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), show_edge=False)
     relation = claim.statement.rel_op.replace("==", "=")
     for heading in ("case", plain(claim.statement.lhs), f"{relation} stated", "verdict", "slack"):
-        table.add_column(heading, overflow="fold")
+        table.add_column(heading, overflow="fold", no_wrap=heading not in ("case", "verdict"), min_width=18 if heading == "case" else 12)
     for row in result.cases:
         decision = row.decision
-        text = decision.verdict.value + (f": {decision.reason}" if decision.reason else " (settled)" if decision.certain else "")
+        text = row.verdict_name + (f": {decision.reason}" if decision.reason else " (settled)" if decision.certain else "")
         verdict = Text(clean(text), style=STYLES[decision.verdict])
         table.add_row(str(row.case), measured_side(claim, row), prediction(claim, row), verdict, slack(decision.slack))
     return table
