@@ -243,7 +243,6 @@ GLOSSARY: dict[str, Term] = {
     "attention_width": Term(r"d_{attn}", "width of all query heads together"),
     "kv_width": Term(r"d_{kv}", "width of all key heads together, which is that of all value heads"),
     "ff_width": Term(r"d_{ff}", "inner width of the feed-forward network"),
-    "mlp_matrices": Term("m_{ff}", "weight matrices of the feed-forward network: 2, or 3 when it is gated"),
     "experts": Term("E", "feed-forward networks per layer"),
     "experts_active": Term("k_E", "feed-forward networks per layer that a token passes through"),
     "shared_width": Term(r"d_{sh}", "largest width of a net whose layers share their weights, at the weights of one whose layers do not"),

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy
@@ -12,6 +13,7 @@ from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.evidence import measured as measured_by
 from depthlaw.theory.judgement import Verdict, judge
 
+DOCS = Path(__file__).parents[2] / "docs"
 CLAIMS = {c.key: c for c in evidence.claims()}
 
 
@@ -103,3 +105,20 @@ def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(cla
     if claim.source.key == "deepnetworks63":
         assert claim.source.place.startswith("Section 6.3, ")
         assert claim.note.startswith("Checked sentence")
+
+
+@pytest.mark.parametrize("sentence", [
+    "two layers are enough, as shown in the universal approximation theorem",
+    "mH might have to be linear in D",
+    "The successful ALBERT",
+    "using only a fraction of it for computation in each layer",
+    "Representational power: Similar, Similar",
+    "English to Setswana (123868), Sepedi (30777), and Afrikaans (53172)",
+    "3 layers is better than the standard 6",
+])
+def test_a_sentence_of_the_texts_that_depthlaw_began_with_has_a_row(sentence: str) -> None:
+    pages = [DOCS / "coverage.md", *(DOCS / "coverage").glob("*.md")]
+    rows = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines() if sentence in line]
+    assert rows, sentence
+    # Sentence, place, and the claim or the reason why there is none.
+    assert all(len(row.strip("| ").split(" | ")) == 3 for row in rows)
