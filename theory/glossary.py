@@ -280,8 +280,6 @@ GLOSSARY: dict[str, Term] = {
     "signal_gain": Term("v_{out}/v_{in}", "mean square of an output coordinate of a linear layer over that of its input", "positive real"),
     "branch_variance": Term("s^2", "variance of what one residual branch writes before scaling", "positive real"),
     "stream_variance": Term(r"\mathrm{Var}\,x_L", "variance of the residual stream after all branches, when it starts at 1", "positive real"),
-    "residual_layers": Term("N_{res}", "number of residual layers in the rule 1/sqrt(N)"),
-    "residual_factor": Term(r"1/\sqrt{N_{res}}", "scale of residual-layer weights, rounded to three decimals", "positive real"),
     "gradient": Term(r"\partial x_n/\partial x_1", "product of the derivatives of all layers", "real"),
     "gradient_level": Term(r"\delta", "level that a vanishing gradient falls below", "positive real"),
     "learning_rate_ratio": Term(r"\eta_{l+1}/\eta_l", "learning rate of a layer over that of the layer before", "positive real"),

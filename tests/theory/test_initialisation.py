@@ -1,5 +1,6 @@
 """Initial scales: the functions against exact routes, and wrong constants against the claims."""
 import math
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case
+from depthlaw.theory.measurement import Case, Exact
 from depthlaw.theory.signal_propagation import initialisation as init
 from depthlaw.theory.signal_propagation import initialisation_measured as measured
 
@@ -32,9 +33,9 @@ def test_scales_agree_with_their_variances():
 
 @pytest.mark.parametrize(("name", "fields", "value"), [
     ("printed_layer_ten", {"layer": 10, "layer_growth": "2"}, 512),
-    ("printed_layer_ten", {"layer": 10, "layer_growth": "1/2"}, Fraction(2, 1000)),
+    ("printed_layer_ten", {"layer": 10, "layer_growth": "1/2"}, Fraction(1, 512)),
     ("xavier_keeps_variance", {"fan_in": 2, "fan_out": 4}, Fraction(2, 3)),
-    ("printed_decay", {"depth": 100}, Fraction(27, 10**6)),
+    ("printed_decay", {"depth": 100}, Fraction(9, 10) ** 100),
     ("product_vanishes", {"depth": 100, "factors": "1 - 1/(i+1)^2", "gradient_level": "1/2"}, Fraction(102, 202)),
     ("residual_gradient_at_least_one", {"depth": 1, "branch_slope": "-1/2"}, Fraction(1, 2)),
     ("later_layers_smaller_rate", {"depth": 12, "layer": 1}, Fraction(10, 9)),
@@ -79,3 +80,31 @@ def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong)
 def test_bad_input_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_every_claim_read_from_the_textbook_quotes_its_sentence():
+    read = [c for c in CLAIMS.values() if c.source.key == "deepnetworks63"]
+    assert len(read) == 10
+    for claim in read:
+        assert re.search(r'Checked sentence: "[^"]{20,}"', claim.note), claim.key
+
+
+def test_a_sentence_that_was_hardened_is_marked_and_a_derived_value_is_not_called_printed():
+    readings = {name: claim.reading for name, claim in CLAIMS.items() if claim.source.key == "deepnetworks63"}
+    assert {name for name, reading in readings.items() if reading == "universal"} == {
+        "printed_layer_ten", "xavier_keeps_variance", "product_vanishes", "residual_gradient_at_least_one",
+        "later_layers_smaller_rate", "stochastic_depth_unscaled"}
+    assert {name for name, reading in readings.items() if reading == "printed"} == {"xavier_uniform", "printed_decay"}
+
+
+@pytest.mark.parametrize(("name", "case", "value", "verdict"), [
+    ("printed_decay", Case(depth=100), Fraction(264, 10**7), Verdict.HOLDS),
+    ("printed_decay", Case(depth=100), Fraction(266, 10**7), Verdict.FAILS),
+    ("printed_layer_ten", Case(layer=10, layer_growth="1/2"), Fraction(1, 1024), Verdict.HOLDS),
+    ("printed_layer_ten", Case(layer=10, layer_growth="2"), Fraction(1023), Verdict.FAILS)])
+def test_a_number_printed_with_few_digits_stands_for_what_rounds_to_it(name, case, value, verdict):
+    assert judge(CLAIMS[name], case, Exact(value)).verdict is verdict
+
+
+def test_variances_that_add_are_not_a_proof():
+    assert {CLAIMS[name].evidence for name in ("residual_scaled", "residual_unscaled")} == {"checks"}

@@ -1,9 +1,6 @@
 """The enumerations behind initialisation, on answers known by hand."""
 import itertools
-import math
 from fractions import Fraction
-
-import pytest
 
 from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import initialisation_measured as measured
@@ -20,19 +17,14 @@ def test_kaiming_keeps_and_one_does_not():
     assert measured.layer_variance(Case(width=2, layer=3, layer_growth="1"), 0, relu=True).value == Fraction(1, 4)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 48, 96, 10**6])
-def test_rounded_root_against_decimals(n):
-    assert measured.rounded_root(Case(residual_layers=n), 0).value == Fraction(math.floor(1000 / math.sqrt(n) + 0.5), 1000)
-
-
 def test_kept_layers_by_hand():
     # L = 2, p_L = 1/2: keep probabilities 3/4 and 1/2.
     assert measured.kept_layers(Case(depth=2, survival="1/2"), 0).value == Fraction(5, 4)
     assert measured.mean_of_dropped(Case(depth=2, survival="1/2", branch_slope="1"), 0, falling=True).value == Fraction(7, 4) * Fraction(3, 2)
 
 
-def test_two_digits_and_uniform_variance():
-    assert measured.two_digits(Case(depth=2), 0).value == Fraction(81, 100)
+def test_decay_and_uniform_variance():
+    assert measured.decay(Case(depth=2), 0).value == Fraction(81, 100)
     assert measured.uniform_variance(Case(fan_in=1, fan_out=1), 0).value == 1
 
 

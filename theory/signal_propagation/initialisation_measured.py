@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction
 from itertools import product
-from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from ..measurement import Case, Exact, Step
@@ -32,12 +31,12 @@ def layer_variance(case: Case, seed: int, *, relu: bool) -> Exact:
     return Exact(after[-1] / after[0] * (case.rational("layer_growth") / case.width) ** (case.layer - 1))
 
 
-def printed_variance(case: Case, seed: int) -> Exact:
-    """1 after layer 1, times the growth for every further layer, rounded to three decimals."""
+def grown_variance(case: Case, seed: int) -> Exact:
+    """1 after layer 1, times the growth for every further layer."""
     value = Fraction(1)
     for _ in range(case.layer - 1):
         value *= case.rational("layer_growth")
-    return Exact(Fraction(round(1000 * value), 1000))
+    return Exact(value)
 
 
 def uniform_variance(case: Case, seed: int) -> Exact:
@@ -74,17 +73,9 @@ def stream_variance(case: Case, seed: int, *, scaled: bool) -> Exact:
     return Exact(1 + square * sum(p * p * w for p, w in walk.items()))
 
 
-def rounded_root(case: Case, seed: int) -> Exact:
-    """1000/sqrt(N) to the nearest integer by integers alone: the k with (2k - 1)^2 N <= 2000^2 < (2k + 1)^2 N."""
-    return Exact(Fraction((isqrt(2000**2 // case.residual_layers) + 1) // 2, 1000))
-
-
-def two_digits(case: Case, seed: int) -> Exact:
-    """(9/10)^100 rounded to two significant digits."""
-    value, unit = Fraction(9, 10) ** case.depth, Fraction(1)
-    while value < 10 * unit:
-        unit /= 10
-    return Exact(round(value / unit) * unit)
+def decay(case: Case, seed: int) -> Exact:
+    """(9/10)^100, all its digits."""
+    return Exact(Fraction(9, 10) ** case.depth)
 
 
 def shrinking_product(case: Case, seed: int) -> Exact:
