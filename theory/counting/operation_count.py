@@ -205,14 +205,14 @@ def _training_claim() -> Claim:
         words="Forward and backward pass of N tokens take 6 operations per weight and token, 72 L N d^2, and 12 L N^2 d for attention "
               "scores and averages, when the gradient with respect to the embedded input is computed too.",
         statement=Eq(operations, 72 * L * N * d**2 + 12 * L * N**2 * d),
-        source=Source("kaplan2020", "section 2.1: about 6 N per token", "arXiv:2001.08361"), reading="printed", kind="identity",
+        source=Source("kaplan2020", "section 2.1: about 6 N per token; counted here", "arXiv:2001.08361"), reading="derived", kind="identity",
         quantifier="all", measured=lambda case, seed: Exact(sum((m.multiplications + m.additions) for m in [training(case)])),
         grid={"quick": _PASSES[::3]},
         must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "a backward pass as dear as the forward pass",
                        statement=Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
         proof=_products_proof(6),
         rests_on="machine: six times the listed products is the formula; prose: they are a layer's, and the backward pass takes two for each",
-        note="Kaplan's N excludes embeddings; the term with N^2 tokens is ours.")
+        note="Printed there is about 6 N; N excludes embeddings. The term with N^2 tokens is ours.")
 
 
 def _causal_claim() -> Claim:
@@ -227,7 +227,7 @@ def _causal_claim() -> Claim:
         words="When position i attends to the i positions up to itself only, a forward pass of N tokens takes 24 L N d^2 operations with "
               "weights and 2 L N (N + 1) d with scores and averages: about Kaplan's 2 L N d per token for attention.",
         statement=Eq(operations, 24 * L * N * d**2 + 2 * L * N * (N + 1) * d),
-        source=Source("kaplan2020", "eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token", "arXiv:2001.08361"), reading="recalled",
+        source=Source("kaplan2020", "eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled", "arXiv:2001.08361"), reading="derived",
         kind="identity", quantifier="all",
         measured=lambda case, seed: Exact(sum(m.multiplications + m.additions for m in [forward(case, causal=True)])),
         grid={"quick": _PASSES[::3]},
@@ -235,7 +235,7 @@ def _causal_claim() -> Claim:
                        statement=Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
         proof=_products_proof(2, mask=True),
         rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; prose: that they are a layer's",
-        note="as recalled; check against the paper. Kaplan's n_ctx stands for n_ctx + 1 here; a net that computes the full square and "
+        note="Kaplan's formula is as recalled; check against the paper. Its n_ctx stands for n_ctx + 1 here; a net that computes the full square and "
              "masks it afterwards does twice as much.")
 
 

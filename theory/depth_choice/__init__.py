@@ -271,7 +271,7 @@ def _fit_claims() -> Iterator[Claim]:
     width, depth = symbol("transition_width"), symbol("transition_depth")
     a, b = _exact(FIT_A), _exact(FIT_B)
     yield Claim(
-        key="depth_choice/levine_fit_width", title="width at which a depth starts to pay",
+        key="depth_choice/levine_fit_width", title="Levine's fit: its two published forms agree",
         words="In Levine's fit the width from which a net of depth L stops losing to shallower ones of equal size is exp(a + b L), with "
               "a = 5.039 and b = 0.0555; here to the nearest integer, measured by inverting the other published form L = (ln d - a) / b.",
         statement=Eq(width, floor(exp(a + b * L) + half)),
@@ -367,7 +367,7 @@ def _never_binds_claim() -> Claim:
     rows = sorted((m for m in models() if m.parameters > 10**8), key=lambda m: m.layers / ln(m.width))
     cases = [Case(model=m.name, width=m.width) for m in rows]
     return Claim(
-        key="depth_choice/threshold_never_binds", title="built models are deeper than log_3(d)",
+        key="depth_choice/threshold_never_binds", title="listed models above 1e8 are deeper than log_3(d)",
         words="Every listed model with more than 1e8 parameters without embeddings has more than log_3(d) layers.",
         statement=Gt(symbol("depth"), log(symbol("width")) / log(Integer(3))),
         source=Source("depthlaw", "theory/depth_choice/models.csv"), reading="derived", kind="lower", quantifier="all", weight="measurement",

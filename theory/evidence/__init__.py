@@ -51,7 +51,7 @@ def _average_claims() -> Iterator[Claim]:
                        statement=Lt(gap, Rational(1, 4))),
         note="The wide column of IMDb byte averages 60.70 and is printed as 60.8: reachable only if all ten entries were exact halves that "
              "had been rounded down. Nor does one rule for halves give the other averages: 62.25 became 62.3 and 59.35 became 59.4, but "
-             "63.15 became 63.1 and 57.95 became 57.9; so they were taken before the entries were rounded.")
+             "63.15 became 63.1 and 57.95 became 57.9, as happens when means are taken before the entries are rounded.")
 
 
 def _gain_claims() -> Iterator[Claim]:
