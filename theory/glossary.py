@@ -291,7 +291,6 @@ GLOSSARY: dict[str, Term] = {
     "decoder_depth": Term("M", "decoder layers of an encoder-decoder"),
     "residual_scale": Term(r"\alpha", "DeepNorm's factor on the residual branch, rounded down to nine decimals", "positive real"),
     "init_scale": Term(r"\beta", "DeepNorm's factor on initial weights, rounded down to nine decimals", "positive real"),
-    "update_sum": Term(r"\sum_i(v_i^2+w_i^2)/\alpha^2", "DeepNorm's sum over sublayers that bounds the update, rounded down to nine decimals", "positive real"),
     "weight_scales": Term("v_d^2+w_d^2", "sum of the squared initial scales of a decoder sublayer's two matrices", "positive real"),
     "sublayers": Term("n", "number of residual sublayers"),
     "amplification": Term(r"\sum_i\beta_{i,i}^2", "sum over sublayers of the share that each has in its own output's variance", "positive real"),

@@ -41,6 +41,38 @@ def test_the_printed_encoder_constants_are_the_exact_ones_rounded():
     assert [f"{x:.2f}" for x in ds.deepnorm_encoder(1, 1)] == ["0.81", "0.87"]
 
 
+def test_two_printed_digits_make_the_encoders_sum_overshoot():
+    n, m = 18, 7
+    size, (alpha_d, v) = (n**4 * m) ** (1 / 16), ds.deepnorm(m, cross_attention=True)
+    assert round(m * v * v / alpha_d * 2 * n * 2 * (0.87 / size) ** 2 / (0.81 * size) ** 2, 4) == 1.0122
+
+
+POWER_COUNTING = {"branch_variance_exponent", "depth_gradient_exponent", "completep_learning_rate", "depth_sgd_learning_rate", "lazy_second_order"}
+
+
+def test_power_counting_is_no_argument_and_speaks_of_its_scalar_model():
+    for name in POWER_COUNTING:
+        claim = CLAIMS[name]
+        assert claim.evidence == "checks", name
+        assert claim.reading == "derived", name
+        assert "scalar" in claim.words, name
+        assert "power counting" in claim.rests_on, name
+
+
+def test_equations_that_nobody_printed_are_derived():
+    for name, claim in CLAIMS.items():
+        if name.startswith("deepnorm_") and "2 alpha^2 beta^2 = 1" in claim.words:
+            assert claim.reading == "derived", name
+            assert "derived here" in claim.words, name
+
+
+def test_bounds_on_the_sum_of_shares_are_of_one_side_and_of_the_model_alone():
+    assert {name: c.kind for name, c in CLAIMS.items() if name.startswith("amplification")} == {
+        "amplification_post_ln": "identity", "amplification_pre_ln_lower": "lower", "amplification_pre_ln_upper": "upper"}
+    for name in ("amplification_post_ln", "amplification_pre_ln_lower", "amplification_pre_ln_upper", "admin_share"):
+        assert CLAIMS[name].words.startswith("In the model of branches"), name
+
+
 def test_omegas_accumulate():
     assert ds.admin_omegas([3.0, 5.0, 7.0]) == [1.0, 2.0, 3.0]
     assert ds.admin_omegas([]) == []

@@ -7,7 +7,7 @@ from math import isqrt
 from typing import TYPE_CHECKING, Any
 
 from ..measurement import Case, Exact, Step
-from .measured import UNITS, rounded_down
+from .measured import UNITS
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -59,21 +59,6 @@ def encoder_scale(case: Case, seed: int, *, residual: bool) -> Exact:
         return cross * (4 * case.depth * ratio) ** 4
 
     return _solution(lambda x: update_fourth(x) < 1 if residual else update_fourth(x) > 1)
-
-
-def printed_encoder_update(case: Case, seed: int) -> Exact:
-    """The same sum at the printed 0.81 (N^4 M)^(1/16) and 0.87 (N^4 M)^(-1/16), rounded down to nine decimals, with balls."""
-    import flint
-
-    from ..enclosure import from_fraction
-
-    with flint.ctx.workprec(256):
-        n, m = flint.arb(case.depth), flint.arb(case.decoder_depth)
-        size = (n**4 * m) ** (flint.arb(1) / 16)
-        alpha, beta = from_fraction(Fraction(81, 100)) * size, from_fraction(Fraction(87, 100)) / size
-        v, alpha_d = (12 * m) ** (flint.arb(-1) / 4), (3 * m) ** (flint.arb(1) / 4)
-        total = m * v * v / alpha_d * (2 * n) * (2 * beta**2) / alpha**2
-        return rounded_down(total)
 
 
 def decoder_weight_scales(case: Case, seed: int) -> Exact:
