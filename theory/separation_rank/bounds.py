@@ -223,7 +223,7 @@ def _corollary_2_claims() -> Iterator[Claim]:
                       Case(width=4, depth=400, depth_ratio=4, heads=2), Case(width=8, depth=300, depth_ratio=3, heads=2)),
             "theory": (*Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1), Case(width=16, depth=400, depth_ratio=2, heads=1))}
     yield Claim(
-        key="separation_rank/corollary_2", title="beyond the threshold, a linear factor in width is enough",
+        key="separation_rank/corollary_2", title="beyond the threshold, a linear factor in width would do",
         words="If the lower bound of Theorem 2 holds as recalled, then for L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, in every case "
               "computed, there is a factor w <= (d_x + 2) delta such that almost all nets delta times shallower and w times wider have a "
               "separation rank of at least S(d_x, L), so of at least the deep net's.",
@@ -266,7 +266,7 @@ def _reading_claims() -> Iterator[Claim]:
         note="Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x is polynomial in width, as its text "
              "says, and only it puts the shallower net at its threshold.")
     yield Claim(
-        key="separation_rank/corollary_43", title="a wider net at its threshold overtakes any depth",
+        key="separation_rank/corollary_43", title="a wider net at its threshold would reach the count",
         words="If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x, L >= log_3 d_x and almost all "
               "weights, the net of depth log_3(d_x) + beta_2 and width 3^beta_2 d_x has a separation rank of at least S(d_x, L) for some "
               "beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).",

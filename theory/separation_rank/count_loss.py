@@ -316,7 +316,7 @@ def _loss_claim() -> Claim:
     from .count_loss_proof import count_loss_proof
 
     return Claim(
-        key="separation_rank/count_loss", title="one head: fewer derivatives than the count says",
+        key="separation_rank/count_loss", title="one head: fewer derivatives than forms of their degree",
         words="For one head, d_x > L, 2 k < C and all weights, rank Cat_k <= binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-L) with e = C - k, "
               "and q = L for even L, q = L - 1 for odd L.",
         statement=Le(symbol("catalecticant"), columns_less_loss()), source=_SOURCE, reading="derived", kind="upper", quantifier="all",

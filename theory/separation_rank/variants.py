@@ -139,7 +139,7 @@ def _graded_claims() -> Iterator[Claim]:
     D, C = d * (d + 1) / 2, (3**L - 1) / 2
     sizes = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
     yield Claim(
-        key="separation_rank/catalecticants", title="one head: every graded piece is as large as possible",
+        key="separation_rank/catalecticants", title="one head: graded pieces as large as possible in small cases",
         words="For one head and almost all weights, in every case measured, the derivatives of order k of the d_x forms in the moments "
               "span min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k)) dimensions, 0 <= k <= C; fails at (4, 3).",
         statement=Eq(symbol("catalecticant"), Min(*sizes)), source=_NOTE, reading="derived", kind="identity", quantifier="almost every",
@@ -202,7 +202,7 @@ def _residual_rank_claims() -> Iterator[Claim]:
         note="The degrees in the two sides' moments add up to at most C in place of exactly C. A coefficient with order above m on one "
              "side has order at most C - m - 1 on the other, which bounds the rank by the closed form of S. This is an argument in words.")
     yield Claim(
-        key="separation_rank/residual_gain", title="residual connections leave the rank unchanged",
+        key="separation_rank/residual_gain", title="residual connections leave the measured ranks unchanged",
         words="For almost all weights the separation rank with residual connections equals that without, at the same weights, in every "
               "case measured.",
         statement=Eq(symbol("rank_gain"), 0), source=_NOTE, reading="derived", kind="identity", quantifier="almost every",

@@ -129,7 +129,7 @@ def _no_linear_bound_claim() -> Claim:
               "L: no absolute constant makes c d_x L an upper bound.",
         statement=Gt(log(sep) / log(3), c * d * L), source=_OWN, reading="derived", kind="lower", quantifier="almost every",
         measured=measured_rank, proof=measured_by.no_linear_bound_proof,
-        rests_on="The weights, the exponents of the forms and the gap are checked for all c, d and L; prose: L <= D forms can be "
+        rests_on="The weights are checked on three coordinates, exponents and gap for all c, d and L; prose: L <= D forms can be "
                  "independent, such a product has the rank prod (e_j + 1), and what one choice of weights reaches almost all reach.",
         assumes={**_ALL_HEADS, **_TOKENS, "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
                  "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1)},
