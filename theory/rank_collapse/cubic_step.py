@@ -209,10 +209,10 @@ def _heads_claim() -> Claim:
         key="rank_collapse/heads_common_gamma", title="one gamma for all heads in the sum over heads",
         words="When g_h g'_h <= gamma^2 for every head, with g_h = |D1|_1 / (2 |E|_1) and g'_h = |D1|_inf / (2 |E|_1), then "
               "sum_h g_h a_h sum_h g'_h b_h <= gamma^2 sum_h a_h sum_h b_h for all a_h, b_h > 0.",
-        statement=Le(ratio, 1), source=Source("dong2021", "Theorem 2.3, heads added inside the two factors of the norm", _V2),
+        statement=Le(ratio, 1), source=Source("depthlaw", _HERE + "one gamma for all heads, after dong2021, Theorem 2.3"),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.head_sum_ratio, known="FAILS", grid={"quick": cases},
-        note="False: gamma bounds only the product g_h g'_h, and heads whose value matrices favour different norms pair the largest g with "
-             "the largest g'. The step needs both factors per head, as in layers_product, or one bound for each of g and g'. The "
+        note="A step that suggests itself for the sum over heads, not one of the paper. False: gamma bounds only the product g_h g'_h, and "
+             "heads whose value matrices favour different norms pair the largest g with the largest g'. The step needs both factors per head, as in layers_product, or one bound for each of g and g'. The "
              "multi-head theorem itself is not refuted by this.",
         must_fail=Twin(cases[0], "half", statement=Le(2 * ratio, 1)))
 

@@ -141,8 +141,8 @@ def _gamma_claims() -> Iterator[Claim]:
         statement=Le(ratio, 2), source=Source("dong2021", "step of the proof of the one-layer lemma", _V1), reading="derived", kind="upper",
         quantifier="all", measured=measured_by.range_sum_ratio, known="FAILS",
         grid={"quick": (*Case.grid(instance="identity", tokens=(2, 3, 16)), Case(instance="random", tokens=5))},
-        note="False: |D1|_1 sums over all rows, and E = I_3 gives 3 > 2. The proof of version 1 needs it; the factor gamma of version 2 "
-             "repairs it. The statement of version 1 is not refuted by this, see one_layer_cubic_v1 and one_layer_small_logits.",
+        note="False: |D1|_1 sums over all rows, and E = I_3 gives 3 > 2. The proof of version 1, as reported, needs it; the factor gamma "
+             "of version 2 repairs it. The statement of version 1 is not refuted by this, see one_layer_cubic_v1 and one_layer_small_logits.",
         must_fail=Twin(Case(instance="identity", tokens=2), "half the constant", statement=Le(ratio, 1)))
 
 
