@@ -212,7 +212,8 @@ def _heads_claim() -> Claim:
         statement=Le(ratio, 1), source=Source("depthlaw", _HERE + "one gamma for all heads, after dong2021, Theorem 2.3"),
         reading="derived", kind="upper", quantifier="all", measured=measured_by.head_sum_ratio, known="FAILS", grid={"quick": cases},
         note="A step that suggests itself for the sum over heads, not one of the paper. False: gamma bounds only the product g_h g'_h, and "
-             "heads whose value matrices favour different norms pair the largest g with the largest g'. The step needs both factors per head, as in layers_product, or one bound for each of g and g'. The "
+             "heads whose value matrices favour different norms pair the largest g with the largest g'. The step needs both factors per "
+             "head, as in layers_product, or one bound for each of g and g'. The "
              "multi-head theorem itself is not refuted by this.",
         must_fail=Twin(cases[0], "half", statement=Le(2 * ratio, 1)))
 
