@@ -82,3 +82,17 @@ def test_the_embedding_has_mean_square_one():
 def test_bad_input_is_refused(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_every_proof_says_what_it_rests_on_and_one_sided_bounds_are_one_sided():
+    for key, claim in CLAIMS.items():
+        assert bool(claim.rests_on) == (claim.proof is not None), key
+        assert len(claim.rests_on) <= 160, key
+        assert claim.kind != "two-sided", key
+
+
+def test_no_proof_that_only_retypes_its_statement_is_an_argument():
+    assert {key for key, claim in CLAIMS.items() if claim.proof and claim.evidence != "argument"} == {
+        "residual_unscaled", "residual_scaled", "branch_variance_exponent", "depth_gradient_exponent", "completep_learning_rate",
+        "depth_sgd_learning_rate", "lazy_second_order"}
+    assert all(claim.evidence != "certificate" for claim in CLAIMS.values())

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import token_correlation as tc
 from depthlaw.theory.signal_propagation import token_correlation_measured as measured_by
 
@@ -65,10 +66,38 @@ def test_equal_tokens_have_no_query_gradient():
     assert CLAIMS["value_gradient"].measured(case, 0).value > 0
 
 
-def test_tokens_that_point_the_same_way_are_out_of_scope():
-    case = tc._case(((1, 2), (1, 2)), mlp_square="1")
-    claim = CLAIMS["relu_branch_common"]
-    assert not all(holds(case) for holds in claim.assumes.values())
+def in_scope(name, case):
+    return all(holds(case) for holds in CLAIMS[name].assumes.values())
+
+
+@pytest.mark.parametrize("tokens", [((1, 2), (1, 2)), ((1, 2), (2, 4)), ((1, 2), (0, 0))])
+def test_tokens_that_point_the_same_way_or_nowhere_are_out_of_scope(tokens):
+    """Tokens of one direction and different length were in scope before, where the common part grows by 1 + a_2^2 exactly."""
+    assert not in_scope("relu_branch_common", tc._case(tokens, mlp_square="1"))
+    assert in_scope("relu_branch_common", tc._case(((1, 2), (-2, -4)), mlp_square="1"))
+
+
+@pytest.mark.parametrize("name", ["common_growth", "total_growth", "query_gradient", "value_gradient", "uniform_correlation"])
+def test_a_case_that_misstates_its_tokens_is_out_of_scope(name):
+    """The prediction reads these fields, the measurement reads the tokens: before, a typo in a case refuted a theorem."""
+    case = CLAIMS[name].cases("quick")[0]
+    assert in_scope(name, case)
+    assert not in_scope(name, Case(**(case.fields() | {"total_start": 1 + case.total_start})))
+
+
+def test_assumptions_look_at_the_tokens_and_at_the_activation():
+    pair = {"attention_square": "2", "mlp_square": "0", "layer": 1}
+    assert in_scope("uniform_correlation", tc._case(((3, 0), (0, -3)), **pair))
+    assert not in_scope("uniform_correlation", tc._case(((3, 1), (0, -3)), **pair))
+    assert not in_scope("uniform_correlation", tc._case(((3, 0), (0, -2)), **pair))
+    fields = CLAIMS["mlp_exponent"].cases("quick")[0].fields()
+    assert not in_scope("mlp_exponent", Case(**(fields | {"derivative_moment": "1"})))
+
+
+def test_what_holds_in_a_limit_says_so():
+    assert "infinite width" in CLAIMS["relu_kernel_above"].words
+    assert "infinite width" in CLAIMS["attention_exponent"].words
+    assert CLAIMS["condensed_attention"].words.startswith("If the attention weights")
 
 
 @pytest.mark.parametrize(("call", "words"), [

@@ -103,6 +103,7 @@ def _relu_claim() -> Claim:
         words="For X with independent N(0, sigma^2) coordinates, E ||ReLU(X)||^2 = sigma^2 d/2.",
         statement=Eq(norm, v * d / 2), source=Source("xiong2020", "Lemma 1", _XIONG), reading="printed", kind="identity",
         quantifier="all", measured=measured_by.relu_squared_norm, proof=measured_by.prove_relu_norm,
+        rests_on="one integral with a symbolic variance; prose: the mean of a sum over d coordinates is d times one mean",
         grid={"quick": Case.grid(width=(1, 3), input_variance=("1", "1/3")), "theory": Case.grid(width=512, input_variance=("2", "7/5"))},
         must_fail=Twin(Case(width=3, input_variance="1"), "the whole norm", statement=Eq(norm, v * d)))
 
@@ -116,9 +117,10 @@ def _post_ln_claim() -> Claim:
     return Claim(
         key="signal_propagation/post_ln_norm", title="post-LN residual sums have squared norm 3d/2 at every layer",
         words="At initialisation the residual sum that enters the last LayerNorm of a post-LN layer has mean squared norm 3d/2, for every "
-              "layer l > 0 and every input.",
+              "layer l > 0 and every input whose rows LayerNorm is defined on.",
         statement=Eq(square, Rational(3, 2)), source=Source("xiong2020", "Lemma 2, post-LN", _XIONG), reading="printed", kind="identity",
         quantifier="all", measured=measured_by.post_ln_sum, proof=measured_by.prove_post_ln, note=_MOMENTS,
+        rests_on="the machine checks the Gaussian half moment; prose: LayerNorm fixes the norm, fresh weights write uncorrelated with it",
         grid={"quick": Case.grid(width=2, layer=(1, 2, 5)), "theory": Case.grid(width=3, layer=(1, 3, 8))},
         must_fail=Twin(Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(square, 1)))
 
@@ -135,15 +137,17 @@ def _pre_ln_claims() -> Iterator[Claim]:
     more = (Case(width=2, layer=3, tokens=2, start="identical"), Case(width=2, layer=2, tokens=2, start="opposite"),
             *Case.grid(layer=200, tokens=(2, 1024), start="orthogonal"))
     attained = " 'orthogonal' cases are of infinite width; the others average over all signs of all weights at width 2."
-    for name, side, statement, wrong, case in (
+    bounds: tuple[tuple[Any, ...], ...] = (
         ("lower", -1, Ge(square, 1 + layer * half), Ge(square, 1 + 3 * layer * half), Case(width=2, layer=1, tokens=2, start="opposite")),
         ("upper", 1, Le(square, 1 + 3 * layer * half), Le(square, 1 + layer * half), Case(width=2, layer=1, tokens=2, start="identical")),
-    ):
+    )
+    for name, side, statement, wrong, case in bounds:
         yield Claim(
             key=f"signal_propagation/pre_ln_norm_{name}", title=f"pre-LN streams grow linearly: {name} bound",
             words="At initialisation the mean squared norm of a pre-LN stream after layer l is at "
                   + ("least (1 + l/2) d." if side < 0 else "most (1 + 3 l/2) d."),
-            statement=statement, source=source, reading="printed", kind="two-sided", quantifier="all",
+            statement=statement, source=source, reading="printed", kind=name, quantifier="all",
+            rests_on="induction over layers; prose: fresh weights write uncorrelated with the stream, so that mean squares add",
             measured=measured_by.pre_ln_mean_square, proof=lambda st, side=side: measured_by.prove_pre_ln(st, side),  # type: ignore[misc]
             grid={"quick": quick, "theory": more},
             note=_MOMENTS + (" Attained at l = 1 by tokens that cancel." if side < 0 else " Attained by identical tokens.") + attained,
@@ -172,6 +176,7 @@ def _jacobian_claims() -> Iterator[Claim]:
         yield Claim(
             key=f"signal_propagation/{name}", title=title, words=words, statement=Eq(quantity, value), source=source, reading=reading,
             kind="identity", quantifier="all", assumes=shape,
+            rests_on="the derivative and the projection algebra are symbolic; prose: y is orthogonal to the ones, and what a trace counts",
             measured=lambda c, s, spectral=spectral: measured_by.jacobian_size(c, s, spectral=spectral),  # type: ignore[misc]
             proof=lambda st, spectral=spectral: measured_by.prove_jacobian(st, spectral=spectral),  # type: ignore[misc]
             grid={"quick": tuple(map(_centred, rows)), "theory": tuple(map(_centred, more))},
@@ -196,6 +201,7 @@ def _tail_claim() -> Claim:
         words="For a standard Gaussian vector X of width d and 0 < eps <= 8/5, P(||X||^2 > (1 + eps) d) <= exp(-d eps^2/8).",
         statement=Le(tail, exp(-d * eps**2 / 8)), source=Source("xiong2020", "after the definition of (eps, delta)-boundedness", _XIONG),
         reading="printed", kind="upper", quantifier="all", measured=measured_by.gaussian_tail, proof=measured_by.prove_tail,
+        rests_on="every inequality on the whole range; prose: Markov's inequality; that the slope has one root rests on SymPy's solver",
         assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
         grid={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
               "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},

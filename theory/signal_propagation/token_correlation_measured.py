@@ -22,6 +22,34 @@ def tokens_of(case: Case) -> list[list[int]]:
     return [[int(v) for v in row.split()] for row in case.rows.split(";")]
 
 
+def _same_direction(x: list[int], y: list[int]) -> bool:
+    xx, yy, xy = (sum(u * v for u, v in zip(p, q, strict=True)) for p, q in ((x, x), (y, y), (x, y)))
+    return xy * xy == xx * yy and xy > 0
+
+
+def directions_differ(case: Case) -> bool:
+    """Whether no token is zero and some two of them point in different directions."""
+    tokens = tokens_of(case)
+    return all(map(any, tokens)) and not all(_same_direction(tokens[0], y) for y in tokens)
+
+
+def orthogonal(case: Case) -> bool:
+    """Whether all tokens are orthogonal to one another and of one norm."""
+    products = [[sum(u * v for u, v in zip(x, y, strict=True)) for y in tokens_of(case)] for x in tokens_of(case)]
+    return all(value == (products[0][0] if i == j else 0) for i, row in enumerate(products) for j, value in enumerate(row))
+
+
+def moments_of_activation(case: Case) -> bool:
+    """Whether a case's E phi(sz)^2 and E phi'(sz)^2 are those of its activation: ReLU or x^k."""
+    s2 = case.rational("weight_square")
+    if case.activation == "relu":
+        true = s2 / 2, Fraction(1, 2)
+    else:
+        k = int(case.activation[2:])
+        true = s2**k * gaussian_moment(2 * k), k * k * s2 ** (k - 1) * gaussian_moment(2 * k - 2)
+    return (case.rational("activation_moment"), case.rational("derivative_moment")) == true
+
+
 def rational_root(value: Fraction) -> Fraction:
     """The root of a rational square.
 
@@ -136,7 +164,7 @@ def relu_branch_growth(case: Case, seed: int) -> Ball:
         for x, y in product(X, repeat=2):
             xx, yy, xy = (sum(u * v for u, v in zip(p, q, strict=True)) for p, q in ((x, x), (y, y), (x, y)))
             size = flint.arb(xx * yy).sqrt()
-            total += size if xy * xy == xx * yy and xy > 0 else size * kernel_by_integral(flint.arb(xy) / size)
+            total += size if _same_direction(x, y) else size * kernel_by_integral(flint.arb(xy) / size)
         common = sum(sum(column) ** 2 for column in zip(*X, strict=True))
         return Ball.of(1 + from_fraction(case.rational("mlp_square")) * total / common).widened()
 
@@ -298,7 +326,7 @@ def prove_moments(statement: Relational, *, common: bool) -> Iterator[Step]:
 
 def prove_correlation(statement: Relational) -> Iterator[Step]:
     """The solved pair at C_0 = N_0, since orthogonal tokens have no common part, without an MLP."""
-    from sympy import simplify
+    from sympy import Symbol, limit, oo, simplify
 
     from ..glossary import symbol
 
@@ -306,6 +334,9 @@ def prove_correlation(statement: Relational) -> Iterator[Step]:
     common, total = (e.subs({symbol("mlp_square"): 0, C: N}) for e in _solved())
     yield from prove_moments(type(statement)(rho, _solved()[0]), common=True)
     yield Step("(C - N)/((n - 1) N) is the right side", simplify((common - total) / ((n - 1) * total) - statement.rhs) == 0)
+    power = Symbol("P", positive=True)
+    grown = statement.rhs.subs((1 + symbol("attention_square")) ** symbol("layer"), power)
+    yield Step("it tends to 1 as the power (1 + a^2)^l grows", symbol("layer") not in grown.free_symbols and limit(grown, power, oo) == 1)
 
 
 def prove_limit(statement: Relational) -> Iterator[Step]:
