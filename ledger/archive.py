@@ -18,7 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
-from depthlaw.theory.claim import ALONE, SUITES, Case, Claim
+from depthlaw.theory.claim import SUITES, Case, Claim
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Ball, Measured, Statistical, joined
 
@@ -26,7 +26,8 @@ from .budget import UsageError, quoted
 from .commands import _dump, _report_set_aside, _say, claims_with, open_store
 from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
 from .reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
-from .suite import Run, control_run, load_claims, plan
+from .shown import wanted
+from .suite import load_claims, plan
 from .terminal import clean, number
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
@@ -289,15 +290,6 @@ def _stale(folder: Path) -> list[Path]:
         if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink() and time.time() - facts.st_mtime > STALE:
             found.append(path)
     return found
-
-
-def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
-    """The ids of every run that some suite asks for, on any machine: also those that cannot be measured here."""
-    runs = [Run(claim, None) for claim in claims.values() if claim.proof is not None]
-    runs += [Run(claim, case, seed) for claim in claims.values() for suite in ("full", *ALONE) for case in claim.cases(suite)
-             for seed in range(claim.seeds)]
-    runs += [control_run(claim) for claim in claims.values()]
-    return frozenset(run.id for run in runs)
 
 
 # --- comparing two collections --------------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .own_claims import all_claims, loader_of, only_own, with_premises
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import NOT_RUN, ClaimResult, as_json, results, verdict_name
+from .shown import from_reference, judgeable, largest_recorded_suite, runs_of
 from .suite import Failure, Run, load_claims, plan
 
 
@@ -154,14 +155,15 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     claim = next(iter(select(everything, [key]).values()))
     store = open_store(folder, read_only=True)
     _report_set_aside(store, Console(stderr=True, highlight=False))
-    suite = _largest_recorded_suite(claim, store)
-    if not any(run.id in store for run in plan({key: claim}, suite)):
-        known = _from_reference(claim)
-        if known is not None:
-            _say(Console(stderr=True, highlight=False), f"nothing is recorded for {key} in {store.root} yet; this is the reference ledger "
-                                                        f"that comes with depthlaw, `depthlaw verify {known.header['suite']}` measures here")
-            store, suite = known, _largest_recorded_suite(claim, known)
-    result = results(with_premises({key: claim}, everything) if own else {key: claim}, suite, store)[0]
+    suite = largest_recorded_suite(claim, store)
+    needs = f" (needs the extra: pip install 'depthlaw[{claim.needs}]')" if claim.measured is None else ""
+    if not any(run.id in store for run in runs_of(claim, [suite])) and (known := from_reference(claim)) is not None:
+        where, (store, today) = store.root, known
+        suite = largest_recorded_suite(claim, store)
+        age = "" if today else ", measured by an older version of the code"
+        _say(Console(stderr=True, highlight=False), f"nothing is recorded for {key} in {where} yet; this is the reference ledger that comes "
+             f"with depthlaw{age}; `depthlaw verify {suite} --only {key}` measures here{needs}")
+    result = results(with_premises({key: judgeable(claim)}, everything) if own else {key: judgeable(claim)}, suite, store)[0]
     if json_output:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})
@@ -170,8 +172,8 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         if key in (KEY, BELOW) and result.measured:
             _print_frontier([result], load_claims())
         if not result.records:
-            remedy = f"run `depthlaw verify {suite}`" if claim.measured else f"it needs the extra {claim.needs}: pip install '.[{claim.needs}]'"
-            _say(Console(stderr=True, highlight=False), f"nothing is recorded for {claim.key} in {store.root} yet; {remedy}")
+            _say(Console(stderr=True, highlight=False), f"nothing is recorded for {claim.key} in {store.root} yet; "
+                                                        f"run `depthlaw verify {suite} --only {key}`{needs}")
     return 0
 
 
@@ -277,16 +279,6 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     return 1 if alarms else 0
 
 
-def _from_reference(claim: Claim) -> Ledger | None:
-    """The ledger that comes with depthlaw, where it holds runs of this claim that today's code would do again."""
-    try:
-        known = shipped()
-    except StoreError:
-        return None
-    asked = {run.id for suite in SUITES for run in plan({claim.key: claim}, suite)} if known else set()
-    return known if known and any(run in known for run in asked) else None
-
-
 def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *, from_reference: bool = False) -> int:
     """Write the appendix of a suite from its records, or from the ledger that comes with depthlaw."""
     from .appendix import AppendixError, write_appendix
@@ -376,12 +368,6 @@ def _suite(name: str) -> str:
 
 def _recorded(runs: list[Run], store: Store) -> list[Record]:
     return [record for run in runs if (record := store.get(run.id))]
-
-
-def _largest_recorded_suite(claim: Claim, store: Store) -> str:
-    known = [s for s in SUITES if claim.cases(s)]
-    done = [s for s in known if any(run.case in claim.grid.get(s, ()) and run.id in store for run in plan({claim.key: claim}, s))]
-    return (done or known)[-1 if done else 0]
 
 
 def _report_set_aside(store: Store, notes: Console) -> None:
