@@ -268,7 +268,8 @@ def _bottleneck_claims() -> Iterator[Claim]:
              "the number of moments and the number of forms become those of width r, since x = E w makes the output one of w.")
     yield Claim(
         key="separation_rank/bottleneck_one_head", title="one head attains the bottleneck",
-        words="For one head, inputs of rank r, N >= 2 (r + 1) and almost all weights, sep = S(min(d_x, r), L) in every case measured.",
+        words="For one head, inputs x = E w with w of dimension r, N >= 2 (r + 1) and almost all E and weights, sep = S(min(d_x, r), L) in "
+              "every case measured.",
         statement=Eq(sep, _count(Min(d, r))), source=source, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_rank, assumes={**_ONE_HEAD, "N >= 2 (r + 1)": lambda c: c.tokens >= 2 * c.input_rank + 2},
         grid={"quick": quick,
