@@ -159,6 +159,7 @@ def collapses(log_residual: ArrayLike, log_c: ArrayLike) -> NDArray[np.bool_]:
 def claims() -> Iterator[Claim]:
     """The claims of this module."""
     yield from _softmax_claims()
+    yield _softmax_constant_claim()
     yield from _one_layer_claims()
     yield _product_claim()
     yield _uniform_claim()
@@ -192,11 +193,11 @@ def _small_range(case: Case) -> bool:
 
 
 def _softmax_claims() -> Iterator[Claim]:
-    from sympy import Eq, Le, Rational
+    from sympy import Le, Rational
 
     from ..glossary import symbol
 
-    excess, shortfall, root = (symbol(name) for name in ("softmax_excess", "softmax_shortfall", "softmax_root"))
+    excess, shortfall = symbol("softmax_excess"), symbol("softmax_shortfall")
     cases = (Case(instance="two tokens", range="157/125"), Case(instance="two tokens", range="1/1000"),
              *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
     source = Source("dong2021", "appendix, softmax perturbation lemma", V2)
@@ -222,8 +223,16 @@ def _softmax_claims() -> Iterator[Claim]:
         rests_on="Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is zero and flat at 0 is >= 0.",
         note="Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.",
         must_fail=Twin(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1", statement=Le(shortfall, Rational(9, 10))))
+
+
+def _softmax_constant_claim() -> Claim:
+    from sympy import Eq, Rational
+
+    from ..glossary import symbol
+
+    root = symbol("softmax_root")
     decimals = Eq(root, Rational("1.25643120863"))
-    yield Claim(
+    return Claim(
         key="rank_collapse/softmax_constant", title="where 1 + 2x stops bounding e^x",
         words="The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the whole interval "
               "from 0 to it.",
