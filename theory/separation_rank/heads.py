@@ -113,7 +113,7 @@ def measured_heads(case: Case, seed: int) -> Exact:
     """The rank of one catalecticant at random weights modulo a prime, which misses nothing where it fills the staircase of its blocks.
 
     The staircase counts a largest matching of rows with columns whose entries need not vanish, which bounds the rank at all weights; that is
-    proved in docs/separation-rank.md, not by a machine.
+    argued in docs/separation-rank.md, not checked by a machine.
     """
     found = graded_rank(frontier_forms(case.width, case.depth, case.heads, seed), case.order, seed=seed)
     full = found == min(_staircase(case), *piece_shape(case.width, case.depth, case.order))
@@ -139,7 +139,7 @@ def measured_restricted(case: Case, seed: int) -> Exact:
     """The rank of the part of degree 2k + 1 in the tokens of side A and 2 (C - k) in those of side B, N/2 tokens on each, modulo a prime.
 
     It is E_u Cat_k E_v^T with the monomials of either side at random inputs. It misses nothing where it fills the smaller space of functions,
-    whose dimension is proved in docs/separation-rank.md, not by a machine.
+    whose dimension is argued in docs/separation-rank.md, not checked by a machine.
     """
     forms, half = frontier_forms(case.width, case.depth, case.heads, seed), case.tokens // 2
     rest, rng = forms.degree - case.order, case.rng(seed)
