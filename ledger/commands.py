@@ -15,7 +15,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from depthlaw.theory.claim import ALONE, SUITES, Claim
+from depthlaw.theory.claim import ALONE, SUITES, WITHDRAWN, Claim
 from depthlaw.theory.glossary import latex, plain
 from depthlaw.theory.judgement import Verdict
 
@@ -353,6 +353,8 @@ def select(found: dict[str, Claim], keys: Iterable[str]) -> dict[str, Claim]:
     """The claims with these keys, or of these stems (all of them when none is given)."""
     keys = [key for asked in keys for key in [k for k in found if k.startswith(f"{asked}/")] or [asked]]
     for key in keys:
+        if key in WITHDRAWN:
+            raise UsageError(f"the claim {key} was withdrawn: {WITHDRAWN[key]}")
         if key not in found:
             close = get_close_matches(key, found, n=1, cutoff=0.5)
             hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists them"

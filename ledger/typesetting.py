@@ -37,15 +37,18 @@ def tex(text: str) -> str:
     >>> tex("50% of d_x, x^2 & λ ≤ 3")
     '50\\\\% of d\\\\_x, x\\\\textasciicircum{}2 \\\\& \\\\ensuremath{\\\\lambda} \\\\ensuremath{\\\\leq} 3'
     """
-    parts = _flat(text).split('"')
-    # Straight quotes open and close in turn.
-    quoted = "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c") for i, part in enumerate(parts))
-    return "".join(_tex_character(c) for c in quoted)
+    return "".join(_tex_character(c) for c in _quoted(_flat(text)))
+
+
+def _quoted(text: str) -> str:
+    """Straight quotes open and close in turn."""
+    parts = text.split('"')
+    return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c") for i, part in enumerate(parts))
 
 
 # A base of one letter or a named operator, so that keys, file names and identifiers in prose stay as they are.
 _BASE = r"(?:(?<![\w/.`])(?:[A-Za-z]|log|ln|sum|prod|max|min|lim|inf)|(?<=\w)[|)])"
-_GROUP = r"(?:\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}|-?[^\W_]+)"
+_GROUP = r"(?:\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}|-?[^\W_²³¹⁰-⁹]+)"
 _SCRIPTS = re.compile(rf"(?P<base>{_BASE})_(?P<sub>{_GROUP})(?![\w/.]*[/_]\w)|\^(?P<sup>{_GROUP})")
 _RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "<->": "↔", "->": "→"}
 
@@ -56,7 +59,8 @@ def prose(text: str) -> str:
     >>> prose("log_3(d_x) <= 3^(L-2) in a_file/b_c")
     'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2} in a\\_file/b\\_c'
     """
-    text = re.sub("<->|<=|>=|!=|->", lambda m: _RELATIONS[m[0]], _flat(text))
+    # Quotes are paired before the text is cut into pieces, each of which would begin anew.
+    text = re.sub("<->|<=|>=|!=|->", lambda m: _RELATIONS[m[0]], _quoted(_flat(text)))
     parts, done = [], 0
     for found in _SCRIPTS.finditer(text):
         parts.append(tex(text[done:found.start()] + (found["base"] or "")))

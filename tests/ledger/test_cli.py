@@ -14,7 +14,7 @@ import pytest
 SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
 
 # For the kills: several seconds of work in many runs, so that a random moment falls into a run more often than between two.
-KILLED = ("connectivity/support", "hops/doubling", "hops/depth_corrected")
+KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
 
 
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:

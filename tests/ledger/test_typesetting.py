@@ -57,6 +57,11 @@ def test_maths_passes_through_a_renderer_that_knows_no_maths(latex):
     assert not re.search(r"\\[^A-Za-z ]|[|<>*~]|^\$ | \$$", inline.replace("`", ""))
 
 
+def test_quotes_pair_across_formulas():
+    assert typesetting.prose('"about x_i", "12 d_model² (L)" here') == (
+        r"``about x\textsubscript{i}'', ``12 d\textsubscript{model}\ensuremath{^{2}} (L)'' here".replace("\\\\", "\\"))
+
+
 def test_maths_keeps_its_commands():
     assert typesetting.md_math(r"\left|d_x\right|") == r"$\left\vert d_ x\right\vert$"
     assert typesetting.md_math("") == ""

@@ -294,7 +294,7 @@ def _rounded_threshold_claim() -> Claim:
     return Claim(
         key="separation_rank/threshold_at_1000", title="threshold of about 6.3 at width 1000",
         words="At width 1000 the threshold depth log_3(d_x) is 6.3 to one decimal.",
-        statement=Eq(tenths, Integer(63)), source=Source("levine2020kdnuggets", "Our finding"), reading="printed", kind="threshold",
+        statement=Eq(tenths, Integer(63)), source=Source("kdnuggets2020", "Our finding"), reading="printed", kind="threshold",
         weight="arithmetic", quantifier="all", measured=measured_by.measured_tenths, grid={"quick": (Case(width=1000),)},
         must_fail=Twin(Case(width=1100), "log_3 1100 = 6.37"), assumes={"d_x = 1000": lambda c: c.width == 1000},
         note="The agreement with Kaplan's split between 6 and more layers is read off a figure; only the number is checked here.")
