@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from depthlaw.theory.certificates import recheck
+from depthlaw.theory.certificates import finding, recheck
 from depthlaw.theory.separation_rank.rank_certificate import certificate
 
 
@@ -81,3 +81,27 @@ def test_shapes_that_are_none_are_refused(made):
     data["heads"] = 3
     with pytest.raises(ValueError, match="heads must divide"):
         recheck(data)
+
+
+@pytest.mark.parametrize(("field", "value"), [("claim", "separation_rank/upper_bound_deep"), ("says", "The separation rank is 18.")])
+def test_another_claim_or_sentence_is_noticed(made, field, value):
+    assert "what its kind says" in broken(made | {field: value})
+
+
+@pytest.mark.parametrize(("field", "value"), [("heads", True), ("heads", 1.0), ("width", "2"), ("prime", 4194287.0), ("seed", 0)])
+def test_types_that_do_not_fit_are_refused(made, field, value):
+    with pytest.raises(ValueError, match="must be a whole number|missing or unknown"):
+        recheck(made | {field: value})
+
+
+def test_small_parts_are_decided_without_chance(made):
+    assert not [step.says for step in recheck(made) if "chance" in step.says]
+    assert finding(made).says == ("d=2, L=2, H=1, N>=6: sep >= 18 for almost all weights; 5 of 5 catalecticants have the rank of their shorter "
+                                  "side")
+    assert finding(made).independent == "yes"
+
+
+def test_a_shape_whose_forms_are_too_large_is_refused(made):
+    weights = {name: [[[[1] * 6] * 6]] * 4 for name in made["weights"]}
+    with pytest.raises(ValueError, match="more than 8 GB"):
+        recheck(made | {"width": 6, "depth": 4, "weights": weights})

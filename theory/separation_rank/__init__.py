@@ -148,8 +148,12 @@ _SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
 _MANY_TOKENS = {"N >= 4": lambda c: c.tokens >= 4}
 _ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
 
-# Weights that make every layer multiply by another entry of the moment matrix; see separation_rank_measured.certified_rank.
-_COORDINATE = (Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
+# Weights for which one monomial leads; see leading_monomial. The first is the smallest case known, by width, then depth.
+_GRADED = (Case(width=4, depth=34, heads=2, tokens=10, weights="graded"), Case(width=4, depth=100, heads=2, tokens=10, weights="graded"))
+# Weights that make every layer multiply by another entry of the moment matrix; see measured.certified_rank. With H = d_x smaller nets do, but
+# there b_2 of the recalled lower bound is undefined, so these come last.
+_COORDINATE = (Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate"),
+               Case(width=6, depth=30, heads=6, tokens=14, weights="coordinate"),
                Case(width=4, depth=62, heads=4, tokens=10, weights="coordinate"))
 _SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)), *Case.grid(width=3, depth=2, heads=(1, 3), tokens=(2, 4)),
           *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=4))
@@ -242,7 +246,8 @@ def _threshold_claim() -> Claim:
         evidence="checks", rests_on="The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no argument.",
         grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
         must_fail=Twin(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
-        note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this.")
+        note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this. "
+             "Measured at powers of 3, where the depth is whole.")
 
 
 def _shallow_claims() -> Iterator[Claim]:
@@ -311,13 +316,17 @@ def _deep_upper_claim() -> Claim:
         words="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
         statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="recalled",
         kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, known="FAILS",
-        grid={"quick": (*_SMALL, *_COORDINATE[:1]), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[1:])},
+        grid={"quick": (*_GRADED, *_COORDINATE[:2], *_SMALL), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
         must_fail=Twin(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
                        statement=Le(_log3(sep), d * L / 2)),
-        note=_RECALLED + " Fails as recalled, for almost all weights with H = d_x: weights that multiply L different entries of the moment "
-             "matrix reach log_3 sep >= sum_l log_3(3^(L-l) + 1), about L^2/2 for L <= d_x (d_x + 1)/2, and what one choice of weights "
-             "reaches almost all reach. The original may have hypotheses on N or H that the recalled wording lacks; "
-             "with one token on each side counting exponents is right.")
+        note=_RECALLED + " Fails as recalled for almost all weights at d_x = 4, L = 34, H = 2, N >= 10, inside the domain of both bounds of "
+             "the theorem (2 H <= d_x, N >= 2 (d_x + 1)): a net of weights 0 and 1 has an output whose leading monomial has all ten moments, and "
+             "log_3 of its rank grows by 10 for each layer where the bound grows by 9 (module leading_monomial; certificate "
+             "separation_rank-upper_bound_deep.json). No smaller width can fail, nor depths below 32 at width 4, since S(d_x, L) is an upper bound "
+             "(dimension_count, count_linear) and is not above the recalled one there; depths 32 and 33 are open. Weights that multiply by linear forms fail it "
+             "from d_x = 16, L = 216, H = 8 on with 2 H <= d_x, and with H = d_x from L = 30 at d_x = 6, where b_2 of the recalled lower bound, "
+             "with log_3((d_x - H)/2), is undefined. The original may have hypotheses on N or H that the recalled wording lacks; with one token on "
+             "each side counting exponents is right.")
 
 
 def _count_claims() -> Iterator[Claim]:
@@ -337,10 +346,10 @@ def _count_claims() -> Iterator[Claim]:
                        statement=Le(sep, S.func(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C)))),
         note="The k-th term bounds the rank of a catalecticant matrix, which pairs derivatives of order k with forms of degree C - k. "
              "Random weights have the largest rank of all but a chance of at most `misses`, so they test the bound for all weights. "
-             "The page docs/separation-rank-dimension-count.md argues it for all weights in words; no machine has checked a step of that, so "
+             "The page docs/separation-rank-dimension-count.md argues it for all weights in words; no machine has checked that argument, so "
              "the verdict is HOLDS and claims that use the bound are CONDITIONAL.")
     yield Claim(
-        key="separation_rank/generic_one_head", title="one head attains the dimension count",
+        key="separation_rank/generic_one_head", title="one head attains the dimension count in small cases",
         words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case here; not in general.",
         statement=Eq(sep, S), source=source, reading="derived", kind="identity", quantifier="almost every",
         measured=measured_by.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..measurement import Ball, Case, Exact, Step
 from ..proof_steps import vanish
+from .leading_monomial import GRADING, graded_net, leading_rank
 from .linear_attention import (
     PRIME,
     AttentionNet,
@@ -62,8 +63,9 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
 
     Returns:
         The rank, with the chance that the separation rank is larger. With fewer inputs than the separation rank, that chance is 1.
-        Otherwise, an entry has degree 3^(L+1) - 2 in weights and tokens together, so by Schwartz and Zippel a minor of size up to R
-        that is not the zero polynomial modulo p vanishes with probability at most R (3^(L+1) - 2) / p.
+        Otherwise, an entry has degree 3^(L+1) - 2 in weights and tokens together, and 3^L more where the tokens are products with the
+        basis of a subspace, so by Schwartz and Zippel a minor of size up to R that is not the zero polynomial modulo p vanishes with
+        probability at most R times that degree, over p.
 
     Raises:
         ValueError: when the number of tokens is odd, or the degree in the moments reaches p (binomial factors would vanish).
@@ -75,7 +77,7 @@ def separation_rank(rng: np.random.Generator, *, width: int, depth: int, heads: 
     """
     if tokens < 2 or tokens % 2:
         raise ValueError(f"tokens={tokens}: a balanced partition needs an even number of tokens, at least 2")
-    degree = 3 ** (depth + 1) - 2
+    degree = 3 ** (depth + 1) - 2 + (0 if input_rank is None else 3**depth)
     if degree >= PRIME:
         raise ValueError(f"depth={depth}: the degree {degree} reaches the prime {PRIME}, so the rank modulo it would be too small")
     net = random_net(rng, width=width, depth=depth, heads=heads, residual=residual)
@@ -234,8 +236,13 @@ def measured_rank(case: Case, seed: int) -> Exact:
     """The separation rank of a random net, or a lower bound by explicit weights when the case says weights=coordinate.
 
     A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a lower bound only. `residual=True`
-    adds residual connections, and `input_rank` draws the tokens from a random subspace.
+    adds residual connections, and `input_rank` draws the tokens from a random subspace. `weights=coordinate` are those of `coordinate_net`,
+    `weights=graded` those of `leading_monomial.graded_net`.
     """
+    if case.get("weights") == "graded":
+        if (case.width, case.heads) != (4, 2) or case.tokens < 10:
+            raise ValueError(f"[{case}]: the graded weights are of width 4 with two heads, and need at least 10 tokens")
+        return leading_rank(graded_net(case.depth), GRADING)
     if case.get("weights") == "coordinate":
         if case.width % case.heads or case.tokens < 2 * case.width + 2:
             raise ValueError(f"[{case}]: the explicit weights need heads that divide width and at least 2 width + 2 tokens")

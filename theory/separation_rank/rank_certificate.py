@@ -3,6 +3,8 @@
 A certificate holds the weights, a prime, and for every graded piece the rows and columns of a square part of its catalecticant. That the
 part is invertible is shown by solutions x of A x = b for right-hand sides b which are derived from everything else in the certificate: a
 singular matrix reaches a random b with chance at most 1/p, so `SIDES` of them leave p^-3. Checking costs one pass over the entries.
+Parts of up to a thousand rows are decided without chance: their rank modulo p is computed, by python-flint. Where the forms are small they are
+multiplied out by python-flint too, so that nothing of the code that measures takes part.
 """
 from __future__ import annotations
 
@@ -16,6 +18,7 @@ from numpy.typing import NDArray
 
 from ..finite_field import centred, matmul, ple, triangular_solve
 from ..measurement import Step
+from ..plain_net import NAMES, PlainForms, read_net, whole, whole_list
 from ..residues import checked_prime
 from .graded_pieces import (
     PRIME,
@@ -23,6 +26,7 @@ from .graded_pieces import (
     Piece,
     catalecticant_part,
     dense_forms,
+    forms_bytes,
     frontier_net,
     partial_sums,
     piece_shape,
@@ -31,17 +35,18 @@ from .graded_pieces import (
 )
 from .linear_attention import AttentionNet, normal_form
 
-__all__ = ["KIND", "certificate", "recheck_ranks"]
+__all__ = ["KIND", "LARGEST", "certificate", "established", "independent", "recheck_ranks", "sentence"]
 
 KIND = "separation_rank/graded_ranks"
 SIDES = 3
 
-# Parts up to this size are also given to python-flint, modulo the prime and modulo another.
-_FLINT = 300
-_WEIGHTS = ("query", "key", "value", "output")
+# Parts up to this size are decided by python-flint's rank, without chance.
+_FLINT = 1000
 
-# Larger than the weights, so that they stay the same integers.
-ANOTHER = 67108859
+# Beyond this the square parts of a certificate would not fit into the memory of a small machine, nor would forms of so many bytes.
+LARGEST = 12_000
+_MOST_BYTES = 8 * 2**30
+
 Integers = NDArray[np.integer[Any]]
 
 
@@ -60,15 +65,36 @@ def certificate(width: int, depth: int, *, heads: int = 1, seed: int = 0) -> dic
     net = frontier_net(width, depth, heads, seed)
     forms = scaled_forms(net)
     data: dict[str, Any] = {
-        "kind": KIND, "claim": "separation_rank/exact", "width": width, "depth": depth, "heads": heads, "prime": PRIME, "seed": seed,
-        "says": "For almost all real weights of this shape and N >= 2 (width + 1) tokens the separation rank is at least `rank`.",
-        "weights": {name: getattr(net, name).tolist() for name in _WEIGHTS}, "pieces": [], "rank": 0}
+        "kind": KIND, "claim": "separation_rank/exact", "says": "", "width": width, "depth": depth, "heads": heads, "prime": PRIME,
+        "weights": {name: getattr(net, name).tolist() for name in NAMES}, "pieces": [], "rank": 0}
     for order in range(forms.degree + 1):
         rng = np.random.default_rng([seed, order])
         piece = selection(piece_shape(width, depth, order), rng)
         data["pieces"].append(_piece(data, forms, order, piece))
     data["rank"] = sum(len(piece["rows"]) for piece in data["pieces"])
-    return data
+    return data | {"says": sentence(data)}
+
+
+def sentence(data: Mapping[str, Any]) -> str:
+    """What a certificate says, for its numbers."""
+    d, L, H, rank = (data[name] for name in ("width", "depth", "heads", "rank"))
+    return (f"For d_x = {d}, L = {L}, H = {H} and almost all real weights the catalecticant of each order listed has at least the rank of its rows "
+            f"here, and with N >= {2 * d + 2} tokens the separation rank is at least their sum, {rank}.")
+
+
+def established(data: Mapping[str, Any]) -> str:
+    """What a certificate that stands has established, with the numbers of the file."""
+    d, L, H, rank = (data[name] for name in ("width", "depth", "heads", "rank"))
+    full = sum(len(part["rows"]) == min(piece_shape(d, L, part["order"])) for part in data["pieces"])
+    return (f"d={d}, L={L}, H={H}, N>={2 * d + 2}: sep >= {rank} for almost all weights; {full} of {(3**L + 1) // 2} catalecticants have the rank of "
+            "their shorter side")
+
+
+def independent(data: Mapping[str, Any]) -> str:
+    """Whether checking a certificate takes no part of the code that measures."""
+    if PlainForms.fits(data["width"], data["depth"]):
+        return "yes"
+    return "in part: the matrices are built by the code that measures, the elimination is not repeated"
 
 
 def _piece(data: Mapping[str, Any], forms: Forms, order: int, piece: Piece) -> dict[str, Any]:
@@ -111,9 +137,9 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
     """The steps that verify a certificate of kind `KIND`; see `certificate`.
 
     Raises:
-        ValueError: for a shape or a modulus that makes no sense.
+        ValueError: for a shape or a modulus that makes no sense, and one that is too large to be checked.
     """
-    width, depth, heads, prime = (int(data[name]) for name in ("width", "depth", "heads", "prime"))
+    width, depth, heads, prime = (whole(data, name, 1, most) for name, most in (("width", 126), ("depth", 6), ("heads", 126), ("prime", 2**62)))
     degree = (3**depth - 1) // 2
     try:
         checked_prime(prime)
@@ -123,29 +149,48 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
     yield Step(f"refused: {refused}" if refused else f"p = {prime} is prime and exceeds the degree {degree} of the forms", not refused)
     if refused:
         return
-    net = _net(data["weights"], width, depth, heads, prime)
-    coefficients = dense_forms(net)
-    yield Step("the forms take the values of the recursion over layers at four random moments", _forms_agree(net, coefficients))
-    forms = scaled_forms(net)
-    orders = [piece["order"] for piece in data["pieces"]]
+    net, parts = read_net(data["weights"], width, depth, heads), _parts(data)
+    orders = [part["order"] for part in parts]
     yield Step("every piece has its own order between 0 and C(L)", len(set(orders)) == len(orders) and set(orders) <= set(range(degree + 1)))
-    for part in data["pieces"]:
-        yield _invertible(data, forms, part)
-    total = sum(len(part["rows"]) for part in data["pieces"])
-    yield Step(f"the sizes add up to {data['rank']}", total == data["rank"])
+    plain, forms = None, None
+    if PlainForms.fits(width, depth):
+        plain = PlainForms(net, prime)
+        yield Step("the recursion over tokens gives the normal form's outputs at four inputs modulo a prime (a check of the code: no rank rests on "
+                   "it)", net.moments_give_outputs(4))
+    else:
+        if forms_bytes(width, depth) > _MOST_BYTES:
+            raise ValueError(f"width {width}, depth {depth}: the forms take more than {_MOST_BYTES // 2**30} GB; give a smaller shape")
+        reduced = _reduced(data, prime)
+        yield Step("the forms take the values of the recursion over layers at four random moments", _forms_agree(reduced, dense_forms(reduced)))
+        forms = scaled_forms(reduced)
+    for part in parts:
+        yield _invertible(data, part, prime, plain, forms)
+    total = sum(len(part["rows"]) for part in parts)
+    yield Step(f"the sizes add up to {data['rank']}", type(data["rank"]) is int and total == data["rank"])
 
 
-def _net(weights: Mapping[str, Any], d: int, depth: int, heads: int, prime: int) -> AttentionNet:
-    if min(d, depth, heads) < 1 or d % heads:
-        raise ValueError(f"width={d}, depth={depth}, heads={heads}: all must be positive and heads must divide width")
-    inner = d // heads
-    arrays = {}
-    for name in _WEIGHTS:
-        arrays[name] = np.array(weights[name])
-        wanted = (depth, heads, d, inner) if name == "output" else (depth, heads, inner, d)
-        if arrays[name].shape != wanted or arrays[name].dtype.kind not in "iu":
-            raise ValueError(f"weights.{name} must be integers of shape {wanted}, found shape {arrays[name].shape}")
-    query, key, value, output = (arrays[name].astype(np.int64) % prime for name in _WEIGHTS)
+def _parts(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The pieces, every number an integer.
+
+    Raises:
+        ValueError: for anything else, and for parts that are too large.
+    """
+    parts = data["pieces"]
+    if not isinstance(parts, list) or not all(isinstance(p, dict) and set(p) == {"order", "rows", "columns", "solutions"} for p in parts):
+        raise ValueError("pieces must be objects with order, rows, columns and solutions")
+    for part in parts:
+        whole(part, "order", -1, 3**6)
+        if max(len(whole_list(part, "rows")), len(whole_list(part, "columns"))) > LARGEST:
+            raise ValueError(f"a piece has more than {LARGEST} rows or columns; give a smaller shape")
+        if not isinstance(part["solutions"], list):
+            raise ValueError("solutions must be lists of whole numbers")
+        for solution in part["solutions"]:
+            whole_list({"solutions": solution}, "solutions")
+    return parts
+
+
+def _reduced(data: Mapping[str, Any], prime: int) -> AttentionNet:
+    query, key, value, output = ((np.array(data["weights"][name], dtype=object) % prime).astype(np.int64) for name in NAMES)
     return AttentionNet(query, key, value, output, prime)
 
 
@@ -173,36 +218,49 @@ def _forms_agree(net: AttentionNet, coefficients: NDArray[np.float64]) -> bool:
     return True
 
 
-def _invertible(data: Mapping[str, Any], forms: Forms, part: Mapping[str, Any]) -> Step:
+def _invertible(data: Mapping[str, Any], part: Mapping[str, Any], prime: int, plain: PlainForms | None, forms: Forms | None) -> Step:
     order, size = part["order"], len(part["rows"])
-    rows, columns = piece_shape(forms.width, int(data["depth"]), order)
-    inside = all(len(set(part[name])) == size and all(0 <= n < limit for n in part[name])
+    says = f"order {order}: {size} rows and columns"
+    if not 0 <= order <= (3 ** data["depth"] - 1) // 2:
+        return Step(f"{says} (refused: there is no such order)", False)
+    rows, columns = piece_shape(data["width"], data["depth"], order)
+    says += f" of {rows} x {columns} are an invertible matrix"
+    inside = all(len(set(part[name])) == len(part[name]) == size and all(0 <= n < limit for n in part[name])
                  for name, limit in (("rows", rows), ("columns", columns)))
-    says = f"order {order}: {size} rows and columns of {rows} x {columns} are an invertible matrix"
     if not inside:
         return Step(f"{says} (refused: rows or columns repeat or lie outside)", False)
+    if [len(solution) for solution in part["solutions"]] != SIDES * [size]:
+        return Step(f"{says} (refused: {SIDES} solutions of length {size} are needed)", False)
     if not size:
         return Step(says, True)
-    square = _square(forms, part)
-    solutions = np.array(part["solutions"], dtype=np.int64).T
-    if solutions.shape != (size, SIDES):
-        return Step(f"{says} (refused: {SIDES} solutions of length {size} are needed)", False)
-    defect = matmul(square, solutions, forms.prime) - centred(_sides(data, part, forms.prime), forms.prime)
-    holds = not (defect % forms.prime).any()
-    if holds and size <= _FLINT:
-        holds = _flint_rank(square, forms.prime) == size and _rank_at_another_prime(data, part) == size
-        says += ", by python-flint too and modulo another prime"
+    square = plain.square(order, part["rows"], part["columns"]) if plain else None
+    if square is None:
+        assert forms is not None
+        matrix = _square(forms, part)
+        holds = _solve(matrix, part, data, prime)
+        square = _flint_matrix(matrix, prime) if size <= _FLINT else None
+    else:
+        holds = _solve_in_flint(square, part, data, prime)
+    if square is not None and size <= _FLINT:
+        return Step(f"{says}, by its rank modulo p (python-flint); it solves the systems stored", holds and int(square.rank()) == size)
     return Step(f"{says}; a singular one solves {SIDES} random systems with chance p^-{SIDES}", holds)
 
 
-def _flint_rank(square: NDArray[np.float64], prime: int) -> int:
+def _solve(matrix: NDArray[np.float64], part: Mapping[str, Any], data: Mapping[str, Any], prime: int) -> bool:
+    solutions = (np.array(part["solutions"], dtype=object).T % prime).astype(np.int64)
+    defect = matmul(matrix, solutions, prime) - centred(_sides(data, part, prime), prime)
+    return not (defect % prime).any()
+
+
+def _solve_in_flint(square: Any, part: Mapping[str, Any], data: Mapping[str, Any], prime: int) -> bool:
     import flint
 
-    return int(flint.nmod_mat(len(square), len(square), [int(v) % prime for v in square.ravel()], prime).rank())
+    size = len(part["rows"])
+    solutions = flint.nmod_mat(size, SIDES, [solution[n] % prime for n in range(size) for solution in part["solutions"]], prime)
+    return bool(square * solutions == flint.nmod_mat(size, SIDES, _sides(data, part, prime).ravel().tolist(), prime))
 
 
-def _rank_at_another_prime(data: Mapping[str, Any], part: Mapping[str, Any]) -> int:
-    """The rank of the same rows and columns at the same integer weights modulo a prime that has nothing to do with the first."""
-    width, depth, heads = (int(data[name]) for name in ("width", "depth", "heads"))
-    net = _net(data["weights"], width, depth, heads, ANOTHER)
-    return _flint_rank(_square(scaled_forms(net), part), ANOTHER)
+def _flint_matrix(square: NDArray[np.float64], prime: int) -> Any:
+    import flint
+
+    return flint.nmod_mat(square.shape[0], square.shape[1], (square.astype(np.int64) % prime).ravel().tolist(), prime)
