@@ -64,3 +64,10 @@ def test_inputs_of_low_rank_act_like_a_narrow_net(rank):
     bottleneck = measured_rank(Case(width=4, depth=2, heads=1, tokens=8, input_rank=rank), 0)
     narrow = measured_rank(Case(width=rank, depth=2, heads=1, tokens=8), 0)
     assert bottleneck.value == narrow.value == dimension_count(rank, 2)
+
+
+def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():
+    """A token E w is of degree two in what is drawn."""
+    free, bound = (measured_rank(Case(width=3, depth=2, heads=1, tokens=6, inputs=50, **more), 0) for more in ({}, {"input_rank": 2}))
+    assert (free.value, bound.value) == (49, 18)
+    assert (free.misses, bound.misses) == (50 * 25 / (2**31 - 1), 50 * (25 + 9) / (2**31 - 1))
