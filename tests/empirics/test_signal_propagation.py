@@ -1,10 +1,9 @@
 """The reverse mode of theory/signal_propagation against PyTorch's autograd."""
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from depthlaw.theory.signal_propagation.backward import Layer, backward, cross_entropy, draw, forward  # noqa: E402
+from depthlaw.theory.signal_propagation.backward import Layer, backward, cross_entropy, draw, forward
 
 
 def torch_loss(x, layers, head, *, pre, attention):

@@ -86,7 +86,7 @@ def last_layer_mean(width: int) -> float:
     That is a chi-square with a binomial number of degrees, a Beta((d - 2)/2, 1), and a chi-square.
 
     >>> round(last_layer_mean(32) - math.log(32 / 2), 2)
-    -0.11
+    -0.08
     """
     from scipy.special import digamma
 
