@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from importlib import import_module
+from importlib.machinery import ModuleSpec, PathFinder
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -151,7 +152,7 @@ def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
     todo = sorted(modules)
     while todo:
         name = todo.pop()
-        spec = importlib.util.find_spec(name)
+        spec = _spec(name)
         if name in found or spec is None or not spec.origin or name.endswith(".glossary"):
             continue
         path = Path(spec.origin)
@@ -163,6 +164,19 @@ def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
             if (path.parent / data).is_file():
                 found[f"{package}/{data}"] = (path.parent / data).read_bytes()
     return tuple(sorted(found.items()))
+
+
+def _spec(name: str) -> ModuleSpec | None:
+    """Where a module of this project stands, without executing the packages around it, some of which import PyTorch."""
+    if name in sys.modules:
+        return sys.modules[name].__spec__
+    project, folder, *rest = name.split(".")
+    spec = importlib.util.find_spec(f"{project}.{folder}")
+    for part in rest:
+        if spec is None or spec.submodule_search_locations is None:
+            return None
+        spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
+    return spec
 
 
 def _imported(text: str, package: str) -> list[str]:
