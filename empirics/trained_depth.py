@@ -286,7 +286,7 @@ MEASURED: dict[str, Callable[..., Measured]] = {
     f"trained_depth/{name}": measure for measure, names in (
         (accuracy, ("connectivity_one_layer", "connectivity_within", "connectivity_far", "rules_within", "rules_beyond",
                     "look_around", "hops_within", "hops_wall", "published_dropout_on", "published_dropout_off")),
-        (trained_reach, ("connectivity_wall",)),
+        (trained_reach, ("connectivity_one_layer_wall", "connectivity_wall")),
         (local_radius, ("local_baseline",)),
         (least, ("connectivity_enough", "connectivity_needed", "hops_enough", "hops_needed")),
         (successes, ("connectivity_converged", "hops_converged")),

@@ -10,9 +10,10 @@ from depthlaw.ledger.suite import Run, load_claims
 from depthlaw.theory.measurement import Ball, Case, Proportion
 
 WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
-RULES, AROUND = "trained_depth/rules_within", "trained_depth/look_around"
+RULES, LOCAL = "trained_depth/rules_within", "trained_depth/look_around"
+WALL, ONE_WALL, FAR = "trained_depth/connectivity_wall", "trained_depth/connectivity_one_layer_wall", "trained_depth/connectivity_far"
 ON, OFF = "trained_depth/published_dropout_on", "trained_depth/published_dropout_off"
-MARKS = "before\n<!-- begin: trained nets -->\nold\n<!-- end: trained nets -->\nafter\n"
+MARKS = "before\n<!-- begin: trained nets -->\nwhat stood here\n<!-- end: trained nets -->\nafter\n"
 
 
 def record(key, case, value):
@@ -26,9 +27,11 @@ def store(tmp_path):
         for net, key in (("softmax", ONE if depth == 1 else WITHIN), ("explicit", RULES)):
             case = Case(task="connectivity", net=net, vertices=24, diameter=23, depth=depth, distance=distance)
             made.put(record(key, case, Proportion(right, 4000)))
-    for distance, right in ((4, 3000), (20, 3990)):
-        beyond = Case(task="connectivity", net="bounded", vertices=24, diameter=23, depth=1, distance=distance)
-        made.put(record(AROUND, beyond, Proportion(right, 4000)))
+    for radius, distance, right in ((3, 4, 3000), (3, 20, 3990), (8, 9, 3600)):
+        beyond = Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=radius, distance=distance)
+        made.put(record(LOCAL, beyond, Proportion(right, 4000)))
+    wall = Case(task="connectivity", net="softmax", vertices=24, diameter=23, depth=2)
+    made.put(record(WALL, wall, Ball(Fraction(6), Fraction(7))))
     hops = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
     made.put(record("trained_depth/hops_within", Case(**hops, depth=2, hops=1), Proportion(3999, 4000)))
     least = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4, seeds="worst")
@@ -50,9 +53,9 @@ def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
     claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
     points = list(trainings.measured(trainings.results(claims, "full", store)))
     assert {(p.task, p.net, p.depth, p.place, p.value.right) for p in points} >= {
-        ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("connectivity", "bounded", 1, 4, 3000),
+        ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("connectivity", "bounded", 3, 4, 3000),
         ("hop_k", "softmax", 2, 1, 3999)}
-    assert len(points) == 13
+    assert len(points) == 14
     assert all(p.record in store for p in points)
 
 
@@ -61,14 +64,15 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     picture = (docs / "figures" / "trained-depth.png").read_bytes()
     assert text.startswith("before\n")
     assert text.endswith("after\n")
-    assert "old" not in text
-    assert "| worst | 2 to 3 |" in text
-    assert "| worst | more than 4 |" in text
+    assert "what stood here" not in text
+    assert "seeds=worst tried=4 vertices=12` | 2 to 3 |" in text
+    assert "seeds=worst tried=4 vertices=12` | more than 4 |" in text
+    assert "| `depth=2 diameter=23 net=softmax vertices=24` | 6 to 7 | == 9 | FAILS |" in text.partition("## Reach")[2].partition("## Least")[0]
     assert "Points of trained nets pool three seeds, each on 16384 graphs (or 32768 sequences);" in text
     assert "rules without seeds, asked on 20480 graphs" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
-    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] in (ONE, WITHIN, RULES, AROUND))
+    assert all(f"`{r.id[:12]}`" in text for r in store if r.inputs["claim"] in (ONE, WITHIN, RULES, LOCAL))
     assert "0 of 0" not in text, "claims without a case in suite full have no verdict there"
     again = trainings.write(docs, store)
     assert (again.read_text(encoding="utf-8"), (docs / "figures" / "trained-depth.png").read_bytes()) == (text, picture)
@@ -77,18 +81,62 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
 def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
     from matplotlib.axes import Axes
 
-    lines, errorbar = [], Axes.errorbar
+    lines, errorbar, plot = [], Axes.errorbar, Axes.plot
+
+    def plain(axes, places, heights, **look):
+        if str(look.get("label", "")).startswith("local"):
+            lines.append((axes.get_title(), look["label"], list(places), list(heights)))
+        return plot(axes, places, heights, **look)
 
     def kept(axes, places, heights, **look):
-        lines.append((look["label"], list(places), list(heights)))
+        lines.append((axes.get_title(), look["label"], list(places), list(heights)))
         return errorbar(axes, places, heights, **look)
 
     monkeypatch.setattr(Axes, "errorbar", kept)
+    monkeypatch.setattr(Axes, "plot", plain)
     claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
     trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))), store.root / "figure.png")
-    assert [line for line in lines if line[1][0] in (1, 4) and line[1][-1] > 2] == [
-        ("explicit weights", [1, 3], [1.0, 0.975]), ("a look around to $3^L$", [4, 20], [0.75, 0.9975]),
-        ("trained, softmax", [1, 3], [1.0, 0.975])]
+    # Titles are set last, so that every line is drawn under an empty one; panels follow each other.
+    other, own = "local baseline of the radius written at its start", "local baseline of radius $3^L$"
+    assert [line[1:] for line in lines if line[1].startswith(("local", "trained, softmax"))] == [
+        (own, [4, 20], [0.75, 0.9975]), (other, [9], [0.9]), ("trained, softmax", [1, 3], [1.0, 0.975]),
+        ("trained, softmax", [3, 9], [1.0, 0.9975]), ("trained, softmax", [9], [1.0])]
+    assert [line[1:] for line in lines if line[1] == "explicit weights"] == [
+        ("explicit weights", [1, 3], [1.0, 0.975]), ("explicit weights", [3, 9], [1.0, 0.9975]), ("explicit weights", [9], [1.0])]
+
+
+def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_told(store, docs):
+    claims = load_claims()
+    # A net that answers as radius 6 does, but for 0.1 at distance 12; radius 5 is 0.05 below radius 6 at every distance.
+    height = {d: 4000 - 100 * (d - 6) for d in range(7, 21)}
+    for radius, less in ((5, 200), (6, 0)):
+        for distance in range(radius + 1, 21):
+            case = Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=radius, distance=distance)
+            store.put(record(LOCAL, case, Proportion(height.get(distance, 4000) - less, 4000)))
+    for distance in range(1, 21):
+        case = Case(task="connectivity", net="linearised", vertices=24, diameter=23, depth=2, distance=distance)
+        key = WITHIN if distance <= 9 else FAR
+        assert case in claims[key].cases("full")
+        store.put(record(key, case, Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000)))
+    text = trainings.write(docs, store).read_text(encoding="utf-8").partition("## Local baseline")[2].partition("## Reach")[0]
+    assert "| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | L = 2, linearised | L = 3, softmax |" in text
+    assert "| 3 | \u00b7 | \u00b7 | \u00b7 | \u00b7 | 0.975 | 1.000 | 1.000 | - |" in text
+    assert "| 7 | - | 0.925 | 0.975 | \u00b7 | - | - | 0.975 | - |" in text
+    assert "| 12 | - | 0.800 | 0.850 | - | - | - | 0.750 | - |" in text
+    # A tenth at one of twenty distances: the root of 0.01 / 20.
+    assert "| L = 2, linearised | 6 | 0.022 | -0.10, at 12 |" in text
+    assert "| L = 2, softmax |" not in text.partition("| net | nearest radius |")[2], "nothing is nearest to two distances of twenty"
+
+
+def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, docs):
+    text = trainings.write(docs, store).read_text(encoding="utf-8").partition("## Verdicts")[2].partition("<details>")[0]
+    assert "| claim | expected before | known since | verdict | cases |" in text
+    rows = {line.partition("claims/")[2].partition(".md")[0]: line.split(" | ")[1:4] for line in text.splitlines() if "](claims/" in line}
+    assert rows[WITHIN] == ["HOLDS", "FAILS", "HOLDS"], "the store's nets reach 3^L"
+    assert rows[WALL] == ["HOLDS\\*", "FAILS", "FAILS"]
+    assert rows[LOCAL] == ["FAILS\\*", "-", "FAILS"]
+    assert f"* `{WALL}`: Restated after the second recording" in text
+    assert f"* `{WITHIN}`" not in text, "written before anything was recorded, and not changed since"
 
 
 def test_the_caption_says_how_many_examples_the_measurements_take():
