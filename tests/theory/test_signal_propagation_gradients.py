@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sympy import Eq, Rational
 
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.measurement import Case
@@ -94,6 +95,15 @@ def test_the_ranges_of_slopes_keep_pre_ln_and_post_ln_apart():
     pre, post = CLAIMS["pre_ln_gradient_slope"], CLAIMS["post_ln_gradient_slope"]
     for case in pre.cases("theory"):
         assert pre.predict(case).low <= -0.5 <= pre.predict(case).high < post.predict(case).low + 1e-9 < 0
+
+
+@pytest.mark.parametrize("power", [-1, Rational(-1, 4), 0])
+def test_another_power_of_the_depth_fails_and_holds_on_no_case(power):
+    claim = CLAIMS["pre_ln_gradient_slope"]
+    wrong = replace(claim, statement=Eq(claim.statement.lhs, power))
+    verdicts = {judge(wrong, case, claim.measured(case, 0), alpha=1e-5).verdict for case in claim.cases("quick")}
+    assert Verdict.FAILS in verdicts
+    assert Verdict.HOLDS not in verdicts
 
 
 def test_a_slope_of_minus_one_third_is_not_minus_one_half():

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..claim import Ball, Case, Claim, Source, Twin
 from ..measurement import Measured
 from . import gradients_measured as measured_by
+from .measured import fraction
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -121,39 +122,36 @@ def slope_weights(count: int) -> list[Fraction]:
     return [(k - middle) / squares for k in range(count)]
 
 
-def _slope(case: Case, rising: bool | None) -> Any:
-    """The mean slope where the stream's variance is at Lemma 2's upper end for deep and at its lower end for shallow
-    nets (rising), the other way round, or at its lower end everywhere (None)."""
+def _stream_slope(case: Case, rising: bool | None) -> Ball:
+    """The slope of E log of the stream's variance against log L where that is at Lemma 2's upper end for deep and at its
+    lower end for shallow nets (rising), the other way round, or at its lower end everywhere (None)."""
     import flint
 
     from ..enclosure import from_fraction
 
-    total = flint.arb(0)
     depths = measured_by.doublings(case)
-    for weight, depth in zip(slope_weights(len(depths)), depths, strict=True):
-        upper = rising is not None and (weight > 0) == rising
-        total += from_fraction(weight) * measured_by.mean_log_variance(depth, case.width, attention=upper)
-    return -total / flint.arb(2).log() / 2
+    with flint.ctx.workprec(96):
+        total = flint.arb(0)
+        for weight, depth in zip(slope_weights(len(depths)), depths, strict=True):
+            upper = rising is not None and (weight > 0) == rising
+            total += from_fraction(weight) * measured_by.mean_log_variance(depth, case.width, attention=upper)
+        return Ball.of(total / flint.arb(2).log()).widened()
 
 
 def _pre_ln_range(statement: Relational, case: Case) -> Ball:
-    """The slopes that a finite range of depths allows around the stated power."""
-    import flint
-
-    with flint.ctx.workprec(96):
-        if case.start == "equal":
-            exact = Fraction(int(statement.rhs.p), int(statement.rhs.q))
-            return Ball(exact, Ball.of(_slope(case, None)).widened().high)
-        return Ball.of(_slope(case, True).union(_slope(case, False))).widened()
+    """The stated power times the slopes of the stream's variance that a finite range of depths allows around 1."""
+    power = fraction(statement.rhs)
+    if case.start == "equal":
+        ends = power, power * _stream_slope(case, None).low
+    else:
+        ends = power * _stream_slope(case, True).high, power * _stream_slope(case, False).low
+    return Ball(min(ends), max(ends))
 
 
 def _post_ln_range(statement: Relational, case: Case) -> Ball:
-    """The stated slope, up to the least that pre-LN may have."""
-    import flint
-
-    with flint.ctx.workprec(96):
-        exact, least = Fraction(int(statement.rhs.p), int(statement.rhs.q)), -Ball.of(_slope(case, False)).widened().high
-        return Ball(exact - least, exact + least)
+    """The stated slope, up to the least that pre-LN may have: half of that of the stream's variance."""
+    exact, least = fraction(statement.rhs), _stream_slope(case, False).low / 2
+    return Ball(exact - least, exact + least)
 
 
 def _finite_width(statement: Relational, case: Case) -> Ball:
