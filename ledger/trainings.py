@@ -130,7 +130,8 @@ def _hops(axes: Axes, points: list[Measured]) -> None:
         axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--", linewidth=1)
     _frame(axes, "hops, softmax", "depth $L$", 0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.legend(loc="lower right", bbox_to_anchor=(0.97, 0.02))
+    if points:
+        axes.legend(loc="lower right", bbox_to_anchor=(0.97, 0.02))
 
 
 def _line(axes: Axes, points: list[Measured], *, by_depth: bool = False, **look: Any) -> None:
