@@ -63,7 +63,7 @@ def _slope_claims() -> Iterator[Claim]:
              "aligns on the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves "
              "the size and hardly the slope: pre_ln_gradient_lower is what fails for it. " + _NOT_SHOWN,
         grid={"quick": quick, "theory": more},
-        must_fail=Twin(quick[0], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=True)))
+        must_fail=Twin(quick[1], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=True)))
     yield Claim(
         key=_STEM + "post_ln_gradient_slope", title="post-LN gradients of the last layer do not fall with depth",
         words="In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against depth on "
