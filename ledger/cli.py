@@ -150,7 +150,7 @@ def falsify(
 
 
 @app.command()
-def recheck(path: Annotated[Path, typer.Argument(help="A certificate.")], as_json: _Json = False) -> int:
+def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_place)], as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import commands
 

@@ -204,22 +204,23 @@ def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, j
 
 def recheck(path: Path, json_output: bool) -> int:
     """Verify a certificate from its file alone. Returns 0 when it stands, 1 when it does not."""
+    from .falsify import finding
     from .falsify import recheck as verified
 
     data, steps = verified(path)
     stands = all(step.holds for step in steps)
+    found = finding(data) if stands else None
     if json_output:
-        _dump({"kind": data["kind"], "stands": stands, "steps": [[s.says, s.holds] for s in steps]})
+        _dump({"kind": data["kind"], "claim": data["claim"], "stands": stands, "established": found.says if found else None,
+               "independent": found.independent if found else None, "steps": [[s.says, s.holds] for s in steps]})
     else:
         console = Console(highlight=False)
         for step in steps:
             _say(console, f"[{'ok' if step.holds else 'BROKEN'}] {step.says}")
+        if found:
+            _say(console, f"{found.says}; independent of the measuring code: {found.independent}")
         _say(console, "the certificate stands" if stands else "the certificate does not stand")
     return 0 if stands else 1
-
-
-# Beyond this the square parts of a certificate would not fit into the memory of a small machine.
-_LARGEST_CERTIFIED = 12_000
 
 
 def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
@@ -229,11 +230,11 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     if file.exists() and not force:
         raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
     from depthlaw.theory.separation_rank.graded_pieces import piece_shape
-    from depthlaw.theory.separation_rank.rank_certificate import certificate
+    from depthlaw.theory.separation_rank.rank_certificate import LARGEST, certificate
 
     largest = max(min(piece_shape(width, depth, order)) for order in range((3**depth + 1) // 2))
-    if largest > _LARGEST_CERTIFIED:
-        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, accepted are {_LARGEST_CERTIFIED}; "
+    if largest > LARGEST:
+        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, accepted are {LARGEST}; "
                          "try a smaller shape")
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
@@ -283,13 +284,13 @@ def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool
     """Write the appendix of a suite from its records, or from the ledger that comes with depthlaw."""
     from .appendix import AppendixError, write_appendix
 
-    found = load_claims()
+    found, suite = load_claims(), _suite(suite)
     store = _reference() if from_reference else open_store(folder, read_only=True)
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)
     if from_reference:
         _say(notes, "from the reference ledger that comes with depthlaw, not from records of this machine")
-    judged = results(found, _suite(suite), store)
+    judged = results(found, suite, store)
     missing = sum(c.measured is None for result in judged for c in result.in_scope)
     if missing:
         _say(notes, f"{missing} cases of suite {suite} have no record yet; `depthlaw verify {suite}` would measure those that can be")

@@ -50,8 +50,8 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
 
     Cost: about a second; imports SymPy.
 
-    >>> claims()["separation_rank/degree"].title
-    'every token sees degree 3^L of every other'
+    >>> claims()["hops/depth_corrected"].kind
+    'construction'
     """
     from .commands import claims_with
 
@@ -96,12 +96,13 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
 
     own = None if file is None else Path(file)
     effort = Effort(engine, processes, minutes=minutes)
+    worker = effort.made(loader_of(own))
     chosen = commands.asked(commands.claims_with(own), only, commands._suite(suite), effort.device, own)
     runs = [replace(run, device=effort.device) for run in plan(chosen, suite)]
     store = commands.open_store(None if results is None else Path(results))
     failures = []
     try:
-        work, _, _ = commands.work_of([run for run in runs if run.id not in store], store, effort.made(loader_of(own)), effort, suite)
+        work, _, _ = commands.work_of([run for run in runs if run.id not in store], store, worker, effort, suite)
         failures = commands.execute_all(work, store, lambda run: None, minutes)
     except Stopped as stop:
         if str(stop) != TIME_IS_UP:

@@ -7,13 +7,13 @@ modules of depthlaw that it imports), and the same file gives the same records w
 from __future__ import annotations
 
 import hashlib
-import importlib.machinery
 import importlib.util
 import re
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import cache, wraps
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -24,7 +24,7 @@ from .budget import UsageError, quoted
 from .engines import LOADER
 from .suite import load_claims
 
-__all__ = ["all_claims", "loader_of", "own_claims", "with_premises"]
+__all__ = ["all_claims", "loader_of", "only_own", "own_claims", "with_premises"]
 
 _KEY = re.compile(r"([a-z][a-z0-9_]*)/[a-z0-9_]+")
 _TRY = "CONTRIBUTING.md has a complete file"
@@ -84,7 +84,7 @@ def _loaded(file: Path) -> ModuleType:
 def _module(file: Path, version: str) -> ModuleType:
     """The file as a module, executed once for each version of its content."""
     name = f"depthlaw.claims_{version}"
-    spec = importlib.util.spec_from_loader(name, importlib.machinery.SourceFileLoader(name, str(file)), origin=str(file))
+    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)), origin=str(file))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

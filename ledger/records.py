@@ -85,7 +85,7 @@ def decode(data: Mapping[str, Any]) -> Result:
         ValueError, KeyError, TypeError: when the data are not of that form.
 
     >>> decode({"exact": "12", "misses": 1e-9})
-    Exact(value=12, misses=1e-09)
+    Exact(value=12, misses=1e-09, truncated=False)
     """
     if "exact" in data:
         value = _read(data["exact"])

@@ -113,6 +113,8 @@ def print_table(console: Console, table: Table) -> None:
     natural = [max(cell_len(text.plain) for text in (Text(heading), *column)) for heading, column in zip(headings, cells, strict=True)]
     gaps = table.padding[1] * len(table.columns)
     if not console.is_terminal:
+        for size, column in zip(natural, table.columns, strict=True):
+            column.width = size
         whole = Console(file=io.StringIO(), width=sum(natural) + gaps, highlight=False)
         with whole.capture() as captured:
             whole.print(table)
@@ -196,7 +198,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     yield "statement", plain(claim.statement)
     yield "in words", claim.words
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
-    yield "where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning}" for s in used)
+    # A claim from a file of the user's may use symbols of its own.
+    yield "where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning if s.name in GLOSSARY else 'of this claim'}" for s in used)
     yield "LaTeX", latex(claim.statement)
     yield "kind", f"{claim.kind}; quantifier: {claim.quantifier}"
     yield "source", f"{claim.source} (wording {claim.reading}{'; check against the paper' if claim.reading == 'recalled' else ''})"

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("theory", "empirics", "ledger")
-SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+SOURCES = sorted(path for folder in (*FOLDERS, "api") for path in (ROOT / folder).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 ALL = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
@@ -23,6 +23,7 @@ MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "theory": MATHEMATICS,
     "empirics": {"safetensors", "theory", "sklearn", "torch", *MATHEMATICS},
+    "api": {"ledger"},
     "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "pyarrow", "ray", "rich", "typer", *MATHEMATICS},
 }
 # Modules that the advisor and the exact integer routes need at start: importing one loads none of these libraries.
@@ -101,6 +102,9 @@ def test_imports_point_one_way(path: Path) -> None:
     ("empirics", "import theory"),
     ("empirics", "from depthlaw.ledger.records import Record"),
     ("ledger", "from theory.claim import Claim"),
+    ("ledger", "import depthlaw"),
+    ("api", "import rich"),
+    ("api", "from depthlaw.theory.claim import Claim"),
 ])
 def test_wrong_import_is_seen(folder: str, line: str) -> None:
     assert list(wrong_imports(line, f"depthlaw.{folder}")) != []
@@ -137,6 +141,17 @@ print(len(registry()))
 @pytest.mark.parametrize("stem", LIGHT)
 def test_import_loads_no_heavy_library(stem: str) -> None:
     done = python(f"import sys, depthlaw.theory.{stem}; print(*(sorted({HEAVY!r} & sys.modules.keys())))")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == []
+
+
+def test_the_package_itself_loads_nothing_before_it_is_used() -> None:
+    done = python(f"""
+import sys, depthlaw
+print(*(sorted({HEAVY | {'rich', 'typer', 'depthlaw.ledger'}!r} & sys.modules.keys())))
+depthlaw.recommend("1.3B")
+print(*(sorted({HEAVY!r} & sys.modules.keys())))
+""")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 

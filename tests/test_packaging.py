@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("theory", "empirics", "ledger")
+FOLDERS = ("api", "theory", "empirics", "ledger")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = "import setuptools.build_meta as backend; backend.build_wheel('.')"
 
@@ -30,8 +30,9 @@ def copy_of_the_tree(target: Path) -> Path:
 
 
 def expected_contents(tree: Path) -> set[str]:
-    """Every file of the folders under its installed name."""
-    return {f"depthlaw/{path.relative_to(tree).as_posix()}" for folder in FOLDERS for path in (tree / folder).rglob("*")
+    """Every file of the folders under its installed name: api is the package depthlaw itself."""
+    names = {"api": "depthlaw"} | {folder: f"depthlaw/{folder}" for folder in FOLDERS[1:]}
+    return {f"{names[folder]}/{path.relative_to(tree / folder).as_posix()}" for folder in FOLDERS for path in (tree / folder).rglob("*")
             if path.is_file() and "__pycache__" not in path.parts}
 
 
@@ -75,10 +76,20 @@ def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_pa
         assert expected - contents(built) == missing
 
 
-def test_depthlaw_is_a_namespace_with_typed_packages(wheel: zipfile.ZipFile) -> None:
+def test_depthlaw_is_a_package_of_typed_packages(wheel: zipfile.ZipFile) -> None:
     names = contents(wheel)
-    assert "depthlaw/__init__.py" not in names
-    assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS} <= names
+    assert {name for name in names if name.count("/") == 1} == {"depthlaw/__init__.py", "depthlaw/__main__.py", "depthlaw/py.typed"}
+    assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS if folder != "api"} <= names
+
+
+def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    """Unpacked elsewhere and in front of everything else: the package is found there, not in the tree."""
+    wheel.extractall(tmp_path)
+    code = "import depthlaw; print(depthlaw.__file__, depthlaw.__version__, depthlaw.recommend('1.3B')[0].minimum.layers)"
+    for arguments, said in ((["-c", code], f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
+                            (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}")):
+        done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True, text=True, env={"PYTHONPATH": str(tmp_path)})
+        assert done.stdout.strip() == said, done.stderr
 
 
 def test_wheel_carries_the_licence_and_the_command(wheel: zipfile.ZipFile) -> None:

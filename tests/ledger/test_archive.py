@@ -49,15 +49,17 @@ def snapshot(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def test_list_fits_80_columns_and_filters(folder, capsys):
+def test_list_has_a_whole_row_for_each_record_and_filters(folder, capsys):
     code, out, err = depthlaw(capsys, "records", "list", "--results", folder)
     assert (code, err) == (0, "")
     *rows, last = out.splitlines()
     assert len(rows) == 1 + len(SOME)
-    assert max(map(len, rows)) <= 80
     assert last == f"{len(SOME)} records in {folder}"
     for made in SOME:
-        assert made.id[:10] in out
+        (row,) = (row for row in rows if row.startswith(made.id[:10]))
+        assert made.inputs["claim"] in row
+        assert all(f"{name}={value}" in row for name, value in (made.inputs["case"] or {}).items())
+    assert len({row.split("  ", 1)[1] for row in rows}) == len(rows)
     assert "1 of 2 open" in out
     _, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--claim", "HOPS")
     assert f"1 of {len(SOME)} records" in out

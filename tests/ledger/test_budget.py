@@ -61,12 +61,14 @@ def test_fractions_of_a_parameter_are_rounded(value) -> None:
     assert abs(parse_budget(f"{value:f}") - Fraction(value)) <= Fraction(1, 2)
 
 
-@pytest.mark.parametrize(("text", "value"), [("64", 64), (" 1 ", 1), ("1000000000000000", 10**15), ("+3", 3)])
+@pytest.mark.parametrize(("text", "value"), [("64", 64), (" 1 ", 1), ("1000000000000000", 10**15), ("+3", 3), ("1e3", 1000),
+                                           ("1e12", 10**12), ("1.5e3", 1500), ("1,000", 1000), ("20e-1", 2)])
 def test_count(text: str, value: int) -> None:
     assert parse_count(text, "diameter", "--diameter 64") == value
 
 
-@pytest.mark.parametrize("text", ["0", "-3", "1.5", "", "x", "1e3", "nan", "1000000000000001", "1" * 5000, "\u0661"])
+@pytest.mark.parametrize("text", ["0", "-3", "1.5", "", "x", "1e", "1.55e1", "1e16", "1e999999999999", "1e-9", "1K", "nan",
+                                  "1000000000000001", "1" * 5000, "\u0661"])
 def test_bad_count_names_what_it_should_be(text: str) -> None:
     with pytest.raises(UsageError, match=r"^the diameter .* is not a whole number from 1 to 1e15; try --diameter 64$"):
         parse_count(text, "diameter", "--diameter 64")

@@ -1,4 +1,6 @@
-"""The commands as people run them: real processes, real folders, exit codes, one-line errors, 80 columns, pipes."""
+"""The commands as people run them: real processes, real folders, exit codes, one-line errors, terminals, pipes, full disks."""
+import errno
+import io
 import json
 import os
 import re
@@ -10,6 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from depthlaw.ledger.cli import main
+from depthlaw.ledger.effort import PROCESSES_PER_CORE
+from depthlaw.ledger.engines import cores
+
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few enough to repeat the suite.
 SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
 
@@ -18,7 +24,7 @@ KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
 
 
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "depthlaw.ledger.cli", *map(str, arguments)]
+    command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
 
 
@@ -36,24 +42,24 @@ def manifest_of(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_the_quick_suite_end_to_end(tmp_path):
-    """Recorded once: every claim decided as expected; a second run measures nothing and says the same, in 80 columns when piped."""
+    """Recorded once: every claim decided as expected; a second run measures nothing and says the same, with whole rows when piped."""
     done = depthlaw("verify", "quick", "--results", tmp_path, "--json")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     report = json.loads(done.stdout)
     assert [c["key"] for c in report["claims"] if c["unexpected"] or not c["source"]] == []
-    assert {c["verdict"] for c in report["claims"]} >= {"PROVED", "HOLDS", "FAILS", "CONDITIONAL"}
+    assert {c["verdict"] for c in report["claims"]} >= {"ARGUED", "HOLDS", "FAILS", "CONDITIONAL"}
     failing = {c["key"] for c in report["claims"] if c["verdict"] == "FAILS"}
     assert failing == {c["key"] for c in report["claims"] if c["known"] == "FAILS" and c["cases"]}
     assert "separation_rank/upper_bound_deep" in failing
 
     files = {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")}
-    again = depthlaw("verify", "quick", "--results", tmp_path, env=os.environ | {"COLUMNS": "80"})
+    again = depthlaw("verify", "quick", "--results", tmp_path, env=os.environ | {"COLUMNS": "40"})
     assert again.returncode == 0
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
     assert "\x1b" not in again.stdout
-    assert max(map(len, again.stdout.splitlines()), default=0) <= 80
     for claim in report["claims"]:
-        assert claim["key"].partition("/")[2][:20] in again.stdout
+        row = rf"^ {claim['key'].partition('/')[2]} +{claim['verdict']}[*!]? .*{claim['source'].partition(',')[0]} {claim['reading']}$"
+        assert re.search(row, again.stdout, re.M), claim["key"]
     assert report["manifest"] in again.stdout
 
 
@@ -78,14 +84,126 @@ def test_a_failing_claim_is_exit_code_1(tmp_path):
     (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
     (("verify", "--results", "{tmp}/file/x"), "--results DIR"),
     (("nothing",), "--help"),
+    (("verify", "--minutes", "inf"), "leave it out for no limit"),
+    (("verify", "--minutes", "nan"), "--minutes nan is not a number of minutes above 0"),
+    (("verify", "--minutes", "-1"), "--minutes -1 is not a number of minutes above 0"),
+    (("verify", "--minutes", "0"), "--minutes 0 is not a number of minutes above 0"),
+    (("verify", "--timeout", "inf"), "--timeout inf is not a number of seconds above 0"),
+    (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
+    (("verify", "--gpus", "0,,1"), "'' is no device id"),
+    (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
+    (("verify", "--processes", "1000000"), f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on this machine"),
+    (("verify", "--processes", "-1"), "--processes -1 is out of range"),
+    (("verify", "--results", ""), "the name of a file or folder is empty"),
+    (("appendix", ""), "the name of a file or folder is empty"),
+    (("show", "hops/doubling", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("mutate", "hops/doubling", "--results", "{tmp}/absent"), "{tmp}/absent"),
+    (("appendix", "{tmp}/out", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "list", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "show", "0", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "verify", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
+    (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
+    (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number"),
 ])
 def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
     (tmp_path / "file").write_text("")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
+    hint = hint.replace("{tmp}", str(tmp_path))
     if "--results" not in arguments and arguments[0] in ("verify", "show", "appendix"):
         arguments += ["--results", str(tmp_path / "results")]
     assert hint in one_line_error(depthlaw(*arguments))
-    assert not (tmp_path / "out").exists()
+    assert {path.name for path in tmp_path.iterdir()} == {"file"}
+
+
+class Full(io.StringIO):
+    """Standard output on a full disk: it takes some text, and says so when that is flushed, or at once."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__()
+        self.room = room
+
+    def write(self, text: str) -> int:
+        self.room -= len(text)
+        if self.room < 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(text)
+
+    def fileno(self) -> int:
+        return self.descriptor
+
+
+@pytest.mark.parametrize("room", [0, 100])
+@pytest.mark.parametrize("arguments", [
+    ("depth", "3B"), ("claims",), ("show", "hops/doubling"), ("cite", "hops/doubling"), ("cite", "hops/doubling", "--json"), ("--help",),
+    ("records", "list", "--results", "reference"), ("verify", *SMALL, "--json"), ("verify", *SMALL), ("--version",),
+])
+def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, monkeypatch, capsys):
+    if arguments[0] == "verify":
+        arguments = (*arguments, "--results", str(tmp_path / "r"), "--quiet")
+    full = Full(room)
+    with open(tmp_path / "elsewhere", "w") as file:
+        full.descriptor = file.fileno()
+        monkeypatch.setattr(sys, "stdout", full)
+        code = main(list(arguments))
+    if code == 0:
+        # It was little enough to fit.
+        assert full.room >= 0
+        return
+    *notes, last = capsys.readouterr().err.splitlines()
+    assert (code, last) == (2, "error: the output cannot be written (No space left on device); what was recorded before is kept")
+    assert "Traceback" not in "".join(notes)
+
+
+def test_the_real_full_device_is_one_line_too():
+    """What stays in the buffer until the end is noticed too."""
+    with open("/dev/full", "w") as full:
+        command = [sys.executable, "-m", "depthlaw", "depth", "3B"]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
+    assert done.returncode == 2
+    assert done.stderr == "error: the output cannot be written (No space left on device); what was recorded before is kept\n"
+
+
+def in_a_terminal(columns: int, *arguments: str | Path) -> str:
+    """What a terminal of so many columns shows, without its colours."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    process = subprocess.Popen([sys.executable, "-m", "depthlaw", *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
+                               env=environment)
+    os.close(theirs)
+    shown = b""
+    try:
+        while chunk := os.read(ours, 65536):
+            shown += chunk
+    except OSError:  # EIO: the process has closed its side
+        pass
+    os.close(ours)
+    assert process.wait(timeout=60) == 0
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
+
+
+@pytest.mark.parametrize("columns", [40, 80])
+def test_a_narrow_terminal_cuts_nothing(columns, tmp_path):
+    assert depthlaw("verify", *SMALL, "--results", tmp_path).returncode == 0
+    verdicts = in_a_terminal(columns, "verify", *SMALL, "--results", tmp_path, "--quiet")
+    listed = in_a_terminal(columns, "records", "list", "--results", tmp_path)
+    assert "…" not in verdicts + listed
+    table = verdicts.partition("\ncases: ")[0]
+    assert max(map(len, table.splitlines())) <= columns
+    for name in ("degree", "reach", "depth_corrected", "HOLDS"):
+        assert re.search(rf"\b{name}\b", table)
+    assert max(map(len, listed.splitlines()[:-1])) <= columns
+    for record in json.loads(depthlaw("records", "list", "--results", tmp_path, "--json").stdout):
+        row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed, re.M)[0].split())
+        assert record["claim"] in row
+        assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
 
 
 def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path):
@@ -109,10 +227,10 @@ def test_show_claims_cite(tmp_path):
     assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
-    for part in ("statement", "printed", "sanford2024", "FAILS", "fails for"):
+    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample", "known to be wrong"):
         assert part in shown.stdout
     data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
-    assert data["verdict"] in ("HOLDS", "PROVED")
+    assert data["verdict"] in ("HOLDS", "ARGUED")
     listed = depthlaw("claims", "rank collapse", "--json")
     assert listed.returncode == 2 or json.loads(listed.stdout)
     assert len(json.loads(depthlaw("claims", "--json").stdout)) >= 30
@@ -128,12 +246,12 @@ def test_show_before_anything_is_recorded_says_what_to_do(tmp_path):
 
 def test_help_lists_the_jobs():
     text = depthlaw("--help").stdout
-    for job in ("depth", "verify", "claims", "show", "appendix", "cite"):
+    for job in ("depth", "verify", "claims", "show", "appendix", "cite", "--version"):
         assert job in text
 
 
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
-    command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", "quick", "--results", str(tmp_path)]
+    command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_records(tmp_path, 1, process)
     process.send_signal(signal.SIGINT)
@@ -160,7 +278,7 @@ def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_momen
     folder = tmp_path / "killed"
     kept: set[str] = set()
     for delay in rng_moments(10):
-        command = [sys.executable, "-m", "depthlaw.ledger.cli", "verify", *selection, "--results", str(folder), "--quiet", "--engine", "inline"]
+        command = [sys.executable, "-m", "depthlaw", "verify", *selection, "--results", str(folder), "--quiet", "--engine", "inline"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_records(folder, len(kept) + 1, process)
         time.sleep(delay)

@@ -1,0 +1,77 @@
+"""Nothing printed is ever cut: whole rows when piped, wrapped in a terminal of 80 columns, blocks in one of 40."""
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from depthlaw.ledger import report, terminal
+from depthlaw.ledger.frontier import Entry, table
+from depthlaw.ledger.records import Store
+from depthlaw.ledger.suite import load_claims
+
+LONG = "rank_collapse/layernorm_right_multiplication"
+
+
+@pytest.fixture(scope="module")
+def results(tmp_path_factory):
+    claims = load_claims()
+    chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
+    store = Store(tmp_path_factory.mktemp("r"))
+    from depthlaw.ledger.suite import plan
+
+    for run in plan(chosen, "quick"):
+        if run.case is not None:
+            store.put(run.execute())
+    return report.results(chosen, "quick", store)
+
+
+def printed(width: int, *, is_terminal: bool, what) -> str:
+    console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, highlight=False)
+    what(console)
+    return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", text)
+
+
+@pytest.mark.parametrize("width", [10, 40, 80, 200])
+def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
+    text = printed(width, is_terminal=False, what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+    assert "…" not in text
+    for result in results:
+        (row,) = (line for line in text.splitlines() if line.startswith(f" {result.claim.key.partition('/')[2]} "))
+        assert result.verdict.value in row
+        assert row.endswith(f"{result.claim.source.key} {result.claim.reading}")
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
+def test_a_terminal_gets_every_word_within_its_width(results, width):
+    text = printed(width, is_terminal=True, what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    for result in results:
+        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}", result.claim.source.key, result.claim.reading):
+            assert part in squeezed(text)
+        # A long name goes on below, where the other columns of its second line are empty.
+        assert result.claim.key.partition("/")[2][:min(27, width - 2)] in text
+    if width >= 40:
+        # Words that fit are not broken.
+        assert all(re.search(rf"\b{result.verdict.value}\b", text) for result in results)
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_show_and_claims_and_frontier_keep_within_the_terminal(results, width):
+    entries = [Entry(13, 2, 5, 5, True, 5473, 5473, 1.2e11, 11.0, 2**30, ())]
+    for what in (lambda c: terminal.show(c, results[1], "quick"),
+                 lambda c: terminal.print_table(c, terminal.claims_table([r.claim for r in results])),
+                 lambda c: terminal.print_table(c, table(entries))):
+        text = printed(width, is_terminal=True, what=what)
+        assert max(map(len, text.splitlines()), default=0) <= width
+        assert "…" not in text
+    shown = squeezed(printed(width, is_terminal=True, what=lambda c: terminal.show(c, results[1], "quick")))
+    for row in results[1].cases:
+        assert all(field in shown for field in str(row.case).split())
+    listed = printed(width, is_terminal=True, what=lambda c: terminal.print_table(c, terminal.claims_table([results[0].claim])))
+    assert all(word in listed.split() for word in results[0].claim.title.split())

@@ -1,0 +1,55 @@
+"""`import depthlaw` and `python -m depthlaw`: the answers of the command line as data."""
+import subprocess
+import sys
+from importlib.metadata import version
+
+import pytest
+
+import depthlaw
+from depthlaw.ledger.budget import UsageError
+
+
+def test_version_is_the_installed_one_everywhere():
+    assert depthlaw.__version__ == version("depthlaw")
+    for command in (["-m", "depthlaw"], ["-m", "depthlaw.ledger.cli"]):
+        done = subprocess.run([sys.executable, *command, "--version"], capture_output=True, text=True)
+        assert (done.returncode, done.stdout) == (0, f"depthlaw {version('depthlaw')}\n")
+
+
+def test_only_what_is_promised_is_there():
+    assert {"__version__", "claims", "recommend", "verify"} <= set(dir(depthlaw))
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = depthlaw.nothing
+
+
+def test_recommend_is_the_answer_of_depth():
+    assert depthlaw.recommend("1.3B") == depthlaw.recommend(1_300_000_000) == depthlaw.recommend(1.3e9)
+    both = depthlaw.recommend("1.3B", task="hops", hops=16)
+    assert [answer.headline for answer in both][2] == "Depth that meets both: 8 layers"
+    assert both[0].as_json()["minimum_depth"]["layers"] == 8
+    with pytest.raises(UsageError, match="the task hops needs --hops"):
+        depthlaw.recommend(task="hops")
+
+
+def test_verify_judges_and_resumes(tmp_path):
+    first = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r")
+    files = sorted((tmp_path / "r" / "runs").rglob("*.json"))
+    again = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r", engine="pool", processes=1)
+    assert sorted((tmp_path / "r" / "runs").rglob("*.json")) == files
+    assert first["hops/depth_corrected"].verdict is again["hops/depth_corrected"].verdict
+    assert first["hops/depth_corrected"].verdict.value == "HOLDS"
+
+
+def test_verify_stops_in_time_and_says_what_it_has(tmp_path):
+    found = depthlaw.verify("theory", only=["hops/depth_corrected"], results=tmp_path, minutes=1e-4)
+    assert len(found["hops/depth_corrected"].records) < len(found["hops/depth_corrected"].cases)
+
+
+@pytest.mark.parametrize(("options", "why"), [
+    ({"suite": "quik"}, "unknown suite"), ({"only": ["hops/no"]}, "unknown claim"), ({"engine": "x"}, "unknown engine"),
+    ({"minutes": 0}, "--minutes 0"),
+])
+def test_verify_refuses_what_makes_no_sense(tmp_path, options, why):
+    with pytest.raises(UsageError, match=why):
+        depthlaw.verify(results=tmp_path / "r", **options)
+    assert not (tmp_path / "r").exists()
