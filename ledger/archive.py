@@ -19,8 +19,8 @@ from typing import Any
 from rich.console import Console
 
 from depthlaw.theory.claim import SUITES, Case, Claim
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Ball, Measured, Statistical, joined
+from depthlaw.theory.judgement import judge
+from depthlaw.theory.measurement import Ball, Measured, Outside, Statistical, joined
 
 from .budget import UsageError, quoted
 from .commands import _dump, _report_set_aside, _say, claims_with, open_store
@@ -176,7 +176,7 @@ _COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "
 def _row(record: Record) -> dict[str, Any]:
     """A record as one flat row: exact values stay text, `approximately` is a float for plots (None where there is none)."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
-    form = next(name for name in ("exact", "ball", "sample", "proportion", "proof") if name in record.result)
+    form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof") if name in record.result)
     return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(), "seed": inputs["seed"],
             "code": inputs.get("code", ""), "device": inputs.get("device", ""), "form": form, "result": canonical(record.result).decode(),
             "approximately": _approximately(_value(record.result)), "result_hash": record.result_hash,
@@ -184,7 +184,7 @@ def _row(record: Record) -> dict[str, Any]:
 
 
 def _approximately(value: Measured | None) -> float | None:
-    if value is None:
+    if value is None or isinstance(value, Outside):
         return None
     try:
         if isinstance(value, Statistical):
@@ -336,7 +336,8 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
     if claim is None:
         return "no such claim now"
     if isinstance(result, tuple):
-        return Verdict.PROVED.value if all(step.holds for step in result) else Verdict.UNDECIDED.value
+        # What confirmed steps amount to depends on the claim and its cases; here is only said whether they are confirmed.
+        return "steps confirmed" if all(step.holds for step in result) else "steps open"
     value = _pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3]))) if isinstance(result, Statistical) else result
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value

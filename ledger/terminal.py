@@ -253,7 +253,7 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     """The left side of the statement at the measured value, in one short piece of text: comparable with the prediction."""
     value = row.measured
     left = claim.statement.lhs
-    if value is None or left.is_Symbol or isinstance(value, Statistical):
+    if value is None or left.is_Symbol or isinstance(value, Statistical | Outside):
         return number(value)
     from depthlaw.theory.claim import at, quantity
     from depthlaw.theory.enclosure import ball, enclose

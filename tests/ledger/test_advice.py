@@ -247,3 +247,24 @@ def test_depth_starts_without_heavy_libraries(arguments: list[str]) -> None:
     code = f"import sys; from depthlaw.ledger.cli import main; main({arguments!r}); print('LOADED', *({set(HEAVY)!r} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "LOADED", done.stderr
+
+
+def test_no_number_of_hops_is_said_to_be_executed_that_was_not() -> None:
+    from depthlaw.theory import hops
+    from depthlaw.theory.claim import SUITES
+
+    claim = next(c for c in hops.claims() if c.key == "hops/depth_corrected")
+    executed = max(case.hops for suite in SUITES for case in claim.cases(suite))
+    assert executed == hops.LARGEST_EXECUTED
+    for asked, beyond in ((executed, False), (executed + 1, True), (10**9, True)):
+        text = " ".join(advice.as_text([advice.for_hops(asked)]).split())
+        assert f"executed here without an error up to k = {executed}" in text
+        assert ("this k rests on the written argument" in text) is beyond
+        assert (f"(executed up to k = {executed}, argued beyond)" in text) is beyond
+
+
+@pytest.mark.parametrize("value", [1, 5, 17, 10**9])
+def test_no_law_that_only_holds_is_called_proved(value: int) -> None:
+    for said in (advice.for_hops(value), advice.for_connectivity(value), advice.for_budget(10**9 + value)):
+        assert "proved" not in advice.as_text([said]).lower()
+        assert not any(word in r.certainty for r in said.numbers for word in ("proved", "machine-checked", "true with"))

@@ -1,4 +1,5 @@
 """A folder of the user's receives our files whole, and no file that is not ours is ever touched."""
+import errno
 import hashlib
 import os
 import shutil
@@ -124,3 +125,23 @@ def test_killed_at_any_move_leaves_whole_files_and_is_repaired(source, target, m
             assert text in (old.get(name), new.get(name))
     deliver(source, target)
     assert ours(target) == new
+
+
+def test_a_full_disk_is_named_and_leaves_nothing(source, target, monkeypatch):
+    """At the second file of several, into a new folder and into one of ours."""
+    made(source, a="1", b="2", c="3")
+    target.mkdir(parents=True)
+    real, copied = shutil.copyfile, []
+
+    def copy(here, there):
+        copied.append(there)
+        if len(copied) % 2 == 0:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(there))
+        return real(here, there)
+
+    monkeypatch.setattr(shutil, "copyfile", copy)
+    for place in (target.parent / "new", target):
+        with pytest.raises(DeliveryError, match=r"^cannot write to .* \(No space left on device\); choose another folder$"):
+            deliver(source, place)
+    assert list(target.parent.iterdir()) == [target]
+    assert list(target.iterdir()) == []
