@@ -269,8 +269,8 @@ GLOSSARY: dict[str, Term] = {
     "excess_probability": Term(r"\Pr[\|X\|^2>(1+\epsilon)d_x]", "chance that a standard Gaussian vector has so large a squared norm", "positive real"),
     "gradient_slope": Term(r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
                            "least-squares slope of the log size of the last feed-forward gradient against log L over depths that double", "real"),
-    "log_gradient": Term(r"\mathbb{E}\log\|\nabla W^{2,L}\|^2-c(d_x)",
-                         "mean log of the squared last feed-forward gradient, less its mean where the last LayerNorm sees variance 1", "real"),
+    "log_gradient": Term("G_L",
+                         "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its value where the last LayerNorm sees variance 1", "real"),
     # signal propagation: initialisation
     "fan_in": Term("n_{in}", "inputs of a linear layer"),
     "fan_out": Term("n_{out}", "outputs of a linear layer"),
