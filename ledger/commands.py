@@ -250,34 +250,43 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
 
 
 def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bool) -> int:
-    """Perturb every constant of the statements and report which verdicts turn. Returns 1 when an exact claim has a survivor."""
+    """Perturb every constant of the statements and report what notices. Returns 1 when an exact or argued claim has a survivor."""
+    from .archive import collection
     from .mutation import mutate as mutants_of
     from .mutation import unexplained
 
-    found = select(load_claims(), keys)
-    store = open_store(folder)
+    found, store = select(load_claims(), keys), collection(folder)
     console = Console(highlight=False)
+    _report_set_aside(store, Console(stderr=True, highlight=False))
     rows: list[dict[str, Any]] = []
-    alarms = 0
     judged = results(found, _suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify {suite}` first")
     for result in judged:
         mutants = mutants_of(result)
-        survivors = [m for m in mutants if not m.turned]
-        alarms += len(unexplained(result, mutants))
-        rows.append({"key": result.claim.key, "mutants": len(mutants), "turned": len(mutants) - len(survivors),
-                     "survivors": [[m.change, m.reason] for m in survivors]})
+        fates = Counter(m.fate for m in mutants)
+        alive = [m for m in mutants if not m.turned]
+        rows.append({"key": result.claim.key, "mutants": len(mutants), "turned": fates["data"] + fates["proof"], "by_data": fates["data"],
+                     "by_proof": fates["proof"], "turn_undecided": fates["undecided"], "unexplained": len(unexplained(result, mutants)),
+                     "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
+                     "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"]})
         if not json_output:
-            _say(console, f"{result.claim.key}: {rows[-1]['turned']} of {len(mutants)} turn a verdict")
-            for m in survivors:
-                _say(console, f"    survives: {m.change} ({m.reason})")
+            _say(console, f"{result.claim.key}: {_fates(rows[-1])}")
+            for m in alive:
+                _say(console, f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})")
+    alarms = sum(row["unexplained"] for row in rows)
     if json_output:
         _dump(rows)
     else:
-        _say(console, f"{sum(r['turned'] for r in rows)} of {sum(r['mutants'] for r in rows)} mutants turn a verdict; "
-                      f"{alarms} survivors of exact or symbolic claims")
+        total = {name: sum(row[name] for row in rows) for name in ("mutants", "by_data", "by_proof", "turn_undecided")}
+        _say(console, f"{_fates(total)}; {alarms} survivors of exact or argued claims without a reason")
     return 1 if alarms else 0
+
+
+def _fates(counts: Mapping[str, Any]) -> str:
+    said = f"{counts['by_data'] + counts['by_proof']} of {counts['mutants']} mutants noticed, {counts['by_data']} by data and " \
+           f"{counts['by_proof']} by proof"
+    return said + (f"; {counts['turn_undecided']} turn UNDECIDED, which verify would report" if counts["turn_undecided"] else "")
 
 
 def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *, from_reference: bool = False) -> int:

@@ -1,5 +1,6 @@
 """The falsifier finds what is false, reports its slack on what is true, and its certificates are checked from the file alone."""
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ from depthlaw.ledger.budget import UsageError
 from depthlaw.ledger.cli import main
 from depthlaw.ledger.falsify import falsify, recheck, store, weaken
 from depthlaw.ledger.suite import load_claims
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.certificates import shipped
+from depthlaw.theory.glossary import plain
+from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.search import searches
 
 CUBIC = "rank_collapse/one_layer_cubic_v1"
@@ -51,6 +54,30 @@ def test_a_tampered_certificate_does_not_stand(tmp_path):
     assert any("statement" in s for s in broken_steps(weakened=[["4", "1/2"]]))
     assert any("case" in s for s in broken_steps(case=good["case"] | {"tokens": 4}))
     assert any("judged" in s for s in broken_steps(verdict="HOLDS"))
+    assert any("judged" in s for s in broken_steps(verdict="HOLDS", weakened=[], statement=plain(load_claims()[CUBIC].statement)))
+
+
+@pytest.mark.parametrize("changes", [
+    {"claim": "separation_rank/degree"}, {"claim": 7}, {"search": 99}, {"search": True}, {"point": ["1"]}, {"point": ["1e999999999"] * 9},
+    {"case": {"tokens": 1.5}}, {"case": []}, {"weakened": [[4, 0.4]]}, {"weakened": "4=0.4"}, {"extra": 1}, {"verdict": 5},
+])
+def test_fields_of_the_wrong_form_are_refused_in_one_line(changes, tmp_path):
+    path = store(found(CUBIC, 1, "4=0.4"), tmp_path)
+    path.write_text(json.dumps(json.loads(path.read_text()) | changes))
+    try:
+        assert not all(step.holds for step in recheck(path)[1])
+    except UsageError as error:
+        assert "\n" not in str(error)
+
+
+def test_a_certificate_of_a_case_that_nobody_asks_about_is_not_measured(tmp_path):
+    """It could take for ever: a depth of a million."""
+    result = found("separation_rank/degree", 1, "3=2")
+    path = store(result, tmp_path)
+    assert all(step.holds for step in recheck(path)[1])
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"case": data["case"] | {"depth": 10**6}}))
+    assert any("asked about" in step.says for step in recheck(path)[1] if not step.holds)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"kind": "falsification"}', '{"kind": "unheard of"}', "[" * 5000])
@@ -88,3 +115,66 @@ def test_command_line(tmp_path, capsys):
     assert main(["recheck", report["certificate"]]) == 1
     assert main(["falsify", CUBIC, "--minutes", "-1", *results]) == 2
     assert main(["falsify", "nothing", *results]) == 2
+
+
+def test_what_was_established_is_printed(tmp_path, capsys):
+    lead = shipped()["separation_rank-upper_bound_deep.json"]
+    assert main(["recheck", str(lead)]) == 0
+    assert ("d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled; independent of the measuring code: yes\n"
+            in capsys.readouterr().out)
+    repeated = store(found(CUBIC, 1, "4=0.4"), tmp_path)
+    assert main(["recheck", str(repeated), "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["independent"] == "no, it repeats the measurement"
+    assert "4 -> 2/5" in report["established"]
+    assert "refutes the changed statement" in report["established"]
+    repeated.write_text(json.dumps(json.loads(repeated.read_text()) | {"verdict": "HOLDS"}))
+    assert main(["recheck", str(repeated)]) == 1
+    assert "independent" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("endless", ["/dev/zero", "pipe", "large"])
+def test_endless_files_are_one_line(endless, tmp_path, capsys):
+    """The pipe has no writer, so opening it would wait for ever; the large file is as large as no certificate."""
+    os.mkfifo(tmp_path / "pipe")
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(2**33)
+    assert main(["recheck", str(endless if endless.startswith("/") else tmp_path / endless)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert error.count("\n") == 1
+
+
+HOSTILE = ["2=1000", "2=0", "2=-1", "2=-5/2", "2=1e400", "2=nan", "2=inf", "2=1e30", "2=-1e30", "2=1e-30", "2=1/0", "2", "=", "2==3",
+           "2=1e999999999", "2=" + "9" * 5000, "2=0x10", "1/2=1e30", "3=0", "3=-3", "3=1e30", "1/2=-7"]
+
+
+@pytest.mark.parametrize("change", HOSTILE, ids=range(len(HOSTILE)))
+def test_hostile_constants_end_in_one_line_or_a_result(change, tmp_path, capsys):
+    for key in ("separation_rank/upper_bound_deep", "separation_rank/product_lower_bound", "connectivity/reach"):
+        code = main(["falsify", key, "--weaken", change, "--minutes", "0.003", "--results", str(tmp_path)])
+        said = capsys.readouterr()
+        assert code in (0, 1, 2)
+        assert "Traceback" not in said.err
+        if code == 2:
+            assert said.err.startswith("error: ")
+            assert said.err.count("\n") == 1
+            assert len(said.err) < 400
+        assert "inf" not in said.out.replace("infty", "")
+
+
+def test_a_logarithm_to_base_zero_does_not_vanish():
+    """3=0 made every logarithm to base 3 disappear from the bound, which then was refuted."""
+    with pytest.raises(UsageError, match="no real value"):
+        weaken(load_claims()["separation_rank/upper_bound_deep"], ["3=0"])
+
+
+def test_the_smallest_refutation_comes_first():
+    """Width, then depth; H = d_x, where b_2 of the lower bound is undefined, comes after the cases well inside the domain."""
+    claim = load_claims()["separation_rank/upper_bound_deep"]
+    explicit = [(c.width, c.depth, c.heads, c.tokens) for c in claim.cases("theory") if "weights" in c]
+    assert explicit[0] == (4, 34, 2, 10)
+    inside = [d >= 2 * H and 2 * (d + 1) <= N for d, _, H, N in explicit]
+    assert inside == sorted(inside, reverse=True)
+    first = next(c for c in claim.cases("quick") if judge(claim, c, claim.measured(c, 0)).verdict is Verdict.FAILS)
+    assert (first.width, first.depth, first.heads, first.tokens) == (4, 34, 2, 10)

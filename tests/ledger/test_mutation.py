@@ -1,17 +1,21 @@
 """The mutation harness notices wrong constants, and says why the survivors survive."""
+import json
 from dataclasses import replace
 
 import pytest
 import sympy
 
+from depthlaw.ledger.cli import main
 from depthlaw.ledger.driver import execute
 from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.mutation import mutants, mutate, unexplained
+from depthlaw.ledger.mutation import Mutant, mutants, mutate, unexplained
 from depthlaw.ledger.records import Store
 from depthlaw.ledger.report import results
 from depthlaw.ledger.suite import load_claims, plan
-from depthlaw.theory.claim import Claim
+from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.measurement import Exact, Step
 
 L, sep = symbol("depth"), symbol("sep")
 
@@ -25,7 +29,7 @@ def judged(claim: Claim, folder):
 def test_every_place_is_changed_once():
     changes = [change for change, _ in mutants(sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False), evaluate=False))]
     assert changes[0] == "Min -> Max"
-    assert {"3 -> 2 in 3^L", "3 -> 4 in 3^L", "1/2 -> 101/200", "1/2 -> 99/200", "<= -> >="} <= set(changes)
+    assert {"3 -> 2 in 3^L", "3 -> 4 in 3^L", "1/2 -> 101/200 in L/2", "1/2 -> 99/200 in L/2", "<= -> >="} <= set(changes)
     assert len(changes) == len(set(changes))
 
 
@@ -62,3 +66,89 @@ def test_weaker_bounds_survive_with_that_reason(tmp_path):
     assert reasons
     assert all(reason for reason in reasons.values())
     assert any(reason.startswith("a weaker") for reason in reasons.values())
+
+
+def made(statement, value, **changes) -> Claim:
+    """A claim whose measurement is a function of the case, so that what a mutant does is known in advance."""
+    template = load_claims()["separation_rank/degree"]
+    plain = {"assumes": {}, "proof": None, "premises": (), "predicted": None, "grid": {"quick": Case.grid(depth=(1, 2, 3))},
+             "kind": "lower", "quantifier": "all", "measured": lambda case, seed: value(case), "must_fail": replace(template.must_fail,
+                                                                                                          case=Case(depth=1))}
+    return replace(template, statement=statement, **{**plain, **changes})
+
+
+def by_change(result) -> dict[str, Mutant]:
+    return {m.change: m for m in mutate(result)}
+
+
+def test_the_occurrence_that_is_changed_is_named():
+    changes = [change for change, _ in mutants(sympy.Le(sep, 2 * L + 2**L, evaluate=False))]
+    assert {"2 -> 3, first occurrence, in 2^L", "2 -> 3, second occurrence, in 2*L"} <= set(changes) \
+        or {"2 -> 3, first occurrence, in 2*L", "2 -> 3, second occurrence, in 2^L"} <= set(changes)
+    assert len(changes) == len(set(changes))
+
+
+def test_what_a_truncated_measurement_leaves_open_says_so(tmp_path):
+    """Measured 8 of 8 inputs at depth 2: twice the 4 that the statement asks for. A larger bound is not decided by it."""
+    claim = made(sympy.Ge(sep, 2 * L, evaluate=False), lambda case: Exact(4 * case.depth, misses=1.0, truncated=True))
+    result = judged(claim, tmp_path)
+    assert result.verdict is Verdict.HOLDS
+    mutant = by_change(result)["2 -> 3 in 2*L"]
+    assert mutant.fate == "undecided"
+    assert not mutant.turned
+    assert mutant.reason == "turns UNDECIDED at [depth=1]: measurement truncated"
+    assert mutant not in unexplained(result, [mutant])
+
+
+def test_a_mutant_is_judged_before_its_survival_is_explained(tmp_path):
+    """The slack in the reason is that of the mutant, not that of the statement."""
+    result = judged(made(sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1)), tmp_path)
+    mutant = by_change(result)["2 -> 1 in 2*L"]
+    assert (mutant.fate, mutant.reason) == ("survives", "the grid does not separate it")
+    result = judged(made(sympy.Le(sep, 20 * L, evaluate=False), lambda case: Exact(1)), tmp_path)
+    assert by_change(result)["20 -> 19 in 20*L"].reason == "the mutant holds on every case too: its tightest slack is a factor 10^1.3"
+
+
+def test_data_and_proof_kill_apart(tmp_path):
+    """A bound with room: only the proof tells 2 from 1; the data tell nothing, and a weaker statement is no kill."""
+    def proof(statement):
+        yield Step("the right side is 2 L", statement.rhs == 2 * L)
+
+    claim = made(sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1), proof=proof, kind="upper")
+    result = judged(claim, tmp_path)
+    assert result.verdict is Verdict.ARGUED
+    found = by_change(result)
+    assert found["2 -> 1 in 2*L"].fate == "proof"
+    assert found["<= -> >="].fate == "data"
+    weaker = found["2 -> 3 in 2*L"]
+    assert weaker.fate == "survives"
+    assert weaker.reason == ("a weaker statement on every case; its proof breaks only since it compares the statement with a typed formula")
+    assert unexplained(result, [weaker]) == []
+
+
+def test_argued_claims_have_no_survivor_without_a_reason(tmp_path):
+    """A proof that looks at nothing lets a stronger statement through."""
+    claim = made(sympy.Le(sep, 2 * L, evaluate=False), lambda case: Exact(1), proof=lambda statement: [Step("1 = 1", True)], kind="upper")
+    result = judged(claim, tmp_path)
+    assert result.verdict is Verdict.ARGUED
+    assert [m.change for m in unexplained(result, mutate(result))] == ["2 -> 1 in 2*L"]
+
+
+def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
+    claim = load_claims()["separation_rank/degree"]
+    execute(plan({claim.key: claim}, "quick"), Store(tmp_path), Inline())
+    before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
+    assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path), "--json"]) == 0
+    row = json.loads(capsys.readouterr().out)[0]
+    assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 3
+    assert {path for path in before if "cache" not in str(path)} == {path.relative_to(tmp_path) for path in tmp_path.rglob("*")
+                                                                     if "cache" not in str(path)}
+    assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
+    assert "3 of 3 mutants noticed, 3 by data and 0 by proof" in capsys.readouterr().out
+
+
+def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
+    """Exit code 2 with one line only where nothing in it is of today's code."""
+    code = main(["mutate", "separation_rank/threshold", "--suite", "quick", "--results", "reference"])
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "") or (code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err)
