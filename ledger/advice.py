@@ -99,22 +99,22 @@ class Advice:
             "interval": {"low": end(self.interval[0]), "high": end(self.interval[1])} if self.interval else None,
             "numbers": [vars(r) for r in self.numbers], "remarks": list(self.remarks)}
 
-    def as_text(self) -> str:
-        """The advice for people, at most 80 columns wide. How far to trust each number stands in the JSON only."""
-        lines = [*_wrap(self.question), *_wrap(self.headline, rest="  ")]
+    def as_text(self, width: int = _WIDTH) -> str:
+        """The advice for people, at most `width` columns wide. How far to trust each number stands in the JSON only."""
+        lines = [*_wrap(self.question, width), *_wrap(self.headline, width, rest="  ")]
         for remark in self.remarks:
-            lines += _wrap(remark, rest="  ")
+            lines += _wrap(remark, width, rest="  ")
         shown = [r for r in self.numbers if r.meaning != "built"]
         if shown:
             lines += ["", "Who says what (never averaged):"]
         for place, r in enumerate(shown):
-            lines += _block(self.labels[place] if self.labels else str(r.layers), r)
+            lines += _block(self.labels[place] if self.labels else str(r.layers), r, width)
         return "\n".join(lines)
 
 
-def as_text(answers: Sequence[Advice]) -> str:
+def as_text(answers: Sequence[Advice], width: int = _WIDTH) -> str:
     """Several answers for people, and once what the words about sources mean."""
-    return "\n\n".join([*(a.as_text() for a in answers), "\n".join(_wrap(LEGEND))])
+    return "\n\n".join([*(a.as_text(width) for a in answers), "\n".join(_wrap(LEGEND, width))])
 
 
 def answer(budget: str | None, task: str | None, diameter: str | None, hops: str | None, vertices: str | None = None) -> list[Advice]:
@@ -382,15 +382,15 @@ def _width(parameters: int, layers: int) -> int:
 # --- printing -----------------------------------------------------------------------------------------------------------------
 
 
-def _block(label: str, r: Recommendation) -> list[str]:
+def _block(label: str, r: Recommendation, columns: int) -> list[str]:
     width = f" (width {r.width:,})" if r.width else ""
     name, warning = r.name.removeprefix(label).strip(), " EXTRAPOLATED." if r.extrapolated else ""
     regime = f"{r.regime[:1].upper()}{r.regime[1:]}"
-    return _wrap(f"{r.meaning}{width}: {name}, {r.rule}.{warning} {regime}. [{r.source}; {r.reading}]", f"{label:>4}  ", " " * 6)
+    return _wrap(f"{r.meaning}{width}: {name}, {r.rule}.{warning} {regime}. [{r.source}; {r.reading}]", columns, f"{label:>4}  ", " " * 6)
 
 
-def _wrap(text: str, first: str = "", rest: str = "") -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
+def _wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest, break_on_hyphens=False)
 
 
 def _layers(count: int) -> str:

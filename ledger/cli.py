@@ -4,6 +4,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -63,7 +64,8 @@ def depth(
     if as_json:
         typer.echo(json.dumps({"answers": [a.as_json() for a in answers]}, indent=2))
     else:
-        typer.echo(advice.as_text(answers))
+        narrow = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+        typer.echo(advice.as_text(answers, max(20, min(80, narrow))))
 
 
 _Results = Annotated[Path | None, typer.Option("--results", metavar="DIR", parser=_place,

@@ -195,6 +195,7 @@ def test_a_narrow_terminal_cuts_nothing(columns, tmp_path):
     verdicts = in_a_terminal(columns, "verify", *SMALL, "--results", tmp_path, "--quiet")
     listed = in_a_terminal(columns, "records", "list", "--results", tmp_path)
     assert "…" not in verdicts + listed
+    assert max(map(len, in_a_terminal(columns, "depth", "1.3B").splitlines())) <= columns
     table = verdicts.partition("\ncases: ")[0]
     assert max(map(len, table.splitlines())) <= columns
     for name in ("degree", "reach", "depth_corrected", "HOLDS"):
