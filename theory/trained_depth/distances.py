@@ -96,8 +96,8 @@ def wall_claims() -> Iterator[Claim]:
             ("connectivity_one_layer_wall", "one trained layer is right up to distance 3 and not beyond", "of one layer", True, {"note": interval}),
             ("connectivity_wall", "several trained layers are right up to 3^L and not beyond", "of L >= 2 layers", False, {
                 "known": "FAILS",
-                "note": "Fails at two layers: on 24 vertices softmax nets fall below 95 % from distance 7, linearised ones from 7 or 8, and "
-                        "both pass smoothly through 9 and 10. So there is a wall at one layer; two layers behave like sight of about 6 "
+                "note": "Fails at two layers: on 24 vertices nets of either attention fall below 95 % from distance 7 or 8, and "
+                        "pass smoothly through 9 and 10. So there is a wall at one layer; two layers behave like sight of about 6 "
                         "(local_baseline), though information within 9 would suffice (look_around). " + interval})):
         yield trained(
             key, title, f"Nets {few} trained on all-pairs connectivity of random paths typically tell pairs at every distance up to 3^L from "
@@ -112,7 +112,7 @@ def wall_claims() -> Iterator[Claim]:
         Eq(symbol("local_radius"), limit), source=GRAPHS, grid={"full": _walls()["full"]}, assumes=room, expected="FAILS",
         must_fail=Twin(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
                        "the local baseline of radius 5 is not that of radius 9"),
-        note="Fails at two layers, which come nearest to radius 6, or 5. The radius measured is an interval of all that Clopper-Pearson "
+        note="Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and 3 are not told apart. The radius measured is an interval of all that Clopper-Pearson "
              "intervals of level 1e-7 around every accuracy leave open; it does not say how near the nearest one comes, which "
              "docs/trained-depth.md does. Not asked in suite gpu.")
 
