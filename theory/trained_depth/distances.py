@@ -113,8 +113,8 @@ def wall_claims() -> Iterator[Claim]:
         must_fail=Twin(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
                        "the local baseline of radius 5 is not that of radius 9"),
         note="Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and 3 are not told apart. The "
-             "radius measured is an interval of all that Clopper-Pearson intervals of level 1e-7 around every accuracy leave open; it does not say how near the nearest one comes, which "
-             "docs/trained-depth.md does. Not asked in suite gpu.")
+             "radius measured is an interval of all that Clopper-Pearson intervals of level 1e-7 around every accuracy leave open; it does not say "
+             "how near the nearest one comes, which docs/trained-depth.md does. Not asked in suite gpu.")
 
 
 def rule_claims() -> Iterator[Claim]:
