@@ -97,6 +97,8 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
     if claim.assumes:
         yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
     yield f"| verdict | **{verdict_name(result)}**{' as known' if claim.awaited == 'FAILS' and result.verdict == 'FAILS' else ''} |"
+    if claim.known:
+        yield f"| expected | {claim.expected} before anything was measured; known since: {claim.known} |"
     if claim.rests_on:
         yield f"| rests on | {md(claim.rests_on)} |"
     for key, found in result.premises.items():

@@ -216,13 +216,11 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     verdict += f", {failing} counterexample{'s' if failing > 1 else ''}" if failing else ""
     if result.tightest is not None:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
-    if claim.awaited == "FAILS":
-        verdict += "; known to be wrong in this wording"
-    elif claim.awaited == "UNDECIDED":
-        verdict += "; known to be undecided"
     if result.premise_refuted:
         verdict += f"; PREMISE REFUTED: {result.premise_refuted}"
     yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
+    if claim.known:
+        yield "expected", f"{claim.expected} before anything was measured; known since: {claim.known}"
     if claim.rests_on:
         yield "rests on", claim.rests_on
     for key, found in result.premises.items():

@@ -27,7 +27,8 @@ def cube(case: Case, seed: int) -> Exact:
 def fake(**changes) -> Claim:
     made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=sympy.Eq(degree, 3**L),
                  source=Source("levine2020", "x"),
-                 reading="derived", kind="identity", quantifier="all", measured=cube, must_fail=Twin(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
+                 reading="derived", kind="identity", quantifier="all", measured=cube,
+                 must_fail=Twin(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
                  grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
     return replace(made, **changes)
 
