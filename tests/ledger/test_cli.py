@@ -229,7 +229,7 @@ def test_show_claims_cite(tmp_path):
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
     for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample", "known to be wrong"):
-        assert part in shown.stdout
+        assert part in " ".join(shown.stdout.split())
     data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
     assert data["verdict"] in ("HOLDS", "ARGUED")
     listed = depthlaw("claims", "rank collapse", "--json")
