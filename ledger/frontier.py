@@ -257,7 +257,7 @@ def cost_check(judged: Iterable[ClaimResult], predicted: Mapping[str, float], ru
     records = {record.id: record for result in judged for record in result.records}
     spent: dict[tuple[int, int], list[Run]] = {}
     for run in runs:
-        if run.id in predicted and run.id in records:
+        if run.case is not None and run.id in predicted and run.id in records:
             spent.setdefault(_entry(run), []).append(run)
     if not spent:
         return

@@ -156,7 +156,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     breaks = bool(result.claim.proof is not None and result.proof and _proof_breaks(mutated))
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
-    if undecided:
+    # Where another case still fails the verdict is FAILS as before, and nobody would notice.
+    if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
         return Mutant(change, statement, "undecided", undecided)
     return Mutant(change, statement, "survives", _why_alive(statement, decisions, weaker=weaker, breaks=breaks))
 

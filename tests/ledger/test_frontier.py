@@ -205,9 +205,9 @@ def test_a_process_beyond_its_share_is_named(claims, recorded):
 
 def test_cost_model_and_measurement_stand_side_by_side(claims, recorded):
     result = judged(claims, recorded)
-    runs = plan({frontier.KEY: claims[frontier.KEY]}, "quick")
+    runs = [run for run in plan({frontier.KEY: claims[frontier.KEY]}, "quick") if run.case is not None and not run.control]
     predicted = dict.fromkeys((run.id for run in runs), 0.1) | {runs[5].id: 2.0, runs[6].id: 5.0}
-    walls = dict.fromkeys(predicted, 0.5) | {runs[5].id: 16.0, runs[6].id: 5.0}
+    walls = dict.fromkeys((record.id for record in result.records), 0.5) | {runs[5].id: 16.0, runs[6].id: 5.0}
     timed = [replace(record, facts=record.facts | {"timing": {"wall_s": walls[record.id]}}) for record in result.records]
     said = list(frontier.cost_check([SimpleNamespace(records=timed)], predicted, runs, []))
     assert max(map(len, said)) <= 80

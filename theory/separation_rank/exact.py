@@ -147,12 +147,13 @@ def _exact_claim() -> Claim:
         statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "docs/separation-rank.md"), reading="derived", kind="two-sided",
         quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1},
         proof=certificates_proof, evidence="certificate", certified=lambda c: (c.width, c.depth) in CERTIFICATES and c.heads == 1,
-        rests_on="A stored certificate of every (d_x, L) of the suites quick and theory: weights at which a minor of that size is not 0 modulo a "
-                 "prime, decided by python-flint's rank on matrices that no code of the measurement builds. To be read: a minor that is not 0 at "
-                 "one choice of weights is 0 on a null set only. The suite frontier has entries without a stored certificate, so it says HOLDS.",
+        rests_on="A stored certificate of every case of suites quick and theory: a minor of that size that is not 0 modulo a prime, decided by "
+                 "python-flint on matrices that no code of the measurement builds. To be read: a minor that is not 0 at one choice of weights is 0 "
+                 "on a null set only.",
         grid={suite: tuple(c for entry in entries for c in entry_cases(*entry)) for suite, entries in ENTRIES.items()},
         must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
-        note="About the entries of the table, not about all d_x and L: see separation_rank/exact_below_count. That these ranks add up to the "
+        note="About the entries of the table, not about all d_x and L: see separation_rank/exact_below_count. In suite frontier HOLDS: its larger "
+             "entries have no stored certificate. That these ranks add up to the "
              "separation rank with N >= 2 (d_x + 1) tokens, so that sep = S(d_x, L), is separation_rank/graded_rank, not this. The lower half is a "
              "minor that is not zero modulo a prime, the upper half the size of the matrix. Random weights below a prime near 2^22, "
              "elimination over F_p; certificates of other shapes by `depthlaw certify`.")

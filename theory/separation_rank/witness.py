@@ -167,7 +167,8 @@ def _violation_claims() -> Iterator[Claim]:
         grid={"quick": tuple(Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16),
               "theory": tuple(Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16)},
         must_fail=Twin(Case(width=8, heads=8), "the estimate 4 d_x + 3", statement=Eq(first, 4 * d + 3)),
-        note=_RECALLED + " Repeating the last form at width 4 brings 62 down to 61.")
+        note=_RECALLED + " Repeating the last form at width 4 brings 62 down to 61. At H = d_x the constant b_2 of the recalled lower bound is "
+                         "undefined; upper_bound_deep leads with a case of 2 H <= d_x.")
     yield Claim(
         key="separation_rank/conflict_one_head", title="first depth at which S exceeds Theorem 2's bound for one head",
         words="S(d_x, L) exceeds Theorem 2's recalled upper bound for one head from depth 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 "
@@ -198,6 +199,8 @@ def _conflict_claim() -> Claim:
               "d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it is d_x >= 16.",
         statement=Eq(conflict, verdict(2 * d + 1)), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="derived",
         kind="threshold", quantifier="all", measured=measured_by.measured_conflict, proof=measured_by.conflict_proof, assumes=_HEADS,
+        rests_on="The growth for each layer and the gap, concave with positive ends, are checked for all d, H and L; prose: a larger slope wins "
+                 "at some depth, a smaller one never does past D_H layers, and a concave gap is positive between positive ends.",
         grid={"quick": (*(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)), Case(width=12, heads=6), Case(width=14, heads=7),
                         Case(width=16, heads=8))},
         must_fail=Twin(Case(width=4, heads=4), "slope 3 d_x", statement=Eq(conflict, verdict(3 * d))),
