@@ -325,8 +325,8 @@ def _deep_upper_claim() -> Claim:
              "separation_rank-upper_bound_deep.json). No smaller width can fail, nor depths below 32 at width 4, since S(d_x, L) is an upper bound "
              "(dimension_count, count_linear) and is not above the recalled one there; depths 32 and 33 are open. Weights that multiply by "
              "linear forms fail it from d_x = 16, L = 216, H = 8 on with 2 H <= d_x, and with H = d_x from L = 30 at d_x = 6, where b_2 of the "
-             "recalled lower bound, with log_3((d_x - H)/2), is undefined. The original may have hypotheses on N or H that the recalled wording lacks; with one token on "
-             "each side counting exponents is right.")
+             "recalled lower bound, with log_3((d_x - H)/2), is undefined. The original may have hypotheses on N or H that the "
+             "recalled wording lacks; with one token on each side counting exponents is right.")
 
 
 def _count_claims() -> Iterator[Claim]:
