@@ -228,7 +228,7 @@ def test_show_claims_cite(tmp_path):
     assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
-    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample", "known to be wrong"):
+    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample", "known since: FAILS"):
         assert part in " ".join(shown.stdout.split())
     data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
     assert data["verdict"] in ("HOLDS", "ARGUED")
