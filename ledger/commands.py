@@ -30,7 +30,7 @@ from .own_claims import all_claims, loader_of, only_own, with_premises
 from .records import Record, Store, StoreError, manifest
 from .reference import Agreement, Ledger, compare, run_name, shipped
 from .report import NOT_RUN, ClaimResult, as_json, results, verdict_name
-from .shown import from_reference, judgeable, largest_recorded_suite, runs_of
+from .shown import from_reference, largest_recorded_suite, runs_of
 from .suite import Failure, Run, load_claims, plan
 
 
@@ -163,7 +163,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         age = "" if today else ", measured by an older version of the code"
         _say(Console(stderr=True, highlight=False), f"nothing is recorded for {key} in {where} yet; this is the reference ledger that comes "
              f"with depthlaw{age}; `depthlaw verify {suite} --only {key}` measures here{needs}")
-    result = results(with_premises({key: judgeable(claim)}, everything) if own else {key: judgeable(claim)}, suite, store)[0]
+    result = results(with_premises({key: claim}, everything) if own else {key: claim}, suite, store)[0]
     if json_output:
         _dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                                  "words": claim.words, "assumes": list(claim.assumes), "note": claim.note})

@@ -412,7 +412,7 @@ def standing(entry: Entry, side: str) -> str:
     return (f"{bound.ratio:.2f}" if bound.ratio is not None else "none") + mark
 
 
-LEGEND = """sep: exact for almost all weights of one head (PROVED), unless it says >=;
+LEGEND = """sep: exact for almost all weights of one head, unless it says >=;
 it is below S(d_x, L) where separation_rank/count_loss says so
 time: of all pieces, one after the other; memory: the largest process
 lower, upper: log sep / log of the bound of Theorem 1 or 2 as recalled (the one

@@ -243,7 +243,8 @@ def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]
 
 
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
-    if claim.measured is None or not all(holds(case) for holds in claim.assumes.values()):
+    # What another machine measured counts here too, also where PyTorch is missing.
+    if not all(holds(case) for holds in claim.assumes.values()):
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
     found: list[Measured] = [value for r in records if not isinstance(value := decode(r.result), tuple)]
@@ -269,7 +270,7 @@ class _Judge:
         if outside is not None:
             return CaseResult(case, None, judge(claim, case, outside), records)
         if not values:
-            why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "not measured yet"
+            why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "no record"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
         alphas = (self.of_samples, self.of_misses)
         try:

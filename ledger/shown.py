@@ -5,16 +5,14 @@ Here a claim's runs are counted whether or not they can be measured on this mach
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
-from functools import partial
 
-from depthlaw.theory.claim import ALONE, SUITES, Case, Claim, Measured
+from depthlaw.theory.claim import ALONE, SUITES, Claim
 
 from .records import Record, Store, StoreError, canonical
 from .reference import Ledger, by_run, shipped
 from .suite import Run, control_run
 
-__all__ = ["from_reference", "judgeable", "largest_recorded_suite", "runs_of", "wanted"]
+__all__ = ["from_reference", "largest_recorded_suite", "runs_of", "wanted"]
 
 
 def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[Run]:
@@ -29,16 +27,6 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
 def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
     """The ids of every run that some suite asks for, on any machine: also those that cannot be measured here."""
     return frozenset(run.id for claim in claims.values() for run in runs_of(claim))
-
-
-def judgeable(claim: Claim) -> Claim:
-    """The claim, so that records of it are judged even where it cannot be measured."""
-    # A partial function belongs to no module of ours, so that the ids of the runs stay the same.
-    return claim if claim.measured is not None else replace(claim, measured=partial(_not_here, claim.needs))
-
-
-def _not_here(needs: str, case: Case, seed: int) -> Measured:
-    raise NotImplementedError(f"needs the extra {needs}")
 
 
 def largest_recorded_suite(claim: Claim, store: Store) -> str:
