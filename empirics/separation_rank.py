@@ -13,7 +13,7 @@ def piece_on(device: torch.device | str, case: Case, seed: int) -> Exact:
     """`separation_rank.exact.measured_piece` with the matrix on a device of PyTorch.
 
     >>> piece_on("cpu", Case(width=2, depth=2, heads=1, order=2), 0)
-    Exact(value=6, misses=0.0)
+    Exact(value=6, misses=0.0, truncated=False)
     """
     return rank_of_piece(case, seed, lambda matrix: torch.from_numpy(matrix).to(device))
 

@@ -351,7 +351,8 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = (lambda: attacked.measured(case, data["seed"])) if inside and attacked.measured else None
+        measure = attacked.measured
+        measured = (lambda: measure(case, data["seed"])) if inside and measure else None
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
     decision = _decision(attacked, case, value, changed=bool(weakened)) if value is not None else None

@@ -185,11 +185,12 @@ def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
 def mutations(judged: list[tuple[ClaimResult, list[Mutant]]], suite: str, hash_: str) -> str:
     """Which verdicts turn when a constant is changed, and why the survivors survive."""
     total = sum(len(found) for _, found in judged)
-    turned = sum(m.turned for _, found in judged for m in found)
+    fates = Counter(m.fate for _, found in judged for m in found)
     lines = ["# Mutations\n", "Every numeric constant of every statement is changed by one (fractions by one per cent),",
              "Min and Max, floor and ceiling are swapped, relations are turned round;",
              "the recorded values are judged again and proofs are run again.",
-             f"{turned} of {total} mutants turn a verdict (suite {suite}, manifest `{hash_}`). The survivors, with their reasons:\n"]
+             f"Of {total} mutants {fates['data']} turn a verdict by the data, {fates['proof']} only break a proof, {fates['undecided']} turn a HOLDS "
+             f"into UNDECIDED, {fates['survives']} survive (suite {suite}, manifest `{hash_}`). Those that turn no verdict, with the reason:\n"]
     for result, found in judged:
         survivors = [m for m in found if not m.turned]
         lines.append(f"- {_link(result)}: {len(found) - len(survivors)} of {len(found)} turn.")
