@@ -8,9 +8,8 @@ from depthlaw.theory.judgement import Verdict
 
 from .report import NOT_RUN, ClaimResult, verdict_name
 
-# Theorems before measurements before the arithmetic of printed numbers.
-_WEIGHTS = ("theorem", "measurement", "arithmetic")
-_READINGS = ("printed", "reported", "recalled", "universal", "derived")
+# Theorems before steps of their proofs, before measurements, before the arithmetic of printed numbers.
+_WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,9 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     ]
 
 
-def _order(result: ClaimResult) -> tuple[int, int]:
-    """By weight, and unlooked-for failures before known ones; the registry's order decides the rest."""
-    known = not result.unexpected
-    return _WEIGHTS.index(result.claim.weight), known * len(_READINGS) + _READINGS.index(result.claim.reading)
+def _order(result: ClaimResult) -> tuple[int, bool]:
+    """By weight, and what is unexpected before what is known; the registry's order decides the rest."""
+    return _WEIGHTS.index(result.claim.weight), not result.unexpected
 
 
 def reason(result: ClaimResult) -> str:

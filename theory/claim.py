@@ -32,7 +32,7 @@ ALONE = ("frontier", "gpu")
 Reading = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
-Weight = Literal["theorem", "measurement", "arithmetic"]
+Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 
 
 @dataclass(frozen=True)
@@ -87,8 +87,8 @@ class Claim:
         premises: keys of the claims that it rests on: CONDITIONAL unless each of them is PROVED or ARGUED.
         expected: what was expected before anything was measured.
         known: what is known since, where it differs: FAILS or UNDECIDED. A verdict that differs from both is unexpected.
-        weight: what it would mean if it were wrong: a "theorem" or a step of one; a published "measurement" or a fit to some; the
-            "arithmetic" of printed numbers. Findings are sorted by it.
+        weight: what it would mean if it were wrong: a "theorem"; a "step", such as a lemma of its proof or a detail of its construction;
+            a "measurement", published or ours, or a fit to some; the "arithmetic" of printed numbers. Findings are sorted by it.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is asked
             about. One process measures all cases that differ in them alone, so that it need not measure twice.
