@@ -195,6 +195,8 @@ GLOSSARY: dict[str, Term] = {
     "leaves": Term("n_1", "number of vertices of degree 1", "nonnegative integer"),
     "first_difference": Term("j^*", "least length at which the numbers of closed walks of two graphs differ"),
     "powers": Term(r"\#_{pow}", "powers of the adjacency matrix with a positive coefficient in the output"),
+    "unbroken_powers": Term(r"J_{pow}", "largest J for which each power A, A^2, ..., A^J of the adjacency matrix has a positive coefficient",
+                            "nonnegative integer"),
     "surviving_supports": Term(r"\#_{supp}", "extremal supports of weights that no labelling of two paths refutes", "nonnegative integer"),
     "row_distance": Term(r"r_{row}", "largest distance of two vertices whose output rows have positive product", "nonnegative integer"),
     "survivors": Term(r"\#_{surv}", "weights tried for which some threshold reads reachability off every graph tried", "nonnegative integer"),

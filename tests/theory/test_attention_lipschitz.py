@@ -67,3 +67,7 @@ def test_l2_jacobian_agrees_with_finite_differences():
 def test_top_eigenvalue_encloses_numpy():
     gram = [[Fraction(2), Fraction(1)], [Fraction(1), Fraction(3)]]
     assert abs(float(measured._top_eigenvalue(gram)) - np.linalg.eigvalsh(np.array(gram, dtype=float))[-1]) < 1e-12
+
+
+def test_an_aligned_value_matrix_attains_its_singular_value():
+    assert measured.value_contraction(Case(instance="aligned", tokens=3, width=2), 0).value == 1

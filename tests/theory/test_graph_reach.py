@@ -16,9 +16,11 @@ from depthlaw.theory.connectivity.graph_attention import graph
 from depthlaw.theory.connectivity.graph_reach import claims
 from depthlaw.theory.connectivity.graph_reach_measured import (
     first_difference,
+    forest_components,
     length_max,
     relu_powers,
     relu_stream,
+    relu_unbroken,
     row_reach,
     surviving_supports,
     survivors,
@@ -36,8 +38,11 @@ def test_quick_cases_hold(key: str) -> None:
 
 def test_what_is_printed_or_reported_fails_where_it_should() -> None:
     powers, lengths = CLAIMS["connectivity/relu_powers_reported"], CLAIMS["connectivity/log_depth_lengths_printed"]
-    assert {c.depth: judge(powers, c, powers.measured(c, 0)).verdict for c in powers.cases("quick")} == {
-        0: Verdict.HOLDS, 1: Verdict.FAILS, 2: Verdict.FAILS, 3: Verdict.FAILS}
+    assert {(c.start, c.depth): judge(powers, c, powers.measured(c, 0)).verdict for c in powers.cases("quick")} == {
+        ("A", 0): Verdict.HOLDS, **{("A", depth): Verdict.FAILS for depth in (1, 2, 3)},
+        **{("I A", depth): Verdict.HOLDS for depth in (0, 1, 2, 3)}}
+    # That every start must do is our hardening, so it does not head the refutations of theorems.
+    assert powers.reading == "universal"
     assert {c.depth: judge(lengths, c, lengths.measured(c, 0)).verdict for c in lengths.cases("quick")} == {
         29: Verdict.HOLDS, 32: Verdict.FAILS, 33: Verdict.HOLDS, 80: Verdict.FAILS}
 
@@ -53,6 +58,48 @@ def test_one_relu_layer_appends_a_cube() -> None:
 def test_powers_of_two_layers_by_hand() -> None:
     # h = [A, A^3], scores A^2 + A^6, output A^3 + A^7 and A^5 + A^9.
     assert [relu_powers(Case(depth=depth), 0).value for depth in (0, 1, 2)] == [1, 2, 5]
+    assert [relu_unbroken(Case(depth=depth), 0).value for depth in (0, 1, 2)] == [1, 1, 1]
+    # h = [I, A], scores I + A^2, output I + A^2 and A + A^3: even exponents up to 3^L - 1, odd ones up to 3^L.
+    assert [relu_unbroken(Case(depth=depth, start="I A"), 0).value for depth in (0, 1, 2, 3)] == [1, 3, 9, 27]
+
+
+def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert relu_powers(Case(depth=1, start="I A"), 0).value == -1
+    monkeypatch.setattr(graph_reach_measured, "_exponents", lambda case: {1, 2})
+    assert relu_powers(Case(depth=1), 0).value == -1
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="start='B'.*accepted are 'A', 'I A'"):
+        relu_powers(Case(depth=1, start="B"), 0)
+
+
+def test_the_stream_that_a_claim_starts_from_stands_in_its_words() -> None:
+    for name in ("relu_reach", "relu_powers", "relu_powers_reported", "nonnegative_weights_fail"):
+        assert "starts as A" in CLAIMS[f"connectivity/{name}"].words
+
+
+def test_weights_tried_differ_and_are_as_many_as_the_words_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    claim, seen, right = CLAIMS["connectivity/nonnegative_weights_fail"], [], graph_reach_measured._signed_output
+
+    def recorded(adjacency: Any, weights: Any) -> Any:
+        seen.append(tuple(tuple(w.ravel()) for w in weights))
+        return right(adjacency, weights)
+
+    monkeypatch.setattr(graph_reach_measured, "_signed_output", recorded)
+    for case in claim.cases("theory"):
+        seen.clear()
+        claim.measured(case, 0)
+        assert len(set(seen)) == case.trials
+        assert len(seen) == case.trials * case.labellings
+        assert str(case.trials) in claim.words
+    # Layers get kinds of their own: some choice is the identity below and something else above.
+    assert any(np.array_equal(np.reshape(low, (22, 22)), np.eye(22)) and not np.array_equal(np.reshape(high, (44, 44)), np.eye(44))
+               for low, high in seen)
+
+
+def test_a_cycle_breaks_the_count_of_a_forest() -> None:
+    control = CLAIMS["connectivity/forest_components"].must_fail
+    assert control.statement is None
+    assert forest_components(control.case, 0).value == 14  # not 20 - 7
 
 
 @given(st.integers(3, 40))

@@ -1,6 +1,7 @@
 """Parallel machines: the protocol against its capacity, the formula against integer logarithms, summaries of edges, the verdicts."""
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
+from depthlaw.theory.connectivity import parallel_computation_measured
 from depthlaw.theory.connectivity.parallel_computation import claims, rounds_per_layer
 from depthlaw.theory.connectivity.parallel_computation_measured import Machines, attention_rounds, edge_summaries, edges_min
 from depthlaw.theory.judgement import Verdict, judge
@@ -46,12 +48,43 @@ def test_the_protocol_computes_attention_within_the_printed_rounds(tokens: int, 
     assert attention_rounds(tokens, branching, np.random.default_rng(seed)) == rounds_per_layer(tokens, branching) - 3
 
 
-def test_a_full_machine_refuses() -> None:
+def test_a_machine_beyond_its_capacity_takes_more_rounds() -> None:
     machines = Machines(capacity=4)
-    machines.exchange([4], [4])
-    with pytest.raises(ValueError, match="its capacity is 4"):
-        machines.exchange([4], [5])
+    machines.exchange(Counter({(0, 0): 4}), Counter({(0, 1): 4}))
     assert machines.rounds == 1
+    machines.exchange(Counter({(0, 0): 4}), Counter({(0, 1): 5}))
+    assert machines.rounds == 3
+
+
+def test_the_way_down_is_executed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every machine but the token's own receives a query, a key and a value once, and sends its two sums once."""
+    sent: Counter[tuple[int, int]] = Counter()
+    received: Counter[tuple[int, int]] = Counter()
+
+    def recorded(machines: Machines, out: Counter[tuple[int, int]], into: Counter[tuple[int, int]]) -> None:
+        machines.rounds += 1
+        sent.update(out)
+        received.update(into)
+
+    monkeypatch.setattr(Machines, "exchange", recorded)
+    n = 7
+    attention_rounds(n, 3, np.random.default_rng(0))
+    assert sum(sent.values()) == sum(received.values()) == n * (n - 1) * (1 + 2 + 2)
+    assert all(received[i, j] >= 3 for i in range(n) for j in range(n) if i != j)
+
+
+def test_a_lost_message_on_the_way_down_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = parallel_computation_measured._levels
+    monkeypatch.setattr(parallel_computation_measured, "_levels", lambda tokens, branching: list(right(tokens, branching))[:-1])
+    with pytest.raises((KeyError, ArithmeticError)):
+        attention_rounds(8, 2, np.random.default_rng(0))
+
+
+def test_less_capacity_than_the_way_down_sends_fails() -> None:
+    for key, words in (("connectivity/mpc_rounds", 2), ("connectivity/mpc_rounds_printed", 1)):
+        claim = CLAIMS[key]
+        assert claim.must_fail.case.capacity == words
+        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0), force=True).verdict is Verdict.FAILS
 
 
 def test_edge_summaries_are_partitions() -> None:

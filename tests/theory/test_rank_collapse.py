@@ -303,3 +303,28 @@ def test_published_curve_is_the_prediction_at_its_layer():
     assert claim.measured is None
     assert claim.needs == "empirics"
     assert "neither a fit nor evidence for a rate" in claim.note
+
+
+# --- labels no stronger than the evidence -----------------------------------------------------------------------------------
+
+
+def test_figures_are_arithmetic_and_name_what_they_rest_on():
+    assert CLAIMS["equiangular_figures"].premises == ("rank_collapse/equiangular_sa",)
+    assert CLAIMS["equiangular_figures"].weight == CLAIMS["path_length_figures"].weight == "arithmetic"
+    assert "uniformly drawn path" in CLAIMS["path_length_figures"].words
+
+
+@pytest.mark.parametrize("name", ["unit_rows_basin", "distance_values", "layernorm_centred_rank"])
+def test_the_controls_miss_by_little_and_fail(name):
+    claim = CLAIMS[name]
+    control = claim.must_fail
+    assert control.case in claim.cases("quick")
+    assert judge(claim, control.case, claim.measured(control.case, 0)).verdict is Verdict.HOLDS
+    assert judge(dataclasses.replace(claim, statement=control.statement), control.case, claim.measured(control.case, 0)).verdict is Verdict.FAILS
+
+
+def test_the_constant_four_of_the_l2_bound_is_not_tested_as_the_note_says():
+    claim = CLAIMS["l2_attention_infinity"]
+    found = [(float(claim.measured(c, 0).high), float(claim.predict(c)), c.width) for c in claim.cases("theory")]
+    assert f"1/{min(bound / norm for norm, bound, _ in found):.2f}" in claim.note
+    assert all(norm <= 3 / 4 * (bound - width**-0.5) + width**-0.5 for norm, bound, width in found)

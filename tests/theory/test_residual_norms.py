@@ -102,3 +102,10 @@ def test_order_of_expressions_is_decided_by_algebra():
     x = sympy.Symbol("x", positive=True)
     assert measured.at_least(x**2 + x, x)
     assert not measured.at_least(x, x**2)  # false for large x, and not decided by sign alone
+
+
+def test_the_centred_rank_is_not_the_rank_of_the_tokens():
+    """e + 1 and 2e + 3 span a plane; without their feature means they span a line, before and after."""
+    case = Case(instance="shifted", centred_rank=1)
+    assert measured.rank(measured.token_set(case)) == 2
+    assert measured.centred_rank_after(case, 0).value == 1

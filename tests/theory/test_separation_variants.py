@@ -3,11 +3,12 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Case, at
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net
 from depthlaw.theory.separation_rank.measured import measured_rank
 from depthlaw.theory.separation_rank.variants import (
+    claims,
     measured_catalecticant,
     measured_parts,
     measured_path_defect,
@@ -71,3 +72,11 @@ def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():
     free, bound = (measured_rank(Case(width=3, depth=2, heads=1, tokens=6, inputs=50, **more), 0) for more in ({}, {"input_rank": 2}))
     assert (free.value, bound.value) == (49, 18)
     assert (free.misses, bound.misses) == (50 * 25 / (2**31 - 1), 50 * (25 + 9) / (2**31 - 1))
+
+
+def test_the_control_of_the_residual_bound_is_off_by_one():
+    claim = next(c for c in claims() if c.key == "separation_rank/residual_upper")
+    case = claim.must_fail.case
+    assert case in claim.cases("quick")
+    assert claim.predict(case) - at(claim.must_fail.statement.rhs, case) == 1
+    assert claim.measured(case, 0).value == claim.predict(case)

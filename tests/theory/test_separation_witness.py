@@ -2,13 +2,15 @@
 import dataclasses
 import math
 
+import flint
+import numpy as np
 import pytest
 import sympy
 
 from depthlaw.theory.claim import Case
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.separation_rank import deep_upper_bound
+from depthlaw.theory.separation_rank import deep_upper_bound, witness_measured
 from depthlaw.theory.separation_rank.measured import certified_rank, coordinate_net, linear_forms, measured_rank
 from depthlaw.theory.separation_rank.witness import FIRST_VIOLATION, claims
 from depthlaw.theory.separation_rank.witness_measured import (
@@ -51,6 +53,74 @@ def test_fewer_heads_multiply_on_a_block():
     assert len(set(linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
     assert certified_rank(net).value == 10 * 4 * 2
     assert measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value >= certified_rank(coordinate_net(4, 2, heads=2)).value
+
+
+@pytest.mark.parametrize(("slope", "found"), [(5, 1), (6.5, 0), (9, 0)])
+def test_the_growth_of_the_bound_decides_whether_a_conflict_is_looked_for(monkeypatch, slope, found):
+    """Six forms at width 3: with a bound of another slope than 2 d + 1 = 7 the measurement comes out otherwise."""
+    monkeypatch.setattr(witness_measured, "_recalled", lambda d, depth: flint.arb(100.5 + slope * depth))
+    assert measured_conflict(Case(width=3, heads=3), 0).value == found
+
+
+def test_a_search_without_end_is_an_error(monkeypatch):
+    monkeypatch.setattr(witness_measured, "_DEEPEST", 20)
+    with pytest.raises(ArithmeticError, match="no violation up to depth 20, and none excluded"):
+        measured_first_violation(Case(width=4, heads=4), 0)
+
+
+def test_depths_count_from_the_threshold_on():
+    for name in ("first_violation", "conflict_one_head", "conflict_heads"):
+        assert "L > log_3 d_x" in CLAIMS[name].words
+    one = CLAIMS["conflict_one_head"]
+    assert one.kind == "threshold"
+    assert "If" not in one.words.split()
+
+
+@pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
+def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
+    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2, "weights": "coordinate"}
+    case = Case(**shape, inputs=2 * rank)
+    assert case in CLAIMS["product_lower_bound"].cases("quick")
+    # By values at random inputs, not by the product of exponents.
+    assert measured_rank(case, 0).value == rank == measured_rank(Case(**shape), 0).value
+    assert measured_rank(Case(**shape, inputs=rank // 2), 0).truncated
+
+
+def test_the_rank_modulo_a_prime_is_that_of_the_reduced_net(monkeypatch):
+    primes, right = [], witness_measured.value_matrix
+
+    def recorded(net, left, other):
+        primes.append(net.prime)
+        values = right(net, left, other)
+        # The reduction of the integer values and the modular recursion are the same ring homomorphism.
+        seen.append(values % 5)
+        return values
+
+    seen: list = []
+    monkeypatch.setattr(witness_measured, "value_matrix", recorded)
+    measured_rank_loss(Case(width=2, depth=2, heads=2, minor_size=6, prime=5), 0)
+    assert primes == [None, 5]
+    assert (seen[0] == seen[1]).all()
+
+
+def test_a_wrong_recursion_modulo_the_prime_is_noticed(monkeypatch):
+    """At two heads and depth 2 the rank is 17; values that are no polynomials of the tokens have full rank 18."""
+    claim, right = CLAIMS["finite_field"], witness_measured.value_matrix
+    case = Case(width=2, depth=2, heads=2, minor_size=18, prime=2**31 - 1)
+    assert case in claim.cases("quick")
+
+    def wrong(net, left, other):
+        values = right(net, left, other)
+        return values if net.prime is None else (values + np.eye(len(values), dtype=np.int64)) % net.prime
+
+    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS
+    monkeypatch.setattr(witness_measured, "value_matrix", wrong)
+    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
+
+
+def test_a_minor_is_zero_or_a_form_for_all_inputs():
+    assert CLAIMS["minor_degree"].quantifier == "all"
+    assert CLAIMS["minor_degree"].source.key == "depthlaw"
 
 
 def test_small_primes_lose_rank():

@@ -119,3 +119,10 @@ def test_integrals_do_not_depend_on_what_was_integrated_before():
         for n in range(1, 40):
             measured_by.kernel_by_integral(flint.arb(n) / 40)
     assert [claim.measured(case, 0) for case in cases] == before
+
+
+def test_the_reference_run_is_arithmetic_on_the_maps_of_the_paper():
+    claim = CLAIMS["reference_first_layer"]
+    assert claim.weight == "arithmetic"
+    assert "maps of (q, p)" in claim.words
+    assert "sigma_v^2 = 1" in claim.words

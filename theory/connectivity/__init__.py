@@ -305,9 +305,10 @@ def _cycle_claims() -> Iterator[Claim]:
               "2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.",
         statement=Eq(length, 2 * 3**L), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived", kind="threshold",
         quantifier="all", measured=_told_apart, grid=grid,
-        must_fail=Twin(Case(depth=2, longest=24), "rows differ as soon as walks meet on the far side of an m-cycle", Eq(length, 3**L)),
-        note="From m = 2 3^L + 1 on both graphs look like a line from every vertex. It decides cycles, not connectivity. It is no statement "
-             "about supports: the integers in the rows are compared. 'All entries are positive' stops at m = 3^L (connectivity/reach). "
+        must_fail=Twin(Case(depth=2, longest=24), "m = 3^L is where the entries stop to tell; the rows go on to twice that", Eq(length, 3**L)),
+        note="From m = 2 3^L + 1 on both graphs look like a line from every vertex. Up to there the "
+             "numbers of positive entries in a row already differ, min(2m, 2 3^L + 1) and min(m, 2 3^L + 1). It decides cycles, not "
+             "connectivity. 'All entries are positive' stops at m = 3^L (connectivity/reach). "
              "paccagnella, a student report, sees the same factor of two with a cosine read-out.")
 
 

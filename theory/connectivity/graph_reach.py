@@ -41,22 +41,25 @@ def _relu_claims() -> Iterator[Any]:
     L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
     yield Claim(
         key="connectivity/relu_reach", title="L layers of ReLU attention with identity weights reach exactly 3^L",
-        words="For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h on A + I, its output appended to the "
-              "stream, has after L layers a positive sum of blocks exactly for the pairs at distance at most min(3^L, D).",
+        words="For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h, its output appended to a stream that "
+              "starts as A + I alone, has after L layers a positive sum of blocks exactly for the pairs at distance at most min(3^L, D).",
         statement=Eq(reached, Min(3**L, D)), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="construction",
         quantifier="all", measured=relu_reach, grid=_FAMILIES,
         must_fail=Twin(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2", Eq(reached, Min(2**L, D))),
         note="Executed in rational numbers, on another network than connectivity/reach: a growing stream, scores divided by n. With "
-             "identity weights no score is negative, so ReLU never cuts. The theorem itself was not read.")
+             "identity weights no score is negative, so ReLU never cuts. The theorem itself was not read; reported stream widths 2^(l+1) n "
+             "may mean a stream that starts as two blocks (connectivity/relu_powers_reported).")
+    grid = {"quick": (Case(depth=1, trials=12, labellings=12),),
+            "theory": (Case(depth=1, trials=60, labellings=40), Case(depth=2, trials=24, labellings=6))}
+    one, two = ((" and ".join(str(c.trials) for suite in grid.values() for c in suite if c.depth == depth)) for depth in (1, 2))
     yield Claim(
         key="connectivity/nonnegative_weights_fail", title="no non-negative weights tried read off distance 3^L + 1",
-        words="For every choice of non-negative weights of L layers of ReLU attention there is a graph of diameter 3^L + 1 on which the "
-              "model errs; here, of many weights, none lets a threshold on the sum of blocks read off reachability in all labellings of "
-              "two paths.",
+        words="Reported: for every choice of non-negative weights of L layers of ReLU attention there is a graph of diameter 3^L + 1 on "
+              f"which the model errs. Tested, on a stream that starts as A: of {one} different weights at depth 1 and {two} at depth 2, none "
+              "lets one threshold on the sum of blocks read off reachability in two paths of that diameter, in every labelling drawn.",
         statement=Eq(symbol("survivors"), 0), source=Source("ye2025", "Theorem 4.5", _YE), reading="reported", kind="upper",
         quantifier="all", measured=survivors(),
-        grid={"quick": (Case(depth=1, trials=12, labellings=12),), "theory": (Case(depth=1, trials=60, labellings=40),
-                                                                             Case(depth=2, trials=6, labellings=6))},
+        grid=grid,
         must_fail=Twin(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works", measured=survivors(longest=0)),
         note="Sampled weights support the theorem and do not prove it; for one layer connectivity/nonnegative_one_layer covers all. The "
              "graph tried has two components, so that answering yes everywhere fails too.")
@@ -76,27 +79,31 @@ def _power_claims() -> Iterator[Any]:
 
     from ..claim import Claim, Source, Twin
     from ..glossary import symbol
-    from .graph_reach_measured import relu_powers
+    from .graph_reach_measured import relu_powers, relu_unbroken
 
-    L, powers = symbol("depth"), symbol("powers")
-    shared: dict[str, Any] = {"quantifier": "all", "measured": relu_powers,
-                               "grid": {"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))}}
+    L, powers, unbroken = symbol("depth"), symbol("powers"), symbol("unbroken_powers")
+    starts = ("A", "I A")
     yield Claim(
         key="connectivity/relu_powers_reported", title="the output holds every power A^j with j <= 3^L",
-        words="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix with self-loops has a "
-              "positive coefficient in the stream after L layers of ReLU attention.",
-        statement=Ge(powers, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="lower", known="FAILS",
-        must_fail=Twin(Case(depth=0), "A alone is one of two", Ge(powers, 3**L + 1)),
-        note="The stream holds odd powers only: connectivity/relu_powers. The reach is 3^L all the same, since self-loops make the "
-             "support of A^j grow with j. The theorem itself was not read.", **shared)
+        words="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix A with self-loops has a "
+              "positive coefficient in the stream after L layers of ReLU attention, whether the stream starts as A or as [I, A].",
+        statement=Ge(unbroken, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="universal", kind="lower", known="FAILS",
+        quantifier="all", measured=relu_unbroken,
+        grid={"quick": Case.grid(start=starts, depth=(0, 1, 2, 3)), "theory": Case.grid(start=starts, depth=(4, 5))},
+        must_fail=Twin(Case(start="I A", depth=1), "the degree of the stream is 3^L", Ge(unbroken, 3**L + 1)),
+        note="That the start does not matter is our hardening; the theorem was not read. The sentence holds for a stream that starts as "
+             "[I, A], which the reported width 2^(l+1) n means if l counts finished layers. It fails for one that starts as A, which holds "
+             "odd powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support of A^j grows with j.")
     yield Claim(
         key="connectivity/relu_powers", title="the output holds exactly the (3^L + 1)/2 odd powers of A",
-        words="For every L, with identity weights, the powers A^j with a positive coefficient in the stream after L layers of ReLU "
-              "attention are those with odd j <= 3^L.",
+        words="For every L, with identity weights, the blocks of the stream after L layers of ReLU attention, as polynomials in A on a "
+              "stream that starts as A, hold exactly the powers A^j with odd j <= 3^L, (3^L + 1)/2 of them.",
         statement=Eq(powers, (3**L + 1) / 2), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.3"), reading="derived",
-        kind="identity",
-        must_fail=Twin(Case(depth=1), "every power", Eq(powers, 3**L)),
-        note="A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd.", **shared)
+        kind="identity", quantifier="all", measured=relu_powers,
+        grid={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
+        must_fail=Twin(Case(depth=2, start="I A"), "a stream that starts as [I, A] holds even powers too"),
+        note="A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd. Measured is the number of powers if "
+             "they are the first odd ones, otherwise -1.")
 
 
 def _row_claim() -> Any:
@@ -196,17 +203,17 @@ def _shortcut_claims() -> Iterator[Any]:
         key="connectivity/forest_components", title="a forest has n - |E| components: counting edges decides",
         words="Every forest with n vertices and |E| edges has n - |E| components, so that a count of edges answers 'connected?' without "
               "any path.",
-        statement=Eq(parts, n - edges), measured=forest_components,
+        statement=Eq(parts, n - edges), measured=forest_components, assumes={"no cycle": lambda c: not c.get("closed", False)},
         grid={"quick": (*Case.grid(vertices=20, edges=(0, 7, 19)), *Case.grid(vertices=(1, 2), edges=0)),
               "theory": Case.grid(vertices=200, edges=(1, 100, 199))},
-        must_fail=Twin(Case(vertices=20, edges=7), "one more for the first", Eq(parts, n - edges + 1)),
+        must_fail=Twin(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
         note="A hazard when chains or trees are used as data. The same count says nothing about cycles.", **shared)
     yield Claim(
         key="connectivity/path_leaves", title="a union of paths has two vertices of degree 1 per component",
-        words="Every union of c paths of at least two vertices has 2c vertices of degree 1, so that one layer of counting answers "
-              "'connected?'.",
+        words="Every union of c paths of at least two vertices has 2c vertices of degree 1.",
         statement=Eq(leaves, 2 * parts), measured=path_leaves, grid={"quick": Case.grid(components=(1, 2, 5, 12))},
-        must_fail=Twin(Case(components=5), "one end per path", Eq(leaves, parts)), **shared)
+        must_fail=Twin(Case(components=5), "one end per path", Eq(leaves, parts)),
+        note="So a count of degrees answers 'connected?' on such data, without any path.", **shared)
     yield Claim(
         key="connectivity/cycles_same_counts", title="closed walks shorter than m do not tell the cycles apart",
         words="For every m >= 3, one 2m-cycle and two m-cycles have equally many closed walks of every length below m, and not of length "

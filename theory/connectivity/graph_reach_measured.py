@@ -12,13 +12,13 @@ from .graph_attention import Array, clipped_states, distances, graphs, layer_at
 
 if TYPE_CHECKING:
     import networkx as nx
-    from flint import fmpq_mat, fmpq_poly
+    from flint import fmpq_mat
 
 
 def relu_stream(g: nx.Graph, depth: int) -> list[fmpq_mat]:
     """Blocks of width n after L layers of ReLU attention (1/n) ReLU(h h^T) h, W = I, whose output is APPENDED to the stream h. Exact.
 
-    The input is the adjacency matrix with self-loops, so after L layers the stream holds 2^L blocks.
+    The stream starts as one block, the adjacency matrix with self-loops, so after L layers it holds 2^L blocks.
 
     >>> import networkx as nx
     >>> len(relu_stream(nx.path_graph(3), 2))
@@ -67,22 +67,42 @@ def _radius(case: Case, seed: int, seen_by: Callable[[nx.Graph], Array]) -> Exac
 
 
 def relu_powers(case: Case, seed: int) -> Exact:
-    """Exponents j with a positive coefficient of A^j in some block of the stream, by running the network on polynomials in A."""
+    """How many powers of A occur, if they are the first odd ones A, A^3, A^5, ...; otherwise -1."""
+    found = _exponents(case)
+    return Exact(len(found) if found == set(range(1, 2 * len(found), 2)) else -1)
+
+
+def relu_unbroken(case: Case, seed: int) -> Exact:
+    """The largest J for which each of A, A^2, ..., A^J occurs."""
+    found = _exponents(case)
+    return Exact(next(j for j in count(1) if j not in found) - 1)
+
+
+def _exponents(case: Case) -> set[int]:
+    """Exponents j with a positive coefficient of A^j in some block of the stream, by running the network on polynomials in A.
+
+    The stream starts as A, or as the two blocks I and A where the case says start="I A".
+    """
     from flint import fmpq_poly
 
-    blocks: list[fmpq_poly] = [fmpq_poly([0, 1])]
+    starts = {"A": [fmpq_poly([0, 1])], "I A": [fmpq_poly([1]), fmpq_poly([0, 1])]}
+    start = case.get("start", "A")
+    if start not in starts:
+        raise ValueError(f"start={start!r}: accepted are {', '.join(map(repr, starts))}")
+    blocks = starts[start]
     for _ in range(case.depth):
         scores = fmpq_poly([0])
         for block in blocks:
             scores = scores + block * block
         blocks = [*blocks, *(scores * block for block in blocks)]
-    return Exact(len({j for block in blocks for j, c in enumerate(block.coeffs()) if c > 0}))
+    return {j for block in blocks for j, c in enumerate(block.coeffs()) if c > 0}
 
 
 def survivors(longest: int = 1) -> Callable[[Case, int], Exact]:
     """Non-negative weights tried for which one threshold on the output reads off reachability on every labelled graph tried.
 
-    The graphs are two paths of diameter 3^L + `longest` each, in random labellings; the read-out adds up all blocks.
+    The graphs are two paths of diameter 3^L + `longest` each, in random labellings; the read-out adds up all blocks. The first choice of
+    weights is the identity in every layer; no choice is tried twice.
     """
     def measured(case: Case, seed: int) -> Exact:
         rng = case.rng(seed)
@@ -92,9 +112,13 @@ def survivors(longest: int = 1) -> Callable[[Case, int], Exact]:
         adjacency = np.kron(np.eye(2, dtype=int), half).astype(object)
         together = np.kron(np.eye(2, dtype=int), np.ones_like(half)) > 0
         labellings = [rng.permutation(n) for _ in range(case.labellings)]
-        alive = 0
-        for trial in range(case.trials):
-            weights = [_weight(n * 2**layer, trial, rng) for layer in range(case.depth)]
+        alive, tried = 0, set()
+        while len(tried) < case.trials:
+            weights = [_weight(n * 2**layer, int(rng.integers(6)) if tried else 0, rng) for layer in range(case.depth)]
+            name = tuple(tuple(weight.ravel()) for weight in weights)
+            if name in tried:
+                continue
+            tried.add(name)
             outputs = [_signed_output(adjacency[np.ix_(p, p)], weights) for p in labellings]
             joined = [together[np.ix_(p, p)] for p in labellings]
             least = min(out[same].min() for out, same in zip(outputs, joined, strict=True))
@@ -124,14 +148,14 @@ def surviving_supports(case: Case, seed: int) -> Exact:
     return Exact(alive)
 
 
-def _weight(size: int, trial: int, rng: np.random.Generator) -> Any:
-    """Non-negative integer weights: identity, diagonal, identity plus one entry, sparse, dense, constant, in turn."""
+def _weight(size: int, kind: int, rng: np.random.Generator) -> Any:
+    """Non-negative integer weights of kind 0 to 5: identity, diagonal, identity plus one entry, sparse, dense, constant."""
     eye = np.eye(size, dtype=int)
     lone = np.zeros((size, size), dtype=int)
     lone[rng.integers(size), rng.integers(size)] = 1
     kinds = [eye, eye * rng.integers(0, 3, size), 5 * eye + lone, rng.integers(0, 30, (size, size)) // 29, rng.integers(0, 4, (size, size)),
              np.ones((size, size), dtype=int)]
-    return kinds[trial % len(kinds)].astype(object)
+    return kinds[kind].astype(object)
 
 
 def _signed_output(adjacency: Any, weights: list[Any]) -> Any:
@@ -147,14 +171,21 @@ def _signed_output(adjacency: Any, weights: list[Any]) -> Any:
 
 
 def forest_components(case: Case, seed: int) -> Exact:
-    """Components of a random forest, found by search: a random tree from which edges are removed at random."""
+    """Components of a random forest, found by search: a random tree from which edges are removed at random.
+
+    A case with closed=True has as many edges, but one of them closes a cycle: one tree edge more is removed.
+    """
     import networkx as nx
 
     rng = case.rng(seed)
     tree = nx.random_labeled_tree(case.vertices, seed=int(rng.integers(2**31)))
     edges = list(tree.edges)
-    for at in rng.permutation(len(edges))[: len(edges) - case.edges]:
+    closed = bool(case.get("closed", False))
+    for at in rng.permutation(len(edges))[: len(edges) - case.edges + closed]:
         tree.remove_edge(*edges[at])
+    if closed:
+        part = max(nx.connected_components(tree), key=len)
+        tree.add_edge(*next(iter(nx.non_edges(tree.subgraph(part)))))
     return Exact(nx.number_connected_components(tree))
 
 

@@ -67,18 +67,19 @@ def _round_claims() -> Iterator[Any]:
     yield Claim(
         key="connectivity/mpc_rounds_printed", title="machines simulate a layer in 2 ceil(log_b N) + 3 rounds",
         words="For every N and b, N^2 machines of s words, b = floor(s/(4 m H)), simulate one attention layer on N tokens exactly in at "
-              "most 2 ceil(log_b N) + 3 rounds.",
+              "most 2 ceil(log_b N) + 3 rounds. Executed for one head of width 1 with weights 2^(q k).",
         statement=Le(used, 2 * levels + 3), source=Source("sanford2024", "Theorem C.1", _SANFORD), reading="printed", kind="construction",
-        must_fail=Twin(Case(tokens=8, branching=2), "one pass over a tree is not enough", Le(used, levels + 1)),
-        note="Executed is the shorter protocol of connectivity/mpc_rounds, which shows the printed bound, not the printed protocol; H = m = 1 and "
-             "exact weights 2^(q k), every message counted against the capacity.", **shared)
+        must_fail=Twin(Case(tokens=8, branching=2, capacity=1), "machines that send and receive one word in a round need 15"),
+        note="Executed is the shorter protocol of connectivity/mpc_rounds, which shows the printed bound, not the printed protocol. A word "
+             "holds one number, however large.", **shared)
     yield Claim(
         key="connectivity/mpc_rounds", title="two passes over a tree, 2 ceil(log_b N) rounds, are enough",
         words="For every N and b, N^2 machines of 4b words simulate one attention layer with one head of width 1 on N tokens exactly in "
-              "2 ceil(log_b N) rounds: queries, keys and values go down, sums go up.",
+              "2 ceil(log_b N) rounds, for weights 2^(q k): queries, keys and values go down, sums go up.",
         statement=Eq(used, 2 * levels), source=Source("depthlaw", after + "Theorem C.1"), reading="derived", kind="construction",
-        must_fail=Twin(Case(tokens=8, branching=2), "as printed", Eq(used, 2 * levels + 3)),
-        note="The root of each tree is the token's own machine, which saves the printed three rounds.", **shared)
+        must_fail=Twin(Case(tokens=8, branching=2, capacity=2), "less than the 3 words that the way down sends in a round"),
+        note="The root of each tree is the token's own machine, which saves the printed three rounds. Executed message by message: what a "
+             "machine sends it has received, and its words in a round are counted. A word holds one number, however large.", **shared)
     yield Claim(
         key="connectivity/mpc_depth_exponent", title="rounds per layer depend on exponents only: ceil((1 + alpha)/(delta' - delta))",
         words="For every alpha >= 0 and 0 < delta' - delta < 1, and every N for which the powers are whole, a tree of branching "

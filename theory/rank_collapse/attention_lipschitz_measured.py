@@ -64,10 +64,19 @@ def relu_contraction(case: Case, seed: int) -> Exact:
     return Exact(squared_distance([[max(v, Fraction(0)) for v in row] for row in H]) / squared_distance(H))
 
 
-def value_contraction(case: Case, seed: int) -> Ball:
-    """d_M(HW)^2 / (s^2 d_M(H)^2), s the largest singular value of a random W."""
+def value_contraction(case: Case, seed: int) -> Exact | Ball:
+    """d_M(HW)^2 / (s^2 d_M(H)^2), s the largest singular value of W.
+
+    `aligned` has a diagonal W, whose s is its largest entry, and tokens that are multiples of the unit vector of that entry; `random` a
+    random W, whose s is enclosed.
+    """
     from .measured import arb_of
 
+    if case.instance == "aligned":
+        diagonal = [Fraction(1 + i) for i in range(case.width)]
+        W = [[v if i == j else Fraction(0) for j in range(case.width)] for i, v in enumerate(diagonal)]
+        H = [[*[Fraction(0)] * (case.width - 1), Fraction(i * i)] for i in range(case.tokens)]
+        return Exact(squared_distance(product(H, W)) / (max(diagonal) ** 2 * squared_distance(H)))
     H, W = random_matrix(case, case.tokens, case.width), random_matrix(case, case.width, case.width, 1)
     gram = product([list(column) for column in zip(*W, strict=True)], W)
     return Ball.of(arb_of(squared_distance(product(H, W)) / squared_distance(H)) / _top_eigenvalue(gram))

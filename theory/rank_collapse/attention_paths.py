@@ -140,11 +140,11 @@ def _figures_claim() -> Claim:
     values = Piecewise(*((entry[-1], Eq(item, i)) for i, entry in enumerate(table, start=1)))
     return Claim(
         key="rank_collapse/path_length_figures", title="path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T",
-        words="BERT-base (12 layers, 12 heads): mean length 11.077, P(12) = 0.3827, P(at most 6) = 1.27e-4; means: BERT-large (24, 16) "
-              "22.59, "
-              "GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The statement holds the rounded digits.",
+        words="Lengths of a uniformly drawn path, attention heads and skips only (no MLP): BERT-base (12 layers, 12 heads): mean 11.077, "
+              "P(12) = 0.3827, P(at most 6) = 1.27e-4; means: BERT-large (24, 16) 22.59, GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The "
+              "statement holds the rounded digits.",
         statement=Eq(figure, values), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.path_figure, grid={"quick": cases},
+        kind="identity", quantifier="all", measured=measured_by.path_figure, grid={"quick": cases}, weight="arithmetic",
         must_fail=Twin(cases[0], "a mean of 11.08 in the same digits", statement=Eq(figure, values + 3)))
 
 

@@ -114,8 +114,10 @@ def _figures_claim() -> Claim:
               "rounded digits.",
         statement=Eq(figure, values), source=Source("depthlaw", "theory/rank_collapse/clustering.py, from geshkovski2023perspective"),
         reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.cosine_figure, grid={"quick": cases},
-        note="The equation is separable: the time to a cosine is an integral that arb encloses rigorously.",
+        kind="identity", quantifier="all", measured=measured_by.cosine_figure, grid={"quick": cases}, weight="arithmetic",
+        premises=("rank_collapse/equiangular_sa",),
+        note="Measured is the equation of the premise, not 16 tokens: it is separable, and the time to a cosine is an integral that arb "
+             "encloses rigorously.",
         must_fail=Twin(cases[0], "the last digit off by one", statement=Eq(figure, values + 1)))
 
 

@@ -193,10 +193,10 @@ def _layer_norm_claims() -> Iterator[Claim]:
              "fails in both directions: u and 2u become equal, and three tokens on a line become independent.",
         must_fail=Twin(hulls[0], "one more", statement=Eq(after, before + 1)))
     ranks = (Case(instance="simplex", centred_rank=3), Case(instance="multiples", centred_rank=1),
-             Case(instance="collinear", centred_rank=2))
+             Case(instance="collinear", centred_rank=2), Case(instance="shifted", centred_rank=1))
     yield Claim(
         key="rank_collapse/layernorm_centred_rank", title="layer normalisation keeps the rank of the centred tokens",
-        words="For all tokens with positive deviations, LN without bias, D^-1 X (I - 11^T/d), has the rank of X (I - 11^T/d).",
+        words="For all tokens with positive deviations, LN without gain and bias, D^-1 X (I - 11^T/d), has the rank of X (I - 11^T/d).",
         statement=Eq(rank_after, rank), source=Source("depthlaw", "theory/rank_collapse/residual_norms.py, LN as row scaling"), reading="derived",
         kind="identity", quantifier="all", measured=measured_by.centred_rank_after, grid={"quick": ranks},
         note="Matrix rank is blind to collapse in direction: u and 2u have rank one before and after, and are equal after.",

@@ -137,7 +137,7 @@ def range_ratio(case: Case, seed: int) -> Exact:
 
 
 def token_set(case: Case) -> Matrix:
-    """Tokens of width 4 with zero feature mean and rational standard deviations."""
+    """Tokens of width 4 with rational standard deviations, and with zero feature mean except for `shifted`: e + 1 and 2e + 3, e of mean 0."""
     e, f, g = ([Fraction(v) for v in row] for row in ((1, 1, -1, -1), (1, -1, 1, -1), (1, -1, -1, 1)))
 
     def add(a: Fraction, b: Fraction) -> list[Fraction]:
@@ -145,6 +145,8 @@ def token_set(case: Case) -> Matrix:
 
     if case.instance == "multiples":
         return [add(Fraction(c), Fraction(0)) for c in (1, 2)]
+    if case.instance == "shifted":
+        return [[v + 1 for v in e], [2 * v + 3 for v in e]]
     if case.instance == "collinear":
         return [add(Fraction(1), t) for t in (Fraction(0), Fraction(3, 4), Fraction(4, 3))]
     return [e, [2 * v for v in f], [3 * v for v in g]]
@@ -183,10 +185,11 @@ def affine_rank_after(case: Case, seed: int) -> Exact:
 
 
 def centred_rank_after(case: Case, seed: int) -> Exact:
-    """Rank after layer normalisation; refused when the case names a wrong one before."""
+    """Rank after layer normalisation; refused when the case names a wrong rank of the centred tokens before."""
     tokens = token_set(case)
-    if rank(tokens) != case.centred_rank:
-        raise ValueError(f"the tokens of [{case}] have rank {rank(tokens)}")
+    centred = [[v - sum(row, Fraction(0)) / len(row) for v in row] for row in tokens]
+    if rank(centred) != case.centred_rank:
+        raise ValueError(f"the centred tokens of [{case}] have rank {rank(centred)}")
     return Exact(rank(layer_norm(tokens)))
 
 

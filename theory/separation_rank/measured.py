@@ -237,7 +237,8 @@ def measured_rank(case: Case, seed: int) -> Exact:
 
     A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a lower bound only. `residual=True`
     adds residual connections, and `input_rank` draws the tokens from a random subspace. `weights=coordinate` are those of `coordinate_net`,
-    `weights=graded` those of `leading_monomial.graded_net`.
+    whose rank is that of a product of forms, or with `inputs` that of their value matrix at so many random inputs on each side.
+    `weights=graded` are those of `leading_monomial.graded_net`.
     """
     if case.get("weights") == "graded":
         if (case.width, case.heads) != (4, 2) or case.tokens < 10:
@@ -246,8 +247,18 @@ def measured_rank(case: Case, seed: int) -> Exact:
     if case.get("weights") == "coordinate":
         if case.width % case.heads or case.tokens < 2 * case.width + 2:
             raise ValueError(f"[{case}]: the explicit weights need heads that divide width and at least 2 width + 2 tokens")
+        if case.get("inputs"):
+            return _rank_at_inputs(coordinate_net(case.width, case.depth, PRIME, case.heads), case, seed)
         return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
     return _random_rank(case, seed)
+
+
+def _rank_at_inputs(net: AttentionNet, case: Case, seed: int) -> Exact:
+    """The rank modulo PRIME of the values of a net at random inputs, a lower bound on its separation rank."""
+    rng = case.rng(seed)
+    left, right = (random_tokens(rng, net, case.inputs, case.tokens // 2) for _ in range(2))
+    found = rank_mod(value_matrix(net, left, right))
+    return Exact(found, misses=1.0, truncated=found == case.inputs)
 
 
 @lru_cache(maxsize=1024)

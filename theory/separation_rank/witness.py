@@ -46,10 +46,10 @@ def _minor_claims() -> Iterator[Claim]:
     degree = 2 * R * (3**L - 1)
     yield Claim(
         key="separation_rank/minor_degree", title="a minor is a form in the weights",
-        words="For all inputs and almost all weights, an R x R minor of the values of an output coordinate is a form of degree 4 C(L) R "
-              "= 2 R (3^L - 1) in the weights, unless it is the zero polynomial.",
-        statement=Eq(symbol("minor_degree"), degree), source=Source("cohen2016", "Lemma 5, here for attention"), reading="derived",
-        kind="identity", quantifier="almost every", measured=measured_by.measured_minor_degree,
+        words="For all inputs, an R x R minor of the values of an output coordinate, as a polynomial in the weights, is 0 or a form of "
+              "degree 4 C(L) R = 2 R (3^L - 1).",
+        statement=Eq(symbol("minor_degree"), degree), source=Source("depthlaw", "after cohen2016, Lemma 5"), reading="derived",
+        kind="identity", quantifier="all", measured=measured_by.measured_minor_degree,
         grid={"quick": (*Case.grid(width=2, depth=1, heads=(1, 2), minor_size=(1, 2, 3)), Case(width=2, depth=2, heads=1, minor_size=2)),
               "theory": (*Case.grid(width=2, depth=(2, 3), heads=2, minor_size=(2, 3)),)},
         must_fail=Twin(Case(width=2, depth=1, heads=1, minor_size=2), "one weight per node in place of four",
@@ -86,9 +86,11 @@ def _finite_field_claim() -> Claim:
         quantifier="all", measured=measured_by.measured_rank_loss,
         grid={"quick": (*Case.grid(width=2, depth=2, heads=(1, 2), minor_size=18, prime=(2, 3, 5, 2**31 - 1)),
                         *Case.grid(width=3, depth=(1, 2), heads=1, minor_size=12, prime=(2, 7, 2**31 - 1)))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, minor_size=18, prime=2), "a prime below the degree loses rank: no equality",
+        must_fail=Twin(Case(width=2, depth=2, heads=1, minor_size=18, prime=2), "a prime as small as 2 loses rank: no equality",
                        statement=symbol("rank_loss") <= 0),
-        note="Small primes lose much of the rank: binomial factors vanish when p <= C(L). That is why ranks are taken modulo 2^31 - 1.")
+        note="Small primes lose rank: inputs and weights coincide modulo p, powers coincide (x^p = x), and binomial factors vanish for "
+             "p <= C(L). 2^31 - 1 avoids all three in these cases. The rank modulo p is that of the net reduced modulo p, by its own token "
+             "recursion.")
 
 
 def _product_claim() -> Claim:
@@ -109,12 +111,19 @@ def _product_claim() -> Claim:
         measured=measured_rank, assumes={**_HEADS, **_TOKENS},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3, 5), heads=2, tokens=6, weights="coordinate"),
                         *Case.grid(width=4, depth=(2, 3, 4), heads=(2, 4), tokens=10, weights="coordinate"),
-                        Case(width=2, depth=3, heads=2, tokens=6), Case(width=6, depth=20, heads=6, tokens=14, weights="coordinate")),
+                        Case(width=2, depth=3, heads=2, tokens=6),
+                        # Twice as many inputs as the bound asks for.
+                        Case(width=2, depth=2, heads=2, tokens=6, weights="coordinate", inputs=16),
+                        Case(width=2, depth=3, heads=2, tokens=6, weights="coordinate", inputs=160),
+                        Case(width=4, depth=3, heads=2, tokens=10, weights="coordinate", inputs=160),
+                        Case(width=6, depth=20, heads=6, tokens=14, weights="coordinate")),
               "theory": (Case(width=16, depth=36, heads=8, tokens=34, weights="coordinate"),
                          Case(width=10, depth=55, heads=10, tokens=22, weights="coordinate"))},
         must_fail=Twin(Case(width=2, depth=2, heads=2, tokens=6), "every exponent three times as large",
                        statement=Ge(sep, bound(3 ** (L - layer + 1) + 1))),
-        note="For L <= D_H the explicit weights have exactly this rank. Beyond, the last form is repeated, which makes the rank larger.")
+        note="In the cases weights=coordinate only the product form, the exponents and the independence of the forms are checked; that the "
+             "rank is then prod (e + 1) is an argument in words. With inputs the values of these weights are ranked; without weights, those "
+             "of random ones. For L <= D_H the explicit weights have this rank; beyond, the last form is repeated, which makes it larger.")
 
 
 def _no_linear_bound_claim() -> Claim:
@@ -160,8 +169,8 @@ def _violation_claims() -> Iterator[Claim]:
     source = Source("levine2020", "Theorem 2, upper bound", _V3)
     yield Claim(
         key="separation_rank/first_violation", title="first depths that contradict Theorem 2 as recalled",
-        words="With H = d_x, the first depth at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds the recalled upper bound is 62 at "
-              "width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258 (64); there is none (0) at widths 2 and 3.",
+        words="With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds the recalled upper bound is "
+              "62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and 258 (64); there is none (0) at widths 2 and 3.",
         statement=Eq(first, _table(FIRST_VIOLATION)), source=source, reading="derived", kind="threshold", quantifier="all",
         measured=measured_by.measured_first_violation, assumes=_ALL_HEADS,
         grid={"quick": tuple(Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16),
@@ -170,17 +179,16 @@ def _violation_claims() -> Iterator[Claim]:
         note=_RECALLED + " Repeating the last form at width 4 brings 62 down to 61. At H = d_x the constant b_2 of the recalled lower bound is "
                          "undefined; upper_bound_deep leads with a case of 2 H <= d_x.")
     yield Claim(
-        key="separation_rank/conflict_one_head", title="first depth at which S exceeds Theorem 2's bound for one head",
-        words="S(d_x, L) exceeds Theorem 2's recalled upper bound for one head from depth 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 "
-              "(12288) on. If one head attained S for all d_x and L, that bound would fail there; this premise is false, e.g. at (4, 3).",
-        statement=Eq(first, _table(FIRST_VIOLATION_ONE_HEAD)), source=source, reading="derived", kind="conditional", quantifier="all",
+        key="separation_rank/conflict_one_head", title="first depth at which S exceeds Theorem 2's bound as recalled",
+        words="The first depth L > log_3 d_x at which S(d_x, L) exceeds the recalled upper bound of Theorem 2 is 32 at width 4, 9 (6), "
+              "6 (16), 6 (64), 8 (1024) and 10 (12288).",
+        statement=Eq(first, _table(FIRST_VIOLATION_ONE_HEAD)), source=source, reading="derived", kind="threshold", quantifier="all",
         measured=measured_by.measured_first_violation,
         grid={"quick": tuple(Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024),
               "theory": (Case(width=12288, witness="count"),)},
         must_fail=Twin(Case(width=6, witness="count"), "the depth of the product, 30", statement=Eq(first, _table(FIRST_VIOLATION))),
-        note=_RECALLED + " The premise, that one head attains S for all d_x and L, is false: sep(4, 3) = S - 4 (count_loss). What is computed is "
-                         "about S alone; it says something about one head only where its rank is S, or less by so little that it still exceeds "
-                         "the bound, which at these depths is open.")
+        note=_RECALLED + " About S alone. If one head attained S for all d_x and L, the bound would fail there for one head; that premise is "
+                         "false: sep(4, 3) = S - 4 (count_attained). Whether one head comes near enough to S at these depths is open.")
 
 
 def _conflict_claim() -> Claim:
@@ -195,7 +203,7 @@ def _conflict_claim() -> Claim:
 
     return Claim(
         key="separation_rank/conflict_heads", title="heads that contradict Theorem 2 as recalled",
-        words="The product lower bound with H heads exceeds the recalled upper bound at some depth if and only if D_H = H (H+1)/2 > 2 "
+        words="The product lower bound with H heads exceeds the recalled upper bound at some depth L > log_3 d_x if and only if D_H = H (H+1)/2 > 2 "
               "d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it is d_x >= 16.",
         statement=Eq(conflict, verdict(2 * d + 1)), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="derived",
         kind="threshold", quantifier="all", measured=measured_by.measured_conflict, proof=measured_by.conflict_proof, assumes=_HEADS,

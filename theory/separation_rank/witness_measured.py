@@ -13,28 +13,28 @@ from numpy.typing import NDArray
 from ..measurement import Ball, Case, Exact, Step
 from ..proof_steps import equal, logarithm_step, nonnegative
 from .linear_attention import AttentionNet, measured_degree, random_net, random_tokens, value_matrix
+from .measured import rank_mod
 
 if TYPE_CHECKING:
     from flint import arb
 
 _NAMES = ("query", "key", "value", "output")
 
-
-def _values(net: AttentionNet, rng: np.random.Generator, size: int) -> NDArray[Any]:
-    left, right = (random_tokens(rng, net, size, 1) for _ in range(2))
-    return value_matrix(net, left, right)
+# Depth up to which a search for a violation goes on before it gives up with an error.
+_DEEPEST = 10_000
 
 
 def measured_rank_loss(case: Case, seed: int) -> Exact:
-    """The rank over Q of an integer value matrix at integer weights, minus its rank modulo a prime."""
+    """The rank over Q of the value matrix of an integer net, minus that of the net reduced modulo a prime, whose token recursion is modular."""
     import flint
 
-    rng = case.rng(seed)
-    values = _values(random_net(rng, width=case.width, depth=case.depth, heads=case.heads, prime=None), rng, case.minor_size)
-    entries = [int(v) for v in values.ravel()]
-    shape = (case.minor_size, case.minor_size)
-    rational = flint.fmpz_mat(*shape, entries).rank()
-    return Exact(int(rational - flint.nmod_mat(*shape, [e % case.prime for e in entries], case.prime).rank()))
+    rng, p = case.rng(seed), case.prime
+    net = random_net(rng, width=case.width, depth=case.depth, heads=case.heads, prime=None)
+    left, right = (random_tokens(rng, net, case.minor_size, 1) for _ in range(2))
+    rational = flint.fmpz_mat(case.minor_size, case.minor_size, [int(v) for v in value_matrix(net, left, right).ravel()]).rank()
+    query, key, value, output, left, right = ((a % p).astype(np.int64) for a in (*(getattr(net, name) for name in _NAMES), left, right))
+    modular = rank_mod(value_matrix(AttentionNet(query, key, value, output, prime=p), left, right), p)
+    return Exact(int(rational - modular))
 
 
 def measured_minor_degree(case: Case, seed: int) -> Exact | Ball:
@@ -120,17 +120,26 @@ def measured_conflict(case: Case, seed: int) -> Exact:
 
 
 def _first_violation(d: int, above: Callable[[int, int, arb], bool], forms: int | None = None) -> int:
+    """Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can happen no more.
+
+    Past D_H layers the logarithm to base 3 of the product grows by less than D_H with each layer, since a factor grows by less than 3.
+    The bound is linear in the depth, so that one difference is its growth at every layer.
+
+    Raises:
+        ArithmeticError: when neither has happened at depth `_DEEPEST`.
+    """
     import flint
 
-    depth = 1
     with flint.ctx.workprec(192):
-        while True:
-            if 3**depth > d and above(d, depth, _recalled(d, depth)):
+        for depth in range(1, _DEEPEST + 1):
+            if 3**depth <= d:
+                continue
+            bound = _recalled(d, depth)
+            if above(d, depth, bound):
                 return depth
-            # Past D_H layers the logarithm of the product grows by less than D_H with each layer, the bound by 2 d + 1.
-            if forms is not None and forms <= 2 * d + 1 and depth > forms and 3**depth > d:
+            if forms is not None and depth >= forms and _recalled(d, depth + 1) - bound > forms:
                 return 0
-            depth += 1
+    raise ArithmeticError(f"width {d}: no violation up to depth {_DEEPEST}, and none excluded; try other heads or a larger _DEEPEST")
 
 
 def _product_above(heads: int) -> Callable[[int, int, arb], bool]:

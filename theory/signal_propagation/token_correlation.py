@@ -283,10 +283,11 @@ def _first_layer_claim() -> Claim:
 
     return Claim(
         key=_STEM + "reference_first_layer", title="correlation after one layer of the reference run",
-        words="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first layer is "
-              "0.3369 (post-LN), 0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four decimals.",
+        words="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first "
+              "layer, by the paper's maps of (q, p), is 0.3369 (post-LN), 0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four "
+              "decimals.",
         statement=table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), reading="derived", kind="identity",
-        quantifier="all", measured=measured_by.first_correlation,
+        quantifier="all", measured=measured_by.first_correlation, weight="arithmetic",
         grid={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
         note="The maps are printed, the four values are ours. beta = 0.1 lies below beta_c = 1.58, so attention is uniform.",
         must_fail=Twin(Case(pre_norm=False, gain_controlled=False), "a third", statement=table("0.3333")))
