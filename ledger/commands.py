@@ -407,9 +407,9 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
     counts = Counter(verdict_name(result) for result in judged)
     order = [*(v.value for v in Verdict), NOT_RUN]
     console.print(Text(", ".join(f"{counts[v]} {v}" for v in order if counts[v]) + f"; claims: {len(judged)}"))
-    for result in judged:
-        if result.claim.needs and result.claim.measured is None:
-            _say(console, f"not run here: {result.claim.key} (needs the extra: pip install '.[{result.claim.needs}]')")
+    lacking = Counter(r.claim.needs for r in judged if r.claim.needs and r.claim.measured is None)
+    for extra, number in lacking.items():
+        _say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip install '.[{extra}]'")
     partial = "" if complete else " (of the claims chosen, not of the suite)"
     _say(console, f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}")
     if agreement:
