@@ -91,7 +91,8 @@ def _power_claims() -> Iterator[Any]:
         quantifier="all", measured=relu_unbroken,
         grid={"quick": Case.grid(start=starts, depth=(0, 1, 2, 3)), "theory": Case.grid(start=starts, depth=(4, 5))},
         must_fail=Twin(Case(start="I A", depth=1), "the degree of the stream is 3^L", Ge(unbroken, 3**L + 1)),
-        note="That the start does not matter is our hardening; the theorem was not read. The sentence holds for a stream that starts as "
+        note='The sentence, in a restatement of the theorem, which was not read: "it computes sum_(j <= 3^L) alpha_j A^j, alpha_j > 0, with '
+             'all W_l = I". That the start does not matter is our hardening. The sentence holds for a stream that starts as '
              "[I, A], which the reported width 2^(l+1) n means if l counts finished layers. It fails for one that starts as A, which holds "
              "odd powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support of A^j grows with j.")
     yield Claim(

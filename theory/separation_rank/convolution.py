@@ -108,9 +108,10 @@ def claims() -> Iterator[Claim]:
         statement=Eq(sep, d ** (N / 2)), source=source, reading="derived", kind="identity", quantifier="almost every", measured=measured_circuit,
         assumes={**_TOKENS, **_IN_TURN}, grid=_grid(alternating=True),
         must_fail=Twin(Case(width=2, depth=2, tokens=4, alternating=False), "the first half and the second: the rank is d_x"),
-        note="No function that is linear in each token has a larger rank. For these sides it grows exponentially with N, while that of attention "
-             "never exceeds S(d_x, L), whatever N is and whichever tokens a side owns (dimension_count). At equal width and depth L = log_2 N "
-             "it is the smaller one all the same until N is large: 4, 16 and 256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.")
+        note="No function that is linear in each token has a larger rank: the matrix is no larger, so that only a smaller rank could show. For these "
+             "sides it grows exponentially with N, while that of attention never exceeds S(d_x, L), whatever N is and whichever tokens a "
+             "side owns (dimension_count). At equal width and depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 "
+             "and 256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.")
     yield Claim(
         key="separation_rank/convolution_halves", title="a convolutional circuit, one half and the other: the width",
         words="For the same circuit, if the sides are the first and the second half of the tokens, sep = d_x for almost all weights, in every case "
