@@ -24,22 +24,23 @@ _FAMILIES = {"quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid")
 
 def claims() -> Iterator[Any]:
     """The claims of this module."""
-    yield from _relu_claims()
+    yield _relu_claim()
+    yield from _nonnegative_claims()
     yield from _power_claims()
     yield _row_claim()
     yield from _length_claims()
     yield from _shortcut_claims()
 
 
-def _relu_claims() -> Iterator[Any]:
+def _relu_claim() -> Any:
     from sympy import Eq, Min
 
     from ..claim import Claim, Source, Twin
     from ..glossary import symbol
-    from .graph_reach_measured import relu_reach, surviving_supports, survivors
+    from .graph_reach_measured import relu_reach
 
     L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
-    yield Claim(
+    return Claim(
         key="connectivity/relu_reach", title="L layers of ReLU attention with identity weights reach exactly 3^L",
         words="For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h, its output appended to a stream that "
               "starts as A + I alone, has after L layers a positive sum of blocks exactly for the pairs at distance at most min(3^L, D).",
@@ -49,6 +50,15 @@ def _relu_claims() -> Iterator[Any]:
         note="Executed in rational numbers, on another network than connectivity/reach: a growing stream, scores divided by n. With "
              "identity weights no score is negative, so ReLU never cuts. The theorem itself was not read; reported stream widths 2^(l+1) n "
              "may mean a stream that starts as two blocks (connectivity/relu_powers_reported).")
+
+
+def _nonnegative_claims() -> Iterator[Any]:
+    from sympy import Eq
+
+    from ..claim import Claim, Source, Twin
+    from ..glossary import symbol
+    from .graph_reach_measured import surviving_supports, survivors
+
     grid = {"quick": (Case(depth=1, trials=12, labellings=12),),
             "theory": (Case(depth=1, trials=60, labellings=40), Case(depth=2, trials=24, labellings=6))}
     one, two = ((" and ".join(str(c.trials) for suite in grid.values() for c in suite if c.depth == depth)) for depth in (1, 2))

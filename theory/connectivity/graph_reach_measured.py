@@ -112,7 +112,8 @@ def survivors(longest: int = 1) -> Callable[[Case, int], Exact]:
         adjacency = np.kron(np.eye(2, dtype=int), half).astype(object)
         together = np.kron(np.eye(2, dtype=int), np.ones_like(half)) > 0
         labellings = [rng.permutation(n) for _ in range(case.labellings)]
-        alive, tried = 0, set()
+        alive = 0
+        tried: set[tuple[Any, ...]] = set()
         while len(tried) < case.trials:
             weights = [_weight(n * 2**layer, int(rng.integers(6)) if tried else 0, rng) for layer in range(case.depth)]
             name = tuple(tuple(weight.ravel()) for weight in weights)
