@@ -292,3 +292,16 @@ def test_what_is_ours_is_credited_to_us() -> None:
     for claim in CLAIMS.values():
         assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
         assert claim.source.key != "depthlaw" or claim.source.place.startswith("after "), claim.key
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_the_numbers_of_positive_entries_tell_the_cycles_apart_as_far_as_the_rows_do(depth):
+    """What the note of one_vs_two_cycles_rows says: no integers are needed."""
+    for m in range(3, 2 * 3**depth + 4):
+        pair = nx.cycle_graph(2 * m), nx.disjoint_union(nx.cycle_graph(m), nx.cycle_graph(m))
+        one, two = ({int(n) for n in (layer_at(integer_states(g), depth) > 0).sum(axis=1)} for g in pair)
+        assert (one, two) == ({min(2 * m, 2 * 3**depth + 1)}, {min(m, 2 * 3**depth + 1)})
+        assert (one != two) == cycles_told_apart(m, depth)
+    note = CLAIMS["connectivity/one_vs_two_cycles_rows"].note
+    assert "min(2m, 2 3^L + 1) and min(m, 2 3^L + 1)" in note
+    assert "no statement about supports" not in note

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from depthlaw.ledger.mutation import mutants
 from depthlaw.theory import rank_collapse as rc
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Case, at
 from depthlaw.theory.enclosure import ball
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
@@ -321,6 +321,10 @@ def test_the_controls_miss_by_little_and_fail(name):
     assert control.case in claim.cases("quick")
     assert judge(claim, control.case, claim.measured(control.case, 0)).verdict is Verdict.HOLDS
     assert judge(dataclasses.replace(claim, statement=control.statement), control.case, claim.measured(control.case, 0)).verdict is Verdict.FAILS
+    gap = claim.predict(control.case) - at(control.statement.rhs, control.case)
+    assert 0 < abs(gap) <= (1 if claim.kind == "identity" else Fraction(1, 10))
+    # The border of the basin lies 0.002 spacings from a start, so that one start more would be the next smallest error.
+    assert name != "unit_rows_basin" or (gap == -1 and "60037" in control.case.feature_gain)
 
 
 def test_the_constant_four_of_the_l2_bound_is_not_tested_as_the_note_says():
