@@ -247,13 +247,18 @@ def _audited(task: Task, seed: int) -> tuple[Shortcut, ...]:
 
 
 def least(case: Case, seed: int, device: str = "cpu") -> Ball:
-    """The least depth whose worst or median seed answers every distance and what is not connected, or k hops."""
+    """The least depth whose worst, median or best seed answers every distance and what is not connected, or k hops."""
     return _least(case, case.tried, case.seeds, None if case.task == "connectivity" else (case.hops,), device)
 
 
 def _least(case: Case, tried: int, seeds: str, groups: Sequence[int] | None, device: str) -> Ball:
     found = [_answers(case, depth, device) for depth in range(1, tried + 1)]
-    return least_depth([[each.passes(s, groups) for s in range(len(each.right))] for each in found], seeds)
+    passes = [[each.passes(s, groups) for s in range(len(each.right))] for each in found]
+    if seeds == "best":
+        # The first of all seeds: of each its own least depth, then the minimum of both ends.
+        alone = [least_depth([[p] for p in of_seed], "worst") for of_seed in zip(*passes, strict=True)]
+        return Ball(min(each.low for each in alone), min(each.high for each in alone))
+    return least_depth(passes, seeds)
 
 
 def successes(case: Case, seed: int, device: str = "cpu") -> Ball:
@@ -264,13 +269,13 @@ def successes(case: Case, seed: int, device: str = "cpu") -> Ball:
 
 
 def depth_slope(case: Case, seed: int, device: str = "cpu") -> Ball:
-    """The slope of the median seed's least depths against log_3 D, or log2 k."""
+    """The slope of the median seed's least depths against log_3 D, through the graphs of a case, or against log2 k, from k / 2 to k."""
     if case.task == "connectivity":
         graphs = [tuple(map(int, graph.split("/"))) for graph in case.graphs.split()]
         depths = [_least(Case(task=case.task, net=case.net, vertices=n, diameter=d), tried, "median", None, device) for n, d, tried in graphs]
         depths = [_opened(depth, tried, n) for depth, (n, _, tried) in zip(depths, graphs, strict=True)]
         return slope(depths, [math.log(d, 3) for _, d, _ in graphs])
-    hops = [2**i for i in range(case.hops_max.bit_length())]
+    hops = [case.hops // 2, case.hops]
     tried = case.hops_max.bit_length() + 1
     depths = [_opened(_least(case, tried, "median", (k,), device), tried, case.symbols) for k in hops]
     return slope(depths, [math.log2(k) for k in hops])

@@ -168,7 +168,72 @@ def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
     monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst"), 0) == Ball(Fraction(2), Fraction(2))
-    assert depth_slope(hops, 0) == Ball(Fraction(1), Fraction(1))
+    assert [depth_slope(Case(**hops.fields(), hops=k), 0).low for k in (2, 4)] == [0, 2]
+
+
+@pytest.mark.parametrize(("depths", "verdicts"), [((2, 3, 4), "HOLDS HOLDS"), ((2, 4, 4), "FAILS FAILS"), ((2, 2, 4), "FAILS FAILS"),
+                                                  ((2, 3, 3), "HOLDS FAILS")])
+def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(monkeypatch, depths, verdicts):
+    """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has the slope 1."""
+    monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: depths[(1, 2, 4).index(group)]))
+    claim = CLAIMS["trained_depth/hops_slope"]
+    assert [judge(claim, case, claim.measured(case, 0)).verdict.value for case in claim.grid["full"]] == verdicts.split()
+
+
+@pytest.mark.parametrize(("depths", "verdicts"), [((1, 3, 3), "HOLDS HOLDS"), ((1, 2, 3), "FAILS FAILS"), ((2, 3, 3), "FAILS HOLDS")])
+def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, depths, verdicts):
+    """11 vertices apart in two layers cannot be made up for by 23 in three."""
+    monkeypatch.setattr(trained_depth, "answers", fake(
+        lambda task, group: depths[(3, 11, 23).index(task.max_distance or task.vertices - 1)]))
+    claim = CLAIMS["trained_depth/connectivity_slope"]
+    cases = [case for case in claim.grid["full"] if case.net == "softmax"]
+    assert [judge(claim, case, claim.measured(case, 0)).verdict.value for case in cases] == verdicts.split()
+    assert (claim.known, CLAIMS["trained_depth/hops_slope"].known) == ("FAILS", "UNDECIDED")
+
+
+def passing(shares):
+    """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]` says for its seed, of 4000."""
+    return lambda training, device: Answers(1e-3, ("success",) * 3, (1,) * 3, (1,),
+                                            tuple((round(4000 * s),) for s in shares[training.shape.depth - 1]), ((4000,),) * 3)
+
+
+@pytest.mark.parametrize(("shares", "best", "median"), [
+    ([(0.5, 0.5, 0.5), (0.99, 0.5, 0.5), (0.99, 0.99, 0.99)], (2, 2), (3, 3)),
+    ([(0.5, 0.95, 0.5), (0.5, 0.5, 0.5), (0.5, 0.5, 0.99)], (1, 3), (4, 4)),
+    ([(0.95, 0.5, 0.5), (0.95, 0.99, 0.5), (0.5, 0.5, 0.5)], (1, 2), (2, 4)),
+    ([(0.5, 0.5, 0.5)] * 3, (4, 4), (4, 4))])
+def test_the_best_seed_is_the_first_of_all(monkeypatch, shares, best, median):
+    monkeypatch.setattr(trained_depth, "answers", passing(shares))
+    task = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4, "hops": 1, "tried": 3}
+    assert least(Case(**task, seeds="best"), 0) == Ball(*map(Fraction, best))
+    assert least(Case(**task, seeds="median"), 0) == Ball(*map(Fraction, median))
+
+
+def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_best(monkeypatch):
+    for name, seeds in (("needed", {"best", "median"}), ("enough", {"worst", "median"})):
+        for task in ("connectivity", "hops"):
+            claim = CLAIMS[f"trained_depth/{task}_{name}"]
+            assert {case.seeds for cases in claim.grid.values() for case in cases} == seeds
+    # One seed of three that does without a layer refutes that it is needed.
+    monkeypatch.setattr(trained_depth, "answers", passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3]))
+    claim = CLAIMS["trained_depth/hops_needed"]
+    verdicts = {case.seeds: judge(claim, case, claim.measured(case, 0)).verdict for case in claim.grid["full"] if case.hops == 1}
+    assert verdicts == {"best": Verdict.FAILS, "median": Verdict.HOLDS}
+
+
+@pytest.mark.parametrize("name", ["hops_needed", "connectivity_needed", "connectivity_enough", "hops_enough"])
+def test_negative_controls_on_depth_could_hold(name):
+    """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy it."""
+    claim = CLAIMS[f"trained_depth/{name}"]
+    twin = claim.must_fail
+    asked = int(replace(claim, statement=twin.statement).predict(twin.case))
+    assert 1 <= asked <= twin.case.tried + 1
+
+
+def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_layer_less():
+    assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
+    twin = CLAIMS["trained_depth/hops_within"].must_fail
+    assert (twin.case.task, twin.case.depth, twin.case.get("shuffled")) == ("induction", 1, None)
 
 
 def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
@@ -260,7 +325,7 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
 
 def test_slopes_leave_open_what_was_not_tried(monkeypatch):
     monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: 9))
-    found = depth_slope(Case(task="hop_k", symbols=24, alphabet=4, hops_max=4), 0)
+    found = depth_slope(Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=4), 0)
     assert found.low < -5
     assert found.high > 5
 

@@ -76,6 +76,12 @@ def test_rule_error_is_exact() -> None:
     assert measured_by.rule_error("Gemma-1-7B").value == Fraction(13, 22)
 
 
+def test_the_symbolic_tensors_that_a_token_passes_are_those_that_a_walk_keeps() -> None:
+    for experts, active in ((5, 1), (4, 3), (8, 8)):
+        case = Case(depth=2, width=6, attention_width=4, kv_width=2, ff_width=10, vocabulary=7, experts=experts, experts_active=active)
+        assert measured_by.counted(measured_by.mixture_seen(2, 6, 4, 2, 10, 7, experts, active)) == measured_by.active(case).value
+
+
 def test_all_experts_active_is_the_whole_net() -> None:
     case = Case(depth=2, width=3, attention_width=3, kv_width=3, ff_width=4, vocabulary=5, experts=3, experts_active=3)
     assert measured_by.active(case).value == measured_by.counted(measured_by.mixture(2, 3, 3, 3, 4, 5, 3))

@@ -9,7 +9,8 @@ import pytest
 from depthlaw.theory import evidence
 from depthlaw.theory.claim import Case
 from depthlaw.theory.evidence import measured as measured_by
-from depthlaw.theory.measurement import Ball
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.measurement import Ball, Exact
 
 
 @pytest.mark.parametrize("name", ["wide_attention", "translation", "shape_results"])
@@ -72,10 +73,23 @@ def test_wins_and_gain() -> None:
     assert gain.high - gain.low == Fraction(2, 10)
 
 
+def test_the_added_layers_agree_with_sizes_that_were_each_rounded() -> None:
+    """54 encoder layers of 12 d^2 weights, 6 decoder layers of 16 d^2, then biases, norms and a scaling for each residual branch."""
+    claim, d = next(c for c in evidence.claims() if c.key == "evidence/translation_size"), 512
+    assert all(measured_by.size_interval(language) == Ball(Fraction(194), Fraction(196)) for language in ("FR", "DE"))
+    weights = (54 * 12 + 6 * 16) * d**2
+    more = (54 * (4 + 5 + 4) + 6 * (8 + 5 + 6)) * d + (60 * 2 + 12 * 3) * d
+    assert (round(weights / 1e6, 1), round((weights + more) / 1e6, 1)) == (195.0, 195.5)
+    case = claim.grid["quick"][0]
+    assert measured_by.size_gap(case) == Exact(Fraction(weights, 10**6) - 195)
+    # Not only 195 to the million: what the rounding of both sizes leaves open, and no more.
+    assert judge(claim, case, Exact(Fraction("0.8"))).verdict is Verdict.HOLDS
+    assert judge(claim, case, Exact(Fraction("1.1"))).verdict is Verdict.FAILS
+
+
 def test_translation_entries() -> None:
     assert measured_by.translation("60L-12L ADMIN", "DE", "BLEU") == "30.1"
     assert measured_by.restated_gap("6L-6L ADMIN", "DE").value == Fraction(1, 5)
-    assert measured_by.size_difference("FR").value == measured_by.size_difference("DE").value == 195
 
 
 def test_gain_has_the_sign_of_the_measure() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import pytest
 
+from depthlaw.theory.formal_languages import claims, counting_logic
 from depthlaw.theory.formal_languages import measured as measured_by
 from depthlaw.theory.formal_languages.automaton import minimal, words
 from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, run
@@ -50,6 +51,17 @@ def test_modular_languages_count() -> None:
 def test_star_free_difference_counts_words() -> None:
     assert measured_by.star_free_difference("(ab)*", "(ab)*").value == 0
     assert measured_by.star_free_difference("a*", "a*b*").value == sum(1 for n in range(10) for _ in range(n)), "the words a^i b^j with j > 0"
+
+
+def test_the_prediction_formula_is_wrong_on_words_that_are_not_of_k_blocks() -> None:
+    claim = next(c for c in claims() if c.key == "formal_languages/crasp_prediction")
+    formula, accepts = counting_logic.in_block(4), minimal(measured_by.block_language(4)).accepts
+    assert not accepts("bab")
+    assert counting_logic.truths(formula, "bab")[-1]
+    assert measured_by.prediction_depth(4, 9).value == 2
+    assert claim.must_fail.measured is not None
+    assert claim.must_fail.measured(claim.must_fail.case, 0).value == measured_by.prediction_depth(4, 3, anywhere=True).value == -1
+    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
 
 
 def test_depth_one_counting_defines_one_block_only() -> None:

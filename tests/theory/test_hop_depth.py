@@ -4,6 +4,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import islice, product
 
 import numpy as np
@@ -12,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.hops import hop_k
+from depthlaw.theory.hops import depth_measured, hop_k
 from depthlaw.theory.hops.depth import claims
 from depthlaw.theory.hops.depth_measured import (
+    distinct_keys,
     edge_sequence,
     key_steps,
     last_match_gap,
@@ -121,7 +123,67 @@ def test_two_short_cycles_are_refused() -> None:
 
 def test_gaps_against_floats() -> None:
     assert abs(lookup_gap(Case(tokens=9), 0).value / 1e9 - (1 - math.cos(2 * math.pi / 10))) < 2e-9
-    assert abs(last_match_gap(Case(tokens=4, alphabet=3), 0).value / 1e9 - (1 - math.cos(math.pi / 12))) < 2e-9
+    assert abs(last_match_gap()(Case(tokens=4, alphabet=3), 0).value / 1e9 - (1 - math.cos(math.pi / 12))) < 2e-9
+
+
+def test_last_match_gap_against_floats_over_every_sequence() -> None:
+    """The start token counts: another place of it changes the smallest gap, which two keys one step apart alone do not see."""
+    def smallest(n: int, a: int, start: float) -> float:
+        gaps = []
+        for x in product(range(a), repeat=n):
+            for i in range(2, n + 1):
+                scores = [math.cos(start * math.pi / (n * a))] + [
+                    math.cos(math.pi / (n * a) * (2 * n * (x[i - 1] - x[j - 2]) + i - j)) for j in range(2, i + 1)]
+                best, following, *_ = sorted(scores, reverse=True)
+                gaps.append(best - following)
+        return min(gaps)
+
+    changed = 0
+    for n, a in ((3, 2), (4, 3), (5, 2), (6, 2)):
+        stated = 1 - math.cos(math.pi / (n * a))
+        for less in ("-1/2", "-199/100", "199/100", str(Fraction(201, 100) - n)):
+            found = last_match_gap(less)(Case(tokens=n, alphabet=a), 0).value / 1e9
+            assert abs(found - smallest(n, a, n + float(Fraction(less)))) < 2e-9, (n, a, less)
+            changed += abs(found - stated) > 1e-3
+        assert abs(last_match_gap()(Case(tokens=n, alphabet=a), 0).value / 1e9 - stated) < 2e-9
+    assert changed >= 8
+
+
+def test_beyond_six_tokens_pairs_of_distances_bound_the_gap_of_sequences_from_below() -> None:
+    for n, a in ((3, 2), (4, 3), (5, 2), (6, 2)):
+        first = Fraction(2 * n - 1, 2)
+        seen, following = depth_measured._seen_pairs(n, a, first), dict(depth_measured._next_pairs(n, a, first))
+        assert all(best in following and following[best] <= other for best, other in seen)
+        assert (0, 1) in seen
+    pairs = depth_measured._next_pairs(8, 2, Fraction(15, 2))
+    assert {best for best, _ in pairs} == {*range(7), Fraction(15, 2)}
+
+
+def test_the_sine_argument_for_the_last_match_gap() -> None:
+    for n, a in ((3, 2), (20, 2), (12, 5), (100, 4)):
+        s = math.pi / (n * a)
+        bound = [2 * math.sin((d + 0.5) * s) * math.sin(s / 2) for d in np.arange(0, n, 0.5)]
+        assert bound == sorted(bound)
+        assert bound[0] == pytest.approx(1 - math.cos(s), rel=1e-9)
+
+
+def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None:
+    for n in (1, 2, 5, 100):
+        assert distinct_keys(more=1)(Case(tokens=n), 0).value == n + 1
+    claim = CLAIMS["hops/lookup_angles_printed"]
+    assert judge(claim, Case(tokens=5), distinct_keys(more=1)(Case(tokens=5), 0)).verdict is Verdict.HOLDS
+    # A control that can hold: where N + 1 is odd, steps of two are as good.
+    assert judge(claim, Case(tokens=4), distinct_keys(more=1, step=2)(Case(tokens=4), 0)).verdict is Verdict.HOLDS
+    assert claim.reading == "universal"
+    assert claim.words.startswith("If the start token 0 is keyed by the same printed formula")
+
+
+@pytest.mark.parametrize("key", CLAIMS)
+def test_negative_controls_fail(key: str) -> None:
+    claim, twin = CLAIMS[key], CLAIMS[key].must_fail
+    mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement)
+    value = (twin.measured or claim.measured)(twin.case, twin.seed)
+    assert judge(mutated, twin.case, value, force=True).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("key", ["hops/self_skip_subset_sums", "hops/cycle_reduction", "hops/last_match_gap"])

@@ -1,12 +1,14 @@
 """The published experiment: exact counts against going through every sequence, the table against the text, the verdicts."""
 from __future__ import annotations
 
+import math
 from fractions import Fraction
+from itertools import pairwise, product
 
 import pytest
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.hops import experiment_measured
+from depthlaw.theory.hops import experiment_measured, find
 from depthlaw.theory.hops.experiment import claims
 from depthlaw.theory.hops.experiment_measured import (
     PRINTED_PARAMETERS,
@@ -84,6 +86,43 @@ def test_copy_probability_tends_to_the_law_of_the_return() -> None:
 def test_best_guess_is_a_constant_guess_only_for_odd_returns() -> None:
     assert best_guess_error(1) == Fraction(2, 3)
     assert best_guess_error(2) < Fraction(1, 2) < best_guess_error(4) < best_guess_error(16) < Fraction(3, 4)
+
+
+def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> None:
+    """So pooling positions and taking the mean over sequences are all but the same: the surplus is whole, and 3e-4 on average at most."""
+    surplus = {k: expected_counts(98, k, 4)[0] - (97 - 3 * k) for k in range(1, 17)}
+    assert max(surplus, key=lambda k: surplus[k]) == 16
+    assert Fraction(2, 10_000) < surplus[16] < Fraction(3, 10_000)
+    assert min(surplus.values()) >= 0
+    for a, tokens in ((3, 7), (4, 6)):
+        for x in product(range(a), repeat=tokens):
+            if all(s != t for s, t in pairwise(x)):
+                for k in (1, 2, 3):
+                    assert sum(p > 0 for p in find(x, k)) >= tokens - 1 - (a - 1) * k
+
+
+def standard_errors(k: int, error: Fraction, other: Fraction = Fraction(0)) -> float:
+    """The difference of two errors in standard errors of 100 sequences, as if all their answers were independent coins."""
+    return float(abs(error - other)) / math.sqrt(float(error * (1 - error) + other * (1 - other)) / (100 * (97 - 3 * k)))
+
+
+def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ours() -> None:
+    claim = CLAIMS["hops/experiment_deeper_is_better"]
+    near = {(k, row.depth): standard_errors(k, row.error, deeper.error) for k in (1, 2, 4, 8, 16)
+            for row, deeper in pairwise(r for r in error_rows("on", "printed") if r.hops == k)}
+    assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
+    assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
+    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
+    assert "dropout left on" in claim.note
+
+
+def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
+    error = next(r.error for r in error_rows("on", "printed") if (r.hops, r.depth) == (16, 2))
+    gap = float(best_guess_error(16) - error)
+    assert (round(gap, 3), 100 * (97 - 3 * 16)) == (0.013, 4900)
+    assert gap / math.sqrt(float(error * (1 - error)) / 4900) == pytest.approx(2.06, abs=0.01)
+    assert all(claim.weight in ("measurement", "arithmetic") for key, claim in CLAIMS.items() if key.startswith("hops/experiment_") and
+               key != "hops/experiment_scored")
 
 
 def test_parameters_are_the_sizes_of_all_tensors() -> None:

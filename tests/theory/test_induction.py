@@ -6,8 +6,9 @@ from itertools import product
 from typing import Any
 
 import pytest
+from sympy import Rational
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Case, Exact
 from depthlaw.theory.hops import hop_k
 from depthlaw.theory.hops.induction import claims, one_layer_bits
 from depthlaw.theory.hops.induction_measured import (
@@ -66,11 +67,24 @@ def test_bad_token_counts_are_refused(bad: Any) -> None:
 
 def test_without_a_summary_one_guess_is_right_once_in_n() -> None:
     for n in (1, 2, 3, 4):
-        assert composition_error(Case(domain_size=n, summary_bits=0), 0).value == Fraction(n - 1, n)
+        assert composition_error()(Case(domain_size=n, summary_bits=0), 0).value == Fraction(n - 1, n)
 
 
 def test_a_complete_summary_never_errs() -> None:
-    assert composition_error(Case(domain_size=2, summary_bits=2), 0).value == 0
+    assert composition_error()(Case(domain_size=2, summary_bits=2), 0).value == 0
+
+
+def test_the_control_of_the_composition_error_runs_the_search() -> None:
+    claim = next(c for c in claims() if c.key == "hops/composition_error")
+    twin = claim.must_fail
+    assert twin.measured is not None
+    assert twin.statement is None
+    value = twin.measured(twin.case, 0)
+    assert value == Exact(Fraction(1, 4))
+    assert claim.predict(twin.case) == Rational(1, 3)
+    assert judge(claim, twin.case, value, force=True).verdict is Verdict.FAILS
+    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
+    assert "n >= 2" in claim.words
 
 
 def test_thresholds_are_the_first_integers_beyond() -> None:

@@ -108,6 +108,18 @@ def test_a_right_side_that_is_no_share_is_refused() -> None:
             predicted(wrong.statement, case)
 
 
+def test_the_note_says_how_wide_the_intervals_are() -> None:
+    """Error intervals by cell, and how many errors reported with dropout off lie within those for dropout on."""
+    ends = {(c.hops, c.depth): (1 - found.high, 1 - found.low) for c in ON.grid["gpu"] for found in (ON.predict(c),)}
+    low, high = ends[1, 2]
+    assert (low, round(float(high), 3)) == (0, 0.136)
+    off = error_rows("off", "reported")
+    inside = sum(ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1] for row in off)
+    assert (inside, len(off)) == (6, 8)
+    assert "a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with dropout off" in ON.note
+    assert ON.title == "errors with dropout on lie within what 100 sequences leave open"
+
+
 @pytest.mark.parametrize("claim", [ON, OFF], ids=lambda claim: claim.key)
 def test_what_the_claims_do_not_cover_is_in_their_notes(claim: Claim) -> None:
     assert "step 100000 of a schedule of 200001" in claim.note

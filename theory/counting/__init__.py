@@ -226,13 +226,16 @@ def _active_claim() -> Claim:
              for sizes in ((32, 4096, 4096, 1024, 14336, 32000, 8, 2), (2, 6, 4, 2, 10, 7, 5, 1), (3, 8, 8, 4, 3, 9, 4, 3))]
     return Claim(
         key="counting/active", title="active parameters of a mixture of experts",
-        words="A token that passes through k of E gated experts per layer, in a net otherwise like LLaMA with a linear router, uses "
-              "L d (2 d_attn + 2 d_kv + E + 2 + 3 k d_ff) + (2 V + 1) d parameters: 12.88e9 of the 46.70e9 of Mixtral 8x7B.",
+        words="A token that passes through k of E gated experts per layer, in a net otherwise like LLaMA with a linear router, is counted with "
+              "L d (2 d_attn + 2 d_kv + E + 2 + 3 k d_ff) + (2 V + 1) d parameters, embedding and read-out in full: 12.88e9 of the "
+              "46.70e9 of Mixtral 8x7B.",
         statement=Eq(count, L * d * (rest + 3 * k * ff) + (2 * V + 1) * d),
         source=Source("jiang2024", "architecture; the count is derived here"), reading="derived", kind="identity", quantifier="all",
-        measured=lambda case, seed: measured_by.active(case),
+        weight="arithmetic", measured=lambda case, seed: measured_by.active(case),
         grid={"quick": tuple(cases)},
         must_fail=Twin(cases[0], "all experts counted", statement=Eq(count, L * d * (rest + 3 * E * ff) + (2 * V + 1) * d)),
+        proof=measured_by.enumeration(lambda: measured_by.mixture_seen(L, d, inner, kv, ff, V, E, k).parameters()),
+        rests_on="machine: the listed tensors, defined apart from the formula, sum to it at all sizes; prose: that a token passes through these",
         note="Vendors differ in what they call active: some leave out the embedding, of which a token uses one row.")
 
 

@@ -88,6 +88,14 @@ def mixture(depth: int, width: int, inner: int, kv: int, ff: int, vocabulary: in
     return Net(dense.outside, [(depth, layer)])
 
 
+def mixture_seen(depth: Any, width: Any, inner: Any, kv: Any, ff: Any, vocabulary: Any, experts: Any, active: Any) -> Net:
+    """The tensors of `mixture` that one token passes through: `active` experts of each layer, and all else."""
+    dense = llama(depth, width, inner, kv, ff, vocabulary)
+    (_, layer), = dense.stacks
+    kept, expert = ([t for t in layer if t[0].startswith("mlp") is gated] for gated in (False, True))
+    return Net(dense.outside, [(depth, [*kept, ("router", (width, experts))]), (depth * active, expert)])
+
+
 def bert(depth: int, width: int, vocabulary: int, positions: int) -> Net:
     """BERT: post-norm encoder with biases, token types, a norm on the embeddings and a pooler."""
     layer = gpt2(depth, width, vocabulary, positions).stacks[0][1]

@@ -275,16 +275,18 @@ def _memory_claims() -> Iterator[Claim]:
     b, heads, memory, values = symbol("batch"), symbol("heads"), symbol("activation_bytes"), symbol("stored_values")
     cases = Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), depth=(1, 3))
     yield Claim(
-        key="counting/activation_bytes", title="activation memory of training",
-        words="A layer of a GPT-like net with dropout keeps N b d (34 + 5 H N / d) bytes for the backward pass in 16-bit arithmetic, masks "
-              "taking one byte per entry; L layers keep L times as much.",
+        key="counting/activation_bytes", title="activation bytes of a layer",
+        words="A layer of a GPT-like net with dropout, feed-forward width 4 d, attention width d and scores stored keeps N b d (34 + 5 H N / d) "
+              "bytes for the backward pass in 16-bit arithmetic, masks taking one byte per entry; L layers keep L times as much.",
         statement=Eq(memory, L * N * b * d * (34 + 5 * heads * N / d)),
         source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"), reading="recalled", kind="identity", quantifier="all",
-        measured=lambda case, seed: Exact(sum(a.nbytes for _ in range(case.depth)
+        weight="arithmetic", measured=lambda case, seed: Exact(sum(a.nbytes for _ in range(case.depth)
                                               for a in kept(case.batch, case.tokens, case.width, case.heads).values())),
         grid={"quick": cases},
         must_fail=Twin(cases[-1], "dropout masks of two bytes", statement=Eq(memory, L * N * b * d * (36 + 6 * heads * N / d))),
-        note="as recalled; check against the paper. Measured on the list of arrays of such a layer, derived here.")
+        note="as recalled; check against the paper. Measured on the list of arrays of such a layer, derived here: the list restates the "
+             "count. Kernels that recompute "
+             "scores keep less.")
     stored = tuple(Case(kept=kept_, **case.fields()) for kept_ in ("layer inputs", "all") for case in cases[::5])
     yield Claim(
         key="counting/textbook_memory", title="the textbook's activation memory",

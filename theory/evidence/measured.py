@@ -127,10 +127,24 @@ def restated_gap(net: str, language: str) -> Exact:
     return Exact(abs(Fraction(translation(net, language, "BLEU (restated)")) - Fraction(translation(net, language, "BLEU"))))
 
 
-def size_difference(language: str) -> Exact:
-    """Parameters of 60L-12L minus those of 6L-6L, in millions, as printed."""
+def size_interval(language: str) -> Ball:
+    """Parameters of 60L-12L minus those of 6L-6L, in millions, each as what was rounded to the printed number."""
     name = "parameters (million)"
-    return Exact(int(translation("60L-12L ADMIN", language, name)) - int(translation("6L-6L Default", language, name)))
+    return interval([(1, translation("60L-12L ADMIN", language, name)), (-1, translation("6L-6L Default", language, name))])
+
+
+def size_gap(case: Case, cross: bool = True) -> Exact:
+    """Distance, in millions, of the printed difference of sizes from the weights of the layers added, counted matrix by matrix.
+
+    Args:
+        case: language, width d and the layers added to either stack; feed-forward width 4 d.
+        cross: whether decoder layers attend to the encoder too.
+    """
+    attention, feed_forward = 4 * [case.width**2], 2 * [4 * case.width**2]
+    encoder, decoder = attention + feed_forward, (2 if cross else 1) * attention + feed_forward
+    weights = case.encoder_layers * sum(encoder) + case.decoder_layers * sum(decoder)
+    ends = size_interval(case.language)
+    return Exact(abs((ends.low + ends.high) / 2 - Fraction(weights, 10**6)))
 
 
 # --- depth against width ------------------------------------------------------------------------------------------------------

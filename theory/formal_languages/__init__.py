@@ -133,7 +133,8 @@ def _listed_claim() -> Claim:
               "a, b, a, b in order": 3}
     return Claim(
         key="formal_languages/listed_layers", title="least number of layers of small languages",
-        words="Rightmost hard attention under a strict future mask needs exactly 1 layer for the last letter, 2 for the first letter, for "
+        words="Rightmost hard attention under a strict future mask, without positions, read at an extra last position, needs exactly 1 layer for "
+              "the last letter, 2 for the first letter, for "
               "a factor ab, for sorted words a*b*, for alternating words (ab)* and for a, b, a in order, and 3 for a, b, a, b in order.",
         statement=Eq(symbol("attention_layers"), symbol("stated")),
         source=Source("depthlaw", "docs/coverage/formal_languages.md"), reading="derived", kind="identity", quantifier="all",
@@ -141,8 +142,8 @@ def _listed_claim() -> Claim:
         grid={"quick": tuple(Case(language=name, longest=6, stated=layers) for name, layers in stated.items()),
               "theory": tuple(Case(language=name, longest=9, stated=layers) for name, layers in stated.items())},
         must_fail=Twin(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"),
-        note="Upper bound: a formula run as a network on all words up to the length. Lower bound: two words that fewer layers cannot tell "
-             "apart, valid without limit.")
+        note="Upper bound: a formula run as a network on all words up to the length, so that exactly is by words of length <= 9. Lower "
+             "bound: two words that fewer layers cannot tell apart, valid without limit.")
 
 
 def _blocks_claim() -> Claim:
@@ -227,14 +228,14 @@ def _level_claim() -> Claim:
     k, level = symbol("blocks"), symbol("subsequence_level")
     return Claim(
         key="formal_languages/blocks_piecewise_testable", title="k blocks are piecewise testable of level k",
-        words="Whether a word has exactly k blocks beginning with a depends on its subsequences of length up to k, and not on those of "
-              "length up to k - 1.",
+        words="For every k, whether a word has exactly k blocks beginning with a is determined by its subsequences of length up to k, and not by "
+              "those up to k - 1.",
         statement=Eq(level, k), source=Source("depthlaw", "docs/coverage/formal_languages.md"), reading="derived", kind="identity",
         quantifier="all", measured=lambda case, seed: measured_by.subsequence_level(case.blocks, case.longest),
         grid={"quick": Case.grid(blocks=(1, 2, 3, 4), longest=7), "theory": (Case(blocks=5, longest=9),)},
         must_fail=Twin(Case(blocks=3, longest=7), "a level more", statement=Eq(level, k + 1)),
         note="The alternation of k letters that begins with a occurs, the one that begins with b does not. Computed on all words up "
-             "to the length.")
+             "to the length, k <= 5 tried.")
 
 
 def _counting_claims() -> Iterator[Claim]:
@@ -253,14 +254,17 @@ def _counting_claims() -> Iterator[Claim]:
         note="A formula of ours, run on all words up to the length. That depth k - 1 does not suffice is not shown here beyond k = 2: "
              "every two words of bounded length are told apart at depth 2 by large enough constants.")
     yield Claim(
-        key="formal_languages/crasp_prediction", title="the prediction task needs two layers less",
+        key="formal_languages/crasp_prediction", title="depth k - 2 is enough for the prediction task",
         words="For every k >= 3, on a word of k blocks a formula of depth k - 2 says at each position whether the prefix has k blocks.",
-        statement=Eq(depth, k - 2), source=Source("yang2025knee", "prediction task", _KNEE), reading="reported", kind="construction",
+        statement=Eq(depth, k - 2), source=Source("depthlaw", f"after yang2025knee, {_KNEE} (as reported), the prediction task"), reading="derived",
+        kind="construction",
         quantifier="all", measured=lambda case, seed: measured_by.prediction_depth(case.blocks, case.longest),
         grid={"quick": Case.grid(blocks=range(3, 7), longest=9), "theory": Case.grid(blocks=(7, 8), longest=12)},
         assumes={"at least three blocks": lambda case: case.blocks >= 3},
-        must_fail=Twin(Case(blocks=4, longest=9), "as deep as recognition", statement=Eq(depth, k)),
-        note="Inputs are words of the language, the reading under which k - 2 is right: the first letter and the letter read save a layer "
+        must_fail=Twin(Case(blocks=4, longest=9), "the same formula on all words, not only those of k blocks",
+                       measured=lambda case, seed: measured_by.prediction_depth(case.blocks, case.longest, anywhere=True)),
+        note="Reported also: k - 3 is not; not shown here. "
+             "Inputs are words of the language, the reading under which k - 2 is right: the first letter and the letter read save a layer "
              "each. On arbitrary words prefix membership is as deep as membership.")
 
 

@@ -210,10 +210,15 @@ def counting_depth(k: int, longest: int) -> Exact:
     return Exact(counting_logic.depth(formula) if right else -1)
 
 
-def prediction_depth(k: int, longest: int) -> Exact:
-    """Depth of the counting formula that says at each prefix of a word of L_k whether the prefix is in L_k, or -1 when it is wrong."""
+def prediction_depth(k: int, longest: int, anywhere: bool = False) -> Exact:
+    """Depth of the counting formula that says at each prefix of a word of L_k whether the prefix is in L_k, or -1 when it is wrong.
+
+    Args:
+        k, longest: blocks of L_k, and letters of the longest word.
+        anywhere: take every word, not only those of L_k, on which the formula need not be right.
+    """
     formula, accepts = counting_logic.in_block(k), minimal(block_language(k)).accepts
-    for word in filter(accepts, words(longest)):
+    for word in words(longest) if anywhere else filter(accepts, words(longest)):
         if counting_logic.truths(formula, word) != [accepts(word[:i + 1]) for i in range(len(word))]:
             return Exact(-1)
     return Exact(counting_logic.depth(formula))

@@ -70,14 +70,15 @@ def _precision_claims() -> Iterator[Any]:
     from .depth_measured import any_subset_sums, prefix_errors, subset_sums
 
     yield Claim(
-        key="hops/one_layer_unbounded_precision", title="one layer computes every hop_k, given N log2 |Sigma| bits",
+        key="hops/one_layer_unbounded_precision", title="one layer computes hop_k, given about N log2 |Sigma| bits",
         words="For every N, k and alphabet, one causal layer with one head of width 1 computes hop_k on every sequence, if numbers may "
-              "have N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j puts the whole prefix into one number.",
+              "have about N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j puts the whole prefix into one number.",
         statement=Eq(symbol("wrong_tokens"), 0), source=_own("Definition 2.1"), reading="derived", kind="construction", quantifier="all",
         measured=prefix_errors(), grid={"quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
                                         "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6)},
         must_fail=Twin(Case(hops=1, alphabet=3, tokens=3), "base 2 cannot hold three symbols", measured=prefix_errors(base_short=1)),
-        note="So no search at a fixed N can refute a depth: lower bounds need the precision O(log N) as N grows.")
+        note="So no search at a fixed N can refute a depth: lower bounds need the precision O(log N) as N grows. Bits are not measured; the "
+             "read-out is an arbitrary map of its own for each index; tested is that the prefix can be read.")
     yield Claim(
         key="hops/self_skip_subset_sums", title="keys that let every token skip itself have distinct subset sums",
         words="If with a causal mask some query for every i <= N scores i-1 above i-2 above ... above 1 above the start token above i "
@@ -103,6 +104,8 @@ def _cycle_claims() -> Iterator[Any]:
 
     k, c, needed = symbol("hops"), symbol("cycles"), symbol("tokens_needed")
     source = _source("Corollary 4.3")
+    whole: dict[str, Callable[[Case], bool]] = {"k is even": lambda case: case.hops % 2 == 0,
+                                                "cycles have at least 3 vertices": lambda case: case.hops >= 6}
     yield Claim(
         key="hops/cycle_reduction", title="hop_k on the edge list tells one cycle from two",
         words="For every even k >= 6 and every order, orientation and labelling of the edges, hop_k at the last token of k/2 copies of "
@@ -112,7 +115,7 @@ def _cycle_claims() -> Iterator[Any]:
                                "theory": (*Case.grid(hops=(10, 12, 16), cycles=(1, 2)),
                                           *Case.grid(hops=6, cycles=(1, 2), exhaustive=True))},
         must_fail=Twin(Case(hops=6, cycles=2), "three steps on a triangle come back", Eq(symbol("walked"), k / 2)),
-        assumes={"k is even": lambda case: case.hops % 2 == 0, "cycles have at least 3 vertices": lambda case: case.hops >= 6},
+        assumes=whole,
         note="Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the next copy of a vertex met "
              "going back belongs to its other edge. At k = 6 all orders and orientations are tried, up to symmetry. This executes the "
              "reduction; that hop_k then needs Omega(log k) layers is conditional.")
@@ -124,8 +127,9 @@ def _cycle_claims() -> Iterator[Any]:
         measured=tokens_needed,
         grid={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
         must_fail=Twin(Case(hops=6, cycles=1), "one copy less fails for edges listed along the walk", Eq(needed, 9 * k * (k / 2 - 1) + 1)),
+        assumes=whole,
         note="The source builds the sequence of this length; that no shorter repetition does is ours. So k = Theta(sqrt N) for this "
-             "reduction; smaller k pads the sequence.")
+             "reduction; smaller k pads the sequence. Tried: edges in order, reversed, and four times shuffled with random orientation.")
 
 
 def _conditional_claim() -> Any:
@@ -157,6 +161,9 @@ def _gap_claims() -> Iterator[Any]:
     from ..glossary import symbol
     from .depth_measured import distinct_keys, last_match_gap, lookup_gap
 
+    # At N - 2 and a hundredth steps: just beyond the farthest match.
+    early = last_match_gap(start="-199/100")
+
     N, a, gap = symbol("tokens"), symbol("alphabet"), symbol("gap_scaled")
     units = 10**9
     shared: dict[str, Any] = {"quantifier": "all"}
@@ -173,19 +180,26 @@ def _gap_claims() -> Iterator[Any]:
         key="hops/last_match_gap", title="the last-occurrence head separates scores by 1 - cos(pi/(N |Sigma|))",
         words="For every N >= 3 and every alphabet of at least two symbols, with symbols 2N steps apart the best and the next score of "
               "the last-occurrence head differ by at least 1 - cos(pi/(N |Sigma|)), with equality; checked to 10^-9.",
-        statement=Eq(gap, floor(units * (1 - cos(pi / (N * a))))), measured=last_match_gap,
+        statement=Eq(gap, floor(units * (1 - cos(pi / (N * a))))), measured=last_match_gap(),
         grid={"quick": Case.grid(tokens=(3, 5, 8), alphabet=(2, 3)), "theory": Case.grid(tokens=(12, 20), alphabet=(2, 5))},
-        must_fail=Twin(Case(tokens=5, alphabet=2), "spacing 2N halves the angle", Eq(gap, floor(units * (1 - cos(2 * pi / (N * a)))))),
-        note="Every key that can stand before a query is tried, so no set of keys has a smaller gap.", **own)
+        must_fail=Twin(Case(tokens=5, alphabet=2), "the start token a hundredth of a step beyond the farthest match", measured=early),
+        note="Up to N = 6 measured over all sequences; beyond, over every pair of a distance d0 <= N - 1/2 of the best key (the start token is never "
+             "farther) and the next larger distance d that a key can have, which no sequence falls short of. With steps of s = pi/(N |Sigma|) the "
+             "gap is cos(d0 s) - cos(d s) >= 2 sin((d0 + 1/2) s) sin(s/2), as d >= d0 + 1. This grows with d0 while (d0 + 1/2) s <= N s <= "
+             "pi/2, so it is least at d0 = 0: 1 - cos s, which (0, 0, 0) attains.", **own)
     yield Claim(
         key="hops/lookup_angles_printed", title="N angles separate the tokens 0..N of the lookup head",
-        words="For every N, the keys (cos, sin)(2 pi j/N) of the start token 0 and of the tokens 1..N are different.",
-        statement=Ge(symbol("distinct_keys"), N + 1), source=_source("Appendix F.4"), reading="printed", kind="lower",
-        measured=distinct_keys, known="FAILS",
+        words="If the start token 0 is keyed by the same printed formula, for every N the keys (cos, sin)(2 pi j/N) of the tokens 0..N are "
+              "different.",
+        statement=Ge(symbol("distinct_keys"), N + 1), source=_source("Appendix F.4"), reading="universal", kind="lower",
+        measured=distinct_keys(), known="FAILS",
         grid={"quick": Case.grid(tokens=(1, 2, 5, 100))},
-        must_fail=Twin(Case(tokens=5), "two keys more than angles", Ge(symbol("distinct_keys"), N + 2)),
-        note="Token N and the start token share a key, so token N averages the two when it has no match to look up, or points to itself. "
-             "N + 1 angles repair it. The source makes the start token optional; it needs one, for tokens without a match.", **shared)
+        must_fail=Twin(Case(tokens=5), "N + 1 angles, which do separate the tokens, in steps of two",
+                       measured=distinct_keys(more=1, step=2)),
+        note='Printed are the keys "K_j = (cos 2 pi j/N, sin 2 pi j/N)", the margin Omega(N^-2) and an optional start token; that its key is K_0, '
+             "and for every N, is our hardening. Token N and the start token share a key, so token N averages the two when it has no match "
+             "to look up, or points to itself. N + 1 angles repair it. The source makes the start token optional; it needs one, for tokens "
+             "without a match.", **shared)
 
 
 def _scale_claim() -> Any:

@@ -1,9 +1,9 @@
 """Evidence on the depth of hop_k: searches over all networks of a kind, the reduction from cycles, and the gaps of the printed heads."""
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +18,8 @@ State = tuple[frozenset[int], frozenset[int]]
 # Directions are searched among integer vectors up to this size; one that is found is an exact certificate.
 _DIRECTIONS = 7
 _BITS = 192
+# Gaps are measured over all sequences up to so many tokens.
+_ALL_SEQUENCES = 6
 
 
 def lookup_depth(hops: int, mask: str) -> int:
@@ -208,18 +210,49 @@ def lookup_gap(case: Case, seed: int) -> Exact:
     return _scaled([[Fraction(q - k, n + 1) for k in range(n + 1)] for q in range(n + 1)])
 
 
-def last_match_gap(case: Case, seed: int) -> Exact:
-    """Smallest gap of the last-occurrence head at spacing 2N, over all queries (symbol, i) and all keys that can stand before them."""
-    n, a = case.tokens, case.alphabet
-    rows = []
-    for i in range(1, n + 1):
-        for symbol in range(a):
-            keys = [Fraction(2 * n * (symbol - other) + i - j, 2 * n * a) for j in range(2, i + 1) for other in range(a)]
-            rows.append([Fraction(2 * n - 1, 4 * n * a), *keys])
-    return _scaled([row for row in rows if len(row) > 1])
+def last_match_gap(start: str = "-1/2") -> Any:
+    """Smallest gap of the last-occurrence head at spacing 2N: over all sequences up to N = 6, beyond from below.
+
+    A query sees the keys of a sequence, and the start token at a distance of its own. Beyond N = 6 every distance that is no larger than
+    the start token's is taken for the best key's, and the next larger one that any key can have for the next key's. No sequence has a
+    smaller gap, since the start token is always there.
+
+    Args:
+        start: the start token's distance in steps, less N; another than -1/2 sabotages it.
+
+    Cost: O(|Sigma|^N N^2) up to N = 6, then O(N^2 |Sigma|).
+    """
+    def measured(case: Case, seed: int) -> Exact:
+        n, a = case.tokens, case.alphabet
+        first = n + Fraction(start)
+        return _scaled([[d / (2 * n * a) for d in pair] for pair in (_seen_pairs if n <= _ALL_SEQUENCES else _next_pairs)(n, a, first)])
+    return measured
 
 
-def _scaled(rows: list[list[Fraction]]) -> Exact:
+def _steps(symbols: int, positions: int, n: int, a: int) -> Fraction:
+    """The circular distance, in steps, of a key so many symbols and positions before its query, at spacing 2N."""
+    apart = (2 * n * symbols + positions) % (2 * n * a)
+    return Fraction(min(apart, 2 * n * a - apart))
+
+
+def _seen_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction]]:
+    """Least and next distance of the keys of every query of every sequence; key j bears the symbol before it."""
+    pairs = set()
+    for sequence in product(range(a), repeat=n):
+        for i in range(2, n + 1):
+            keys = [_steps(sequence[i - 1] - sequence[j - 2], i - j, n, a) for j in range(2, i + 1)]
+            best, following, *_ = sorted([first, *keys])
+            pairs.add((best, following))
+    return pairs
+
+
+def _next_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction]]:
+    """Every distance up to the start token's, with the next larger one that a key can have."""
+    every = sorted({first, *(_steps(symbols, positions, n, a) for symbols in range(a) for positions in range(n - 1))})
+    return {(best, following) for best, following in pairwise(every) if best <= first}
+
+
+def _scaled(rows: Iterable[Sequence[Fraction]]) -> Exact:
     import flint
 
     with flint.ctx.workprec(_BITS):
@@ -230,9 +263,16 @@ def _scaled(rows: list[list[Fraction]]) -> Exact:
     return Exact(int(scaled))
 
 
-def distinct_keys(case: Case, seed: int) -> Exact:
-    """Different keys (cos, sin)(2 pi j / N) of the tokens j = 0..N: angles are equal when they differ by whole turns."""
-    return Exact(len({Fraction(j, case.tokens) % 1 for j in range(case.tokens + 1)}))
+def distinct_keys(more: int = 0, step: int = 1) -> Any:
+    """Different keys (cos, sin)(2 pi j / N) of the tokens j = 0..N: angles are equal when they differ by whole turns.
+
+    Args:
+        more: angles beyond N, one of which repairs the head.
+        step: angles from one token to the next; more than one sabotages it.
+    """
+    def measured(case: Case, seed: int) -> Exact:
+        return Exact(len({Fraction(step * j, case.tokens + more) % 1 for j in range(case.tokens + 1)}))
+    return measured
 
 
 def softmax_error(weaker: int = 1) -> Any:

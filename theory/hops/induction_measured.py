@@ -92,23 +92,23 @@ def _all_right(group: Sequence[tuple[int, ...]]) -> int:
     return sum(word == majority for word in group)
 
 
-def composition_error(case: Case, seed: int) -> Exact:
+def composition_error(more: int = 0) -> Callable[[Case, int], Exact]:
     """Least error of reading f(x) off a summary of f with 2^B values, over all summaries, f and x uniform: an exhaustive search.
 
     A summary's best read-out is one function for each value, so the error is the mean Hamming distance to the nearest of 2^B functions.
+
+    Args:
+        more: bits of the summary beyond those of the case, which sabotage it.
     """
-    n, size = case.domain_size, 2**case.summary_bits
-    functions = list(product(range(n), repeat=n))
-    distance = [[sum(a != b for a, b in zip(f, g, strict=True)) for g in functions] for f in functions]
-    # Relabelling the values at each point maps any function to any other: one of the chosen may be the first.
-    best = min(sum(map(min, zip(*(distance[c] for c in (0, *chosen)), strict=True)))
-               for chosen in combinations(range(1, len(functions)), size - 1))
-    return Exact(Fraction(best, len(functions) * n))
-
-
-def wasted_summary(case: Case, seed: int) -> Exact:
-    """The same for a read-out that ignores the summary and x, and f: it is never right."""
-    return Exact(0)
+    def measured(case: Case, seed: int) -> Exact:
+        n, size = case.domain_size, 2 ** (case.summary_bits + more)
+        functions = list(product(range(n), repeat=n))
+        distance = [[sum(a != b for a, b in zip(f, g, strict=True)) for g in functions] for f in functions]
+        # Relabelling the values at each point maps any function to any other: one of the chosen may be the first.
+        best = min(sum(map(min, zip(*(distance[c] for c in (0, *chosen)), strict=True)))
+                   for chosen in combinations(range(1, len(functions)), size - 1))
+        return Exact(Fraction(best, len(functions) * n))
+    return measured
 
 
 def prompt_min(case: Case, seed: int) -> Exact:

@@ -29,6 +29,9 @@ _WALL_LATE = ("Restated after the third recording: until then only failing at 3^
               "at 3^L + 1, was expected before the first. That graphs need 2 (3^L + 1) vertices was added after the first.")
 _RULES_LATE = "Written after the second recording, in which the rule stood among the nets."
 _OPEN_LATE = "That a depth beyond those tried leaves the slope open was added after the first recording."
+_SLOPE_LATE = ("Restated after the third recording, by which it fails: until then one least-squares slope through all sizes was asked for, "
+               "which hardly depends on the middle one.")
+_SEEDS_LATE = "Asked of the best seed in place of the worst, which is the easier statistic for a lower bound, after the third recording."
 _FAILING_LATE = "Written after the second recording, expecting it to fail by what had been seen."
 # What was first written, split off or restated when nets had been recorded, so that `expected` is no forecast or only in part.
 LATE = {
@@ -42,7 +45,8 @@ LATE = {
     "look_around": "Written after the second recording, knowing that it fails; radii other than 3^L were added after the third.",
     "rules_within": _RULES_LATE, "rules_beyond": _RULES_LATE,
     "connectivity_converged": _FAILING_LATE, "hops_converged": _FAILING_LATE,
-    "connectivity_slope": _OPEN_LATE, "hops_slope": _OPEN_LATE,
+    "connectivity_slope": f"{_OPEN_LATE} {_SLOPE_LATE}", "hops_slope": f"{_OPEN_LATE} {_SLOPE_LATE}",
+    "connectivity_needed": _SEEDS_LATE, "hops_needed": _SEEDS_LATE,
 }
 _NO_THEOREM = "What training finds is no theorem: another budget, family of graphs or optimiser may end elsewhere."
 
@@ -51,4 +55,4 @@ def trained(key: str, title: str, words: str, statement: Relational, **rest: Any
     """A claim about trained nets: what these share, and in the note its entry in `LATE`, the seeds and the bar."""
     note = " ".join(filter(None, (rest.pop("note", ""), LATE.get(key), _SEEDS, rest.pop("bar", _BAR), _NO_THEOREM)))
     return Claim(key=f"trained_depth/{key}", title=title, words=words, statement=statement, reading="derived", kind="empirical fit",
-                 quantifier="typical", measured=None, needs="empirics", reads=READS, note=note, **rest)
+                 quantifier="typical", weight="measurement", measured=None, needs="empirics", reads=READS, note=note, **rest)
