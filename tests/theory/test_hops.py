@@ -257,3 +257,11 @@ def test_what_is_ours_is_credited_to_us() -> None:
 def test_too_few_layers_are_out_of_scope() -> None:
     claim = CLAIMS["hops/k_max_corrected"]
     assert judge(claim, Case(depth=1), claim.measured(Case(depth=1), 0)).verdict is Verdict.OUT_OF_SCOPE
+
+
+def test_what_was_executed_is_told_from_what_is_argued() -> None:
+    named = {claim.key.partition("/")[2]: claim for claim in claims()}
+    assert f"Executed up to k = {LARGEST_EXECUTED}" in named["depth_strict_mask"].note
+    assert "hard attention" in named["depth_strict_mask"].title
+    assert f"everything executed, up to k = {LARGEST_EXECUTED}" in named["depth_printed"].note
+    assert "symbols 2N apart" in named["construction_printed_depth"].words

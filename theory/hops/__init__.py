@@ -223,7 +223,8 @@ def _depth_claims() -> Iterator[Claim]:
              "Elsewhere the construction needs one layer more, which refutes nothing, so the verdict stays open. For k = 3 it would be decided by "
              "one causal head of width O(1) with O(log N) bits that does hop_3 in three layers for every N, or by a proof that three "
              "layers do not. With a strict mask, or "
-             "log2 N heads, the printed depth is enough for every k: hops/depth_strict_mask, hops/depth_log_heads. What stands in the way: "
+             f"log2 N heads, the printed depth was right on everything executed, up to k = {LARGEST_EXECUTED}: hops/depth_strict_mask, "
+             "hops/depth_log_heads. What stands in the way: "
              "hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.")
     yield Claim(
         key="hops/depth_corrected", title="the repaired construction computes hop_k in ceil(log2 k) + 2 layers",
@@ -249,13 +250,14 @@ def _variant_claims() -> Iterator[Claim]:
         "must_fail": Twin(Case(hops=5, tokens=45, alphabet=4, repeats=True), "rounding up would ask for a layer more",
                           Eq(used, ceiling(log(k) / log(2)) + 2))}
     yield Claim(
-        key="hops/depth_strict_mask", title="with a strict mask floor(log2 k) + 2 layers do compute hop_k",
-        words="For every k >= 1, a hard-attention network with one head, width O(1), a start token and the strict mask j < i is right on "
-              "every token of every sequence from layer floor(log2 k) + 2 on, and on some not before.",
+        key="hops/depth_strict_mask", title="strict mask: hard attention does hop_k in floor(log2 k) + 2 layers",
+        words="For every k >= 1, a hard-attention network with one head, width O(1), O(log N) bits, a start token that sees itself and else "
+              "the strict mask j < i is right on every token of every sequence from layer floor(log2 k) + 2 on, and on some not before.",
         measured=_settles("symbol_carrying", mask="strict"),
         note="find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the answer's symbol travels with "
-             "the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1. The mask is allowed in the source's definition of masked "
-             "attention, but Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself first.", **shared)
+             f"the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1. Executed up to k = {LARGEST_EXECUTED}. The "
+             "mask is allowed in the source's definition of masked attention, but Theorem 4.2 speaks of the causal mask "
+             "j <= i, under which a token finds itself first.", **shared)
     yield Claim(
         key="hops/depth_log_heads", title="with log2 N heads floor(log2 k) + 2 layers do compute hop_k",
         words="For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N + 1)) heads in its first "
@@ -295,8 +297,9 @@ def _printed_construction_claims() -> Iterator[Claim]:
     few = {"quick": _GRID["quick"], "theory": _GRID["theory"][:30]}
     yield Claim(
         key="hops/construction_printed_depth", title="the printed induction step computes hop_k",
-        words="For every k >= 1, the construction with the printed induction step is right on every token of every sequence.",
-        statement=Eq(wrong, 0), source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS",
+        words="For every k >= 1, the construction with the printed induction step (symbols 2N apart) is right on every token of every "
+              "sequence.",
+        statement=Eq(wrong, 0), source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS", weight="step",
         measured=_wrong(layers=12, induction="printed"), grid=few,
         must_fail=Twin(Case(hops=1, tokens=41, alphabet=4, repeats=True), "a network for 2 hops, asked for 1 hop",
                        measured=_wrong(layers=12, induction="printed", extra=2)),
@@ -323,7 +326,7 @@ def _spacing_claims() -> Iterator[Claim]:
         key="hops/construction_printed_spacing", title="symbols N apart suffice in the last-occurrence head",
         words="For every N, every alphabet and every sequence of length N, the construction with symbols N angular steps apart computes "
               "hop_1 on every token.",
-        statement=none_wrong, source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS",
+        statement=none_wrong, source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS", weight="step",
         measured=_wrong(layers=2, spacing=1), grid=small,
         must_fail=Twin(Case(hops=1, alphabet=2, tokens=2, exhaustive=True), "where spacing N is right, one layer is not enough",
                        measured=_wrong(layers=1, spacing=1)),
@@ -331,8 +334,8 @@ def _spacing_claims() -> Iterator[Claim]:
              "failure: N = 3, X = (0, 0, 1), token 3, which should find nothing. All sequences of each length are tried.")
     yield Claim(
         key="hops/construction_corrected_spacing", title="symbols 2N apart suffice in the last-occurrence head",
-        words="For every N, every alphabet and every sequence of length N, the construction with symbols 2N angular steps apart computes "
-              "hop_1 on every token.",
+        words="For every N, every alphabet and every sequence of length N, the hard-attention construction with symbols 2N angular steps "
+              "apart computes hop_1 on every token.",
         statement=none_wrong, source=_OWN_WEIGHTS, reading="derived", kind="construction", quantifier="all",
         measured=_wrong(layers=2, spacing=2), grid=small,
         must_fail=Twin(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart", measured=_wrong(layers=2, spacing=1)),

@@ -192,7 +192,7 @@ def _gap_claims() -> Iterator[Any]:
         words="If the start token 0 is keyed by the same printed formula, for every N the keys (cos, sin)(2 pi j/N) of the tokens 0..N are "
               "different.",
         statement=Ge(symbol("distinct_keys"), N + 1), source=_source("Appendix F.4"), reading="universal", kind="lower",
-        measured=distinct_keys(), known="FAILS",
+        measured=distinct_keys(), known="FAILS", weight="step",
         grid={"quick": Case.grid(tokens=(1, 2, 5, 100))},
         must_fail=Twin(Case(tokens=5), "N + 1 angles, which do separate the tokens, in steps of two",
                        measured=distinct_keys(more=1, step=2)),

@@ -170,7 +170,7 @@ def _signed_claims() -> Iterator[Claim]:
         key="rank_collapse/signed_step_as_written", title="the softmax lemma times a signed matrix, as written",
         words="For all logits A, E with row ranges D_ii <= 1.256 and every matrix R, entrywise P R <= (I + 2D) Q R.",
         statement=Le(excess, 0), source=Source("dong2021", "proof of the one-layer lemma", _V2), reading="reported", kind="upper",
-        quantifier="all", assumes=small, measured=measured_by.signed_excess, known="FAILS", grid={"quick": written},
+        quantifier="all", assumes=small, measured=measured_by.signed_excess, known="FAILS", weight="step", grid={"quick": written},
         note="An entrywise inequality may not be multiplied by a matrix with negative entries: R = -e_1 turns it round. The norms that the "
              "proof needs survive, see signed_step. The step stands in a restatement of the proof; the paper itself was not read.",
         must_fail=Twin(written[2], "at most minus 100", statement=Le(excess, -100)))
@@ -210,7 +210,7 @@ def _heads_claim() -> Claim:
         words="When g_h g'_h <= gamma^2 for every head, with g_h = |D1|_1 / (2 |E|_1) and g'_h = |D1|_inf / (2 |E|_1), then "
               "sum_h g_h a_h sum_h g'_h b_h <= gamma^2 sum_h a_h sum_h b_h for all a_h, b_h > 0.",
         statement=Le(ratio, 1), source=Source("depthlaw", _HERE + "one gamma for all heads, after dong2021, Theorem 2.3"),
-        reading="derived", kind="upper", quantifier="all", measured=measured_by.head_sum_ratio, known="FAILS", grid={"quick": cases},
+        reading="derived", kind="upper", quantifier="all", measured=measured_by.head_sum_ratio, known="FAILS", weight="step", grid={"quick": cases},
         note="A step that suggests itself for the sum over heads, not one of the paper. False: gamma bounds only the product g_h g'_h, and "
              "heads whose value matrices favour different norms pair the largest g with the largest g'. The step needs both factors per "
              "head, as in layers_product, or one bound for each of g and g'. The "

@@ -139,7 +139,7 @@ def _gamma_claims() -> Iterator[Claim]:
         key="rank_collapse/column_ranges_v1", title="sum of row ranges at most 2 |E|_1, as version 1 needs",
         words="For every logit matrix E with row ranges D_ii, |D1|_1 <= 2 |E|_1.",
         statement=Le(ratio, 2), source=Source("dong2021", "step of the proof of the one-layer lemma", _V1), reading="derived", kind="upper",
-        quantifier="all", measured=measured_by.range_sum_ratio, known="FAILS",
+        quantifier="all", measured=measured_by.range_sum_ratio, known="FAILS", weight="step",
         grid={"quick": (*Case.grid(instance="identity", tokens=(2, 3, 16)), Case(instance="random", tokens=5))},
         note="False: |D1|_1 sums over all rows, and E = I_3 gives 3 > 2. The proof of version 1, as reported, needs it; the factor gamma "
              "of version 2 repairs it. The statement of version 1 is not refuted by this, see one_layer_cubic_v1 and one_layer_small_logits.",
@@ -178,7 +178,7 @@ def _layer_norm_claims() -> Iterator[Claim]:
         key="rank_collapse/layernorm_right_multiplication", title="layer normalisation as a right multiplication",
         words="LN(Y) = Y W + 1 b^T for some matrix W and vector b, so that layer normalisation never raises the affine rank of the tokens.",
         statement=Le(after, before), source=Source("dong2021", "remark on layer normalisation", _V2), reading="reported", kind="upper",
-        quantifier="all", measured=measured_by.affine_rank_after, known="FAILS", grid={"quick": hulls},
+        quantifier="all", measured=measured_by.affine_rank_after, known="FAILS", weight="step", grid={"quick": hulls},
         note="False: three tokens on a line, (1, 0), (1, 3/4), (1, 4/3) in an orthonormal basis, become (1, 0), (4/5, 3/5), (3/5, 4/5), "
              "and no affine map bends a line, so the formula has no W and b, not even ones that depend on Y. The statement measures what the "
              "formula implies. LN divides each row by its own deviation: a left multiplication by a diagonal matrix.",
