@@ -404,6 +404,9 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
     for result in judged:
         if result.unexpected:
             console.print(Text(terminal.clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+    for result in judged:
+        if result.premise_refuted:
+            _say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, which FAILS")
     counts = Counter(verdict_name(result) for result in judged)
     order = [*(v.value for v in Verdict), NOT_RUN]
     console.print(Text(", ".join(f"{counts[v]} {v}" for v in order if counts[v]) + f"; claims: {len(judged)}"))

@@ -143,7 +143,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if row.measured is None:
             continue
         try:
-            decision = judge(mutated, row.case, row.measured, force=True)
+            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row.measured), force=True)
         except _NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
@@ -186,8 +186,13 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
         return False
     try:
         new, old = mutated.predict(case), original.predict(case)
+        if isinstance(new, Ball) and isinstance(old, Ball):
+            # The ends that `judgement` compares with: a bound from above with the lower one, from below with the upper one.
+            weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high, ">": new.high <= old.high,
+                      "==": new.low <= old.low and old.high <= new.high}
+            return weaker.get(relation, new == old)
         if isinstance(new, Ball) or isinstance(old, Ball):
-            return bool(new == old)
+            return False
         order = sign(new - old)
     except _NO_VALUE:
         return False

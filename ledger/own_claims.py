@@ -128,6 +128,8 @@ def _checked(file: Path, claim: Claim) -> Claim:
     if claim.measured is None or not cases:
         what = "no case in its grid" if claim.measured else "no function `measured`"
         raise UsageError(f"{file}: {claim.key} has {what}, so there is nothing to run; {_TRY}")
+    if claim.evidence == "certificate":
+        raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come with depthlaw give; leave `evidence` out")
     try:
         quantity(claim.statement, cases[0])
     except Exception as error:

@@ -47,7 +47,8 @@ class ClaimResult:
 
     Attributes:
         control: the negative control as it was measured and judged; None: not recorded.
-        premises: the verdict of every premise, or what is known of it where it is not recorded.
+        premises: the verdict of every premise, or that it is not run here.
+        alphas: the false-alarm rates that one sample and one measurement that may miss were judged with.
     """
 
     claim: Claim
@@ -57,6 +58,11 @@ class ClaimResult:
     failures: tuple[Failure, ...] = ()
     control: CaseResult | None = None
     premises: Mapping[str, str] = field(default_factory=dict)
+    alphas: tuple[float, float] = (FALSE_ALARM_BUDGET, FALSE_ALARM_BUDGET)
+
+    def alpha(self, value: Measured) -> float:
+        """The false-alarm rate that a value of this claim is judged with."""
+        return self.alphas[0] if isinstance(value, Statistical) else self.alphas[1]
 
     @property
     def decided(self) -> list[CaseResult]:
@@ -114,9 +120,12 @@ class ClaimResult:
         every machine step confirmed; HOLDS is agreement of every case.
         """
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
-        argued = self.claim.evidence == "argument" and self.proof is not None
+        # A proof that names no joints for a reader to check asks for no stronger word than its cases give.
+        argued = self.claim.evidence == "argument" and self.proof is not None and bool(self.claim.rests_on)
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
+        if self.cases and not self.in_scope and not argued:
+            return Verdict.OUT_OF_SCOPE
         if Verdict.UNDECIDED in verdicts or not (self.decided or argued) or (self.proof is not None and not self.confirmed):
             return Verdict.UNDECIDED
         if self.claim.kind == "conditional" or any(v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()):
@@ -135,6 +144,8 @@ class ClaimResult:
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
             return f"the proof breaks at: {broken[0]}"
+        if self.cases and not self.in_scope:
+            return "every case is outside the assumptions"
         if not self.measured:
             return ""
         awaited, complete = self.claim.awaited, self.in_scope and not self.missing
@@ -182,7 +193,8 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
-                                  tuple(f for f in failures if f.run.claim.key == key), _control(claim, store))
+                                  tuple(f for f in failures if f.run.claim.key == key), _control(claim, store),
+                                  alphas=(judge_one.of_samples, judge_one.of_misses))
     judge_one.decisions.save()
     premises = _premises(judged, suite, store)
     return [replace(result, premises={key: premises[key] for key in result.claim.premises}) for result in judged.values()]
@@ -204,7 +216,8 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
 
 
 def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> dict[str, str]:
-    """The verdict of every premise of the claims judged: on the records of this suite, else of any that has some, else what is known."""
+    """The verdict of every premise of the claims judged, on the records of this suite, else of any that has some; without a record it is
+    no verdict, and lifts no claim out of CONDITIONAL."""
     wanted = sorted({key for result in judged.values() for key in result.claim.premises})
     everything = load_claims() if any(key not in judged for key in wanted) else {}
     verdicts = {}
@@ -212,7 +225,8 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
         here = [judged[key]] if key in judged else (
             result for other in dict.fromkeys((suite, *SUITES)) for result in results({key: everything[key]}, other, store))
         found = next((result for result in here if result.measured), None)
-        verdicts[key] = found.verdict.value if found else (judged[key].claim if key in judged else everything[key]).awaited
+        known = (judged[key].claim if key in judged else everything[key]).awaited
+        verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {known}"
     return verdicts
 
 
@@ -247,8 +261,11 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     if not all(holds(case) for holds in claim.assumes.values()):
         return [], ()
     records = tuple(r for seed in range(claim.seeds) if (r := _record(claim, case, seed, store)))
-    found: list[Measured] = [value for r in records if not isinstance(value := decode(r.result), tuple)]
-    return joined(found), records
+    found = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
+    # A seed whose instance breaks an assumption says nothing, for or against; the others do.
+    inside = [(value, r) for value, r in found if not isinstance(value, Outside)]
+    kept = inside or found[:1]
+    return joined([value for value, _ in kept]), tuple(r for _, r in kept)
 
 
 def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
@@ -266,9 +283,8 @@ class _Judge:
         broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
         if broken is not None:
             return CaseResult(case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
-        outside = next((value for value in values if isinstance(value, Outside)), None)
-        if outside is not None:
-            return CaseResult(case, None, judge(claim, case, outside), records)
+        if values and isinstance(values[0], Outside):
+            return CaseResult(case, None, judge(claim, case, values[0]), records)
         if not values:
             why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "no record"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
@@ -290,7 +306,8 @@ class _Judge:
 
 def verdict_name(result: ClaimResult) -> str:
     """The verdict as every report prints it: "not run" where nothing was measured or argued."""
-    return result.verdict.value if result.measured else NOT_RUN
+    outside = result.verdict is Verdict.OUT_OF_SCOPE
+    return result.verdict.value if result.measured or outside else NOT_RUN
 
 
 def as_json(result: ClaimResult) -> dict[str, Any]:

@@ -83,8 +83,8 @@ class Claim:
             check (ARGUED). "checks": the steps cover less than the statement, so that its cases decide (HOLDS at most). "certificate":
             the steps recheck stored certificates of the cases of a finite statement (PROVED where `certified` covers every case).
         certified: (case) -> whether a certificate that comes with the package decides the case.
-        rests_on: one line: why the evidence is what it is, and what of it a reader must check. Every claim with a proof has it.
-        premises: keys of the claims that it rests on: CONDITIONAL unless each of them is PROVED or ARGUED.
+        rests_on: one line: why the evidence is what it is, and what of it a reader must check. A proof without it is not ARGUED.
+        premises: keys of the claims that it rests on: CONDITIONAL unless each of them is recorded as PROVED or ARGUED.
         expected: what was expected before anything was measured.
         known: what is known since, where it differs: FAILS or UNDECIDED. A verdict that differs from both is unexpected.
         weight: what it would mean if it were wrong: a "theorem"; a "step", such as a lemma of its proof or a detail of its construction;

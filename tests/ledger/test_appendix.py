@@ -46,7 +46,7 @@ def rank(case, seed):
 
 CLAIMS = [
     claim("degree", sympy.Eq(symbol("degree"), 3**L), lambda c, s: Exact(3**c.depth), kind="identity",
-          proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
+          proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)], rests_on="Prose: the induction.",
           source=Source("dong2021", "Lemma 3"), reading="printed"),
     claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank, assumes={"d < 9": lambda c: c.width < 9}),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),

@@ -95,7 +95,7 @@ def test_the_ladder(tmp_path):
         result = run_all(fake(**changes), Store(tmp_path / name))[1]
         return result.verdict, result.unexpected
 
-    steps = {"proof": lambda s: [Step("base", True)]}
+    steps = {"proof": lambda s: [Step("base", True)], "rests_on": "Prose: the induction."}
     cases = {"kind": "two-sided", "quantifier": "exists"}
     covers = {"evidence": "certificate", "certified": lambda c: True}
     assert verdict("argued", **steps) == (Verdict.ARGUED, "")
@@ -119,7 +119,7 @@ def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
         Verdict.CONDITIONAL, "", {"separation_rank/premise": "HOLDS"})
     refuted = both("refuted", measured=lambda c, s: Exact(7), known="FAILS")
     assert (refuted.verdict, refuted.premise_refuted) == (Verdict.CONDITIONAL, "separation_rank/premise")
-    assert both("argued", proof=lambda s: [Step("base", True)]).verdict is Verdict.HOLDS
+    assert both("argued", proof=lambda s: [Step("base", True)], rests_on="Prose: the induction.").verdict is Verdict.HOLDS
 
 
 def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
@@ -161,6 +161,38 @@ def test_an_instance_that_breaks_an_assumption_is_out_of_scope(tmp_path):
     assert [c.decision.verdict for c in result.cases] == [Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
     assert result.cases[1].decision.reason == "assumption broken: the norm is at most 1"
     assert (result.verdict, len(result.in_scope), result.missing) == (Verdict.HOLDS, 1, [])
+
+
+def test_a_seed_outside_the_assumptions_hides_no_counterexample(tmp_path):
+    def drawn(case: Case, seed: int) -> Exact | Outside:
+        return Exact(7) if seed == 0 else Outside("the norm is at most 1")
+
+    result = run_all(fake(measured=drawn, seeds=2), Store(tmp_path))[1]
+    assert (result.verdict, result.counterexample.case) == (Verdict.FAILS, Case(depth=1))
+
+
+def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(tmp_path):
+    elsewhere = Twin(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
+    for name, changes in (("drawn", {"measured": lambda c, s: cube(c, s) if c.depth == 3 else Outside("the norm is at most 1")}),
+                          ("assumed", {"assumes": {"never": lambda c: False}})):
+        result = run_all(fake(must_fail=elsewhere, **changes), Store(tmp_path / name))[1]
+        assert verdict_name(result) == "OUT_OF_SCOPE"
+        assert result.unexpected == "every case is outside the assumptions"
+
+
+def test_a_premise_that_was_not_run_has_no_verdict(tmp_path):
+    premise = fake(key="separation_rank/premise", known="FAILS")
+    claim, store = fake(premises=(premise.key,)), Store(tmp_path)
+    execute(plan({claim.key: claim}, "quick"), store, Inline())
+    result = results({claim.key: claim, premise.key: premise}, "quick", store)[0]
+    assert (result.verdict, result.premise_refuted) == (Verdict.CONDITIONAL, "")
+    assert dict(result.premises) == {premise.key: "not run here; known: FAILS"}
+
+
+def test_a_proof_that_names_no_joints_is_no_argument(tmp_path):
+    proof = {"proof": lambda s: [Step("one is one", True)]}
+    assert run_all(fake(**proof), Store(tmp_path / "a"))[1].verdict is Verdict.HOLDS
+    assert run_all(fake(**proof, rests_on="Prose: everything."), Store(tmp_path / "b"))[1].verdict is Verdict.ARGUED
 
 
 def test_what_has_no_record_is_not_run(tmp_path):

@@ -166,7 +166,7 @@ def certificates_proof(statement: Any) -> Iterator[Step]:
     """
     import sympy
 
-    from ..certificates import load, recheck
+    from ..certificates import finding, load, recheck
     from ..glossary import symbol
 
     yield Step("the statement says what the rank of a catalecticant is", isinstance(statement, sympy.Eq) and statement.lhs == symbol("catalecticant"))
@@ -175,6 +175,7 @@ def certificates_proof(statement: Any) -> Iterator[Step]:
         steps = recheck(data)
         yield Step(f"d_x = {d}, L = {L}: the certificate stands, in {len(steps)} steps; no chance is involved",
                    all(step.holds for step in steps) and not any("chance" in step.says for step in steps))
+        yield Step(f"d_x = {d}, L = {L}: no code of the measurement took part", finding(data).independent == "yes")
         ranks = {part["order"]: len(part["rows"]) for part in data["pieces"]}
         orders, C, D = range((3**L + 1) // 2), (3**L - 1) // 2, d * (d + 1) // 2
         shape = (data["width"], data["depth"], data["heads"]) == (d, L, 1) and sorted(ranks) == list(orders)
@@ -191,11 +192,12 @@ def _below_claims() -> Iterator[Claim]:
     lost = Min(sizes[0], sizes[1] - loss_of_columns())
     yield Claim(
         key="separation_rank/exact_below_count", title="exact separation ranks below the dimension count",
-        words="For one head, N >= 2 (d_x + 1) tokens, almost all weights, and each (d_x, L) of the table, the graded piece of order k has rank "
+        words="For one head, almost all weights, and each (d_x, L) of the table, the graded piece of order k has rank "
               "min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k) - h) for every k, where h is the loss of separation_rank/count_loss for 2 k < C, and 0 "
               "for larger k.",
         statement=Eq(found, lost), source=Source("depthlaw", "docs/separation-rank.md"), reading="derived", kind="two-sided",
         quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth},
+        premises=("separation_rank/count_loss",),
         grid={suite: tuple(c for entry in entries for c in entry_cases(*entry)) for suite, entries in _BELOW.items()},
         must_fail=Twin(Case(width=3, depth=2, heads=1, order=2), "one more column lost", statement=Eq(found, Min(sizes[0], sizes[1] - 1))),
         note="The upper half is separation_rank/count_loss, or the number of rows; the lower half is a minor that is not zero modulo a prime. "
@@ -204,10 +206,11 @@ def _below_claims() -> Iterator[Claim]:
              "and that k it is false, as the page shows.")
     yield Claim(
         key="separation_rank/count_attained", title="one head attains the dimension count at width 4, depth 3",
-        words="For one head, N >= 2 (d_x + 1) tokens and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "
+        words="For one head and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "
               "side, as they must if sep = S(4, 3) = 31460; asked at orders 0 and 6.",
         statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "the pattern of separation_rank/exact, continued"), reading="derived",
         kind="identity", quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1}, known="FAILS",
+        premises=("separation_rank/count_loss",),
         grid={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
         must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
         note="Fails at order 6: no weights have a rank above 11436 by separation_rank/count_loss, and almost all have it "

@@ -1,4 +1,4 @@
-"""Certificates for lower bounds on separation ranks: made by elimination over F_p, checked without one.
+"""Certificates for lower bounds on separation ranks: made by elimination over F_p, checked from the file alone.
 
 A certificate holds the weights, a prime, and for every graded piece the rows and columns of a square part of its catalecticant. That the
 part is invertible is shown by solutions x of A x = b for right-hand sides b which are derived from everything else in the certificate: a

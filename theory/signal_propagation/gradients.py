@@ -97,7 +97,8 @@ def _size_claims() -> Iterator[Claim]:
               "log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite width, "
               "read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.",
         statement=Le(size, -log(1 + depth * half)), source=_WHERE, reading="derived", kind="upper", quantifier="typical",
-        measured=_net(pre=True, slope=False), predicted=_finite_width, note=note + _NOT_SHOWN, grid={"quick": quick, "theory": more},
+        measured=_net(pre=True, slope=False), predicted=_finite_width, note=note + "It does not fix the constant: with twice the "
+        "slope the samples are undecided. " + _NOT_SHOWN, grid={"quick": quick, "theory": more},
         must_fail=Twin(quick[0], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=False)))
     yield Claim(
         key=_STEM + "pre_ln_gradient_lower", title="pre-LN gradients of the last layer: lower bound",

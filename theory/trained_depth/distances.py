@@ -66,7 +66,8 @@ def distance_claims() -> Iterator[Claim]:
         ("connectivity_one_layer", "one trained layer connects pairs of random paths up to distance 3", "of one layer", _one_layer, {}),
         ("connectivity_within", "trained nets of several layers connect pairs up to distance 3^L", "of L >= 2 layers", _several_layers, {
             "known": "FAILS", "note": "Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or 7, not 9, "
-                                         "and some nets of four linearised layers on 12 vertices learn next to nothing."}))
+                                         "three of softmax 27 in one recording and not in another, and some nets of four linearised "
+                                         "layers on 12 vertices learn next to nothing."}))
     for key, title, few, chosen, rest in kinds:
         yield trained(
             key, title, f"Nets {few} trained on all-pairs connectivity of random paths, given the rows of A + I, typically tell pairs at every "
