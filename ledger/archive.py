@@ -96,7 +96,8 @@ def _in_words(result: Mapping[str, Any]) -> str:
     if "proof" in result:
         open_steps = sum(holds is not True for _, holds in result["proof"])
         return f"{open_steps} of {len(result['proof'])} open" if open_steps else f"{len(result['proof'])} steps ok"
-    return number(_value(result))
+    value = _value(result)
+    return "out of scope" if isinstance(value, Outside) else number(value)
 
 
 def _value(result: Mapping[str, Any]) -> Measured | None:
