@@ -22,7 +22,8 @@ from .figures import Caption, separation_rank
 from .findings import groups, reason
 from .records import Record, Store, canonical
 from .records import manifest as manifest_of
-from .report import NOT_RUN, CaseResult, ClaimResult, verdict_name
+from .reference import Ledger
+from .report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .terminal import measured_side, prediction
 
 if TYPE_CHECKING:
@@ -168,7 +169,9 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
     listed = [store.get(run) for run, _ in manifest["runs"]]
     records = [record for record in listed if record]
     if not records or not any(result.records for result in results):
-        raise AppendixError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify {suite}` first")
+        older = isinstance(store, Ledger)
+        remedy = "another version of the code wrote it: leave --reference out" if older else f"run `depthlaw verify {suite}` first"
+        raise AppendixError(f"nothing is recorded for suite {suite} in {store.root}; {remedy}")
     if len(records) < len(listed) or dict(manifest_of(records)) != dict(manifest):
         raise AppendixError(f"the manifest does not match the records in {store.root}; run `depthlaw verify {suite}` again")
     if {record.id for result in results for record in result.records} - {record.id for record in records}:
@@ -199,7 +202,7 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
     return {
         "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"], "runs": len(records),
         "stems": [(stem.replace("_", " "), list(group)) for stem, group in groupby(rows, key=lambda row: row.claim.stem)],
-        "rows": rows, "counts": [(str(verdict), counts[verdict]) for verdict in (*Verdict, NOT_RUN) if counts[verdict]],
+        "rows": rows, "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
         "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
         "environments": _environments(records), "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
         "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0)) for record in records), 1),

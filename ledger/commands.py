@@ -28,8 +28,8 @@ from .frontier import BELOW, DEFAULT_MEMORY, KEY, Rates, Stage, by_cost, cost_ch
 from .frontier import LEGEND as FRONTIER_LEGEND
 from .own_claims import all_claims, loader_of, only_own, with_premises
 from .records import Record, Store, StoreError, manifest
-from .reference import Agreement, Ledger, compare, run_name, shipped
-from .report import NOT_RUN, ClaimResult, as_json, results, verdict_name
+from .reference import Agreement, Ledger, compare, run_name, shipped, write_file
+from .report import VERDICT_NAMES, ClaimResult, as_json, results, verdict_name
 from .shown import from_reference, largest_recorded_suite, runs_of
 from .suite import Failure, Run, load_claims, plan
 
@@ -238,12 +238,7 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
                          "try a smaller shape")
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
-    partial = file.with_name(file.name + ".partial")
-    try:
-        partial.write_text(text + "\n", encoding="utf-8")
-        partial.replace(file)
-    except OSError as error:
-        raise UsageError(f"{file} cannot be written ({error.strerror}); choose another place") from None
+    write_file(file, (text + "\n").encode())
     _say(Console(highlight=False), f"sep >= {data['rank']} for almost all weights; certificate {file} ({len(text) / 2**20:.1f} MB): check it by "
                                    f"`depthlaw recheck {file}`")
     return 0
@@ -408,15 +403,19 @@ def _print_verdicts(judged: list[ClaimResult], suite: str, listed: dict[str, Any
         if result.premise_refuted:
             _say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, which FAILS")
     counts = Counter(verdict_name(result) for result in judged)
-    order = [*(v.value for v in Verdict), NOT_RUN]
-    console.print(Text(", ".join(f"{counts[v]} {v}" for v in order if counts[v]) + f"; claims: {len(judged)}"))
-    lacking = Counter(r.claim.needs for r in judged if r.claim.needs and r.claim.measured is None)
+    _say(console, ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v]) + f"; claims: {len(judged)}")
+    elsewhere = sum(not r.cases for r in judged)
+    if elsewhere:
+        _say(console, f"{elsewhere} of those not run have no case in suite {suite}; `depthlaw show KEY` names a suite that has")
+    lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs and r.claim.measured is None)
     for extra, number in lacking.items():
         _say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip install '.[{extra}]'")
     partial = "" if complete else " (of the claims chosen, not of the suite)"
     _say(console, f"{len(listed['runs'])} runs; to cite them, cite their manifest{partial}:\n{listed['hash']}")
     if agreement:
         _say(console, agreement.line)
+        if agreement.disagreements:
+            _say(console, "  a run whose code has changed since the reference was recorded may differ for that reason")
         for key, here, there in agreement.disagreements[:3]:
             _say(console, f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from depthlaw.theory.judgement import Verdict
 
-from .report import NOT_RUN, ClaimResult, verdict_name
+from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 
 # Theorems before steps of their proofs, before measurements, before the arithmetic of printed numbers.
 _WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
@@ -32,7 +32,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
         return tuple(result for result in ordered if belongs(result))
 
     def fails(*readings: str) -> tuple[ClaimResult, ...]:
-        return chosen(lambda r: verdict_name(r) == Verdict.FAILS and r.claim.reading in readings and not r.premise_refuted)
+        return chosen(lambda r: verdict_name(r) == Verdict.FAILS and r.claim.reading in readings)
 
     return [
         Group("Fails as its source has it", "A statement of a source, as printed, as reported in another text, or as recalled from memory: a "
@@ -40,7 +40,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
         Group("Fails in its universal reading", "A vague sentence of a source, read here as one about all instances so that it can be tested. "
               "The sentence may have meant less.", fails("universal")),
         Group("Fails, and was our own", "A statement derived or expected here; no source is at fault.", fails("derived")),
-        Group("Premise refuted", "The statement rests on another claim that fails.", chosen(lambda r: bool(r.premise_refuted and r.measured))),
+        Group("Premise refuted", "The statement rests on another claim that fails.", chosen(lambda r: verdict_name(r) == PREMISE_REFUTED)),
         Group("Needs attention", "A run raised, a proof or a negative control broke, or a verdict is another one than expected.",
               chosen(lambda r: bool(r.unexpected))),
         Group("Undecided", "Measured, and neither side is certain.", chosen(lambda r: verdict_name(r) == Verdict.UNDECIDED)),
@@ -49,7 +49,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
         Group("Vacuous", "The bound holds, but on every decided case by so large a factor that it says nothing about them.",
               chosen(lambda r: r.vacuous and r.verdict is not Verdict.FAILS)),
         Group("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
-              chosen(lambda r: verdict_name(r) == Verdict.CONDITIONAL and not r.premise_refuted)),
+              chosen(lambda r: verdict_name(r) == Verdict.CONDITIONAL)),
         Group("Not run", "Nothing is recorded.", chosen(lambda r: verdict_name(r) == NOT_RUN)),
     ]
 
@@ -63,7 +63,7 @@ def reason(result: ClaimResult) -> str:
     """Why a claim stands in the group it stands in, in one line; empty where the group says it all."""
     if result.unexpected:
         return f"unexpected: {result.unexpected}"
-    if result.premise_refuted:
+    if verdict_name(result) == PREMISE_REFUTED:
         return f"rests on {result.premise_refuted}, which fails"
     if verdict_name(result) == Verdict.FAILS:
         return f"known to fail as {'read here' if result.claim.reading == 'universal' else result.claim.reading}"

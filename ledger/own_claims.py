@@ -16,9 +16,9 @@ from functools import cache, wraps
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
-from depthlaw.theory.claim import STEMS, Claim, quantity
+from depthlaw.theory.claim import STEMS, SUITES, Claim, Kind, Quantifier, Reading, Weight, quantity
 
 from .budget import UsageError, quoted
 from .engines import LOADER
@@ -28,6 +28,11 @@ __all__ = ["all_claims", "loader_of", "only_own", "own_claims", "with_premises"]
 
 _KEY = re.compile(r"([a-z][a-z0-9_]*)/[a-z0-9_]+")
 _TRY = "CONTRIBUTING.md has a complete file"
+# No file of claims comes near this.
+_LARGEST = 2**20
+# The words that a field of a claim may hold.
+_WORDS = {"kind": get_args(Kind), "quantifier": get_args(Quantifier), "reading": get_args(Reading), "weight": get_args(Weight),
+          "known": ("", "HOLDS", "FAILS", "UNDECIDED")}
 
 
 def all_claims(file: str) -> dict[str, Claim]:
@@ -74,7 +79,12 @@ def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) 
 
 def _loaded(file: Path) -> ModuleType:
     try:
-        content = file.read_bytes()
+        if file.exists() and not file.is_file():
+            raise UsageError(f"--claims {quoted(str(file))} is no regular file; give a Python file, {_TRY}")
+        with file.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+        if len(content) > _LARGEST:
+            raise UsageError(f"--claims {quoted(str(file))} is larger than {_LARGEST} bytes; give a Python file, {_TRY}")
     except OSError as error:
         raise UsageError(f"--claims {quoted(str(file))} cannot be read ({error.strerror}); give a Python file, {_TRY}") from None
     return _module(file.absolute(), hashlib.sha256(content).hexdigest()[:16])
@@ -95,7 +105,7 @@ def _module(file: Path, version: str) -> ModuleType:
     except SyntaxError as error:
         del sys.modules[name]
         raise UsageError(f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[name]
         raise UsageError(f"{file} cannot be loaded ({_reason(error)}); {_TRY}") from None
     return module
@@ -107,7 +117,7 @@ def _offered(file: Path, module: ModuleType) -> list[Claim]:
         raise UsageError(f"{file} has no function claims() that yields claims; {_TRY}")
     try:
         found = list(function())
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise UsageError(f"{file}: claims() ends with {_reason(error)}; {_TRY}") from None
     foreign = next((item for item in found if not isinstance(item, Claim)), None)
     if not found or foreign is not None:
@@ -128,6 +138,11 @@ def _checked(file: Path, claim: Claim) -> Claim:
     if claim.measured is None or not cases:
         what = "no case in its grid" if claim.measured else "no function `measured`"
         raise UsageError(f"{file}: {claim.key} has {what}, so there is nothing to run; {_TRY}")
+    for field, accepted in _WORDS.items():
+        if getattr(claim, field) not in accepted:
+            raise UsageError(f"{file}: {claim.key} has {field}={quoted(str(getattr(claim, field)))}; accepted: {', '.join(filter(None, accepted))}")
+    if not set(claim.grid) <= set(SUITES):
+        raise UsageError(f"{file}: {claim.key} has cases for {quoted(str(min(set(claim.grid) - set(SUITES))))}; suites are {', '.join(SUITES)}")
     if claim.evidence == "certificate":
         raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come with depthlaw give; leave `evidence` out")
     try:
@@ -161,7 +176,7 @@ def _written_in(module: str, function: Callable[..., Any]) -> Callable[..., Any]
     return measured
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
 
 

@@ -21,7 +21,7 @@ from .frontier import BELOW, KEY, Entry, entries, standing
 from .mutation import Mutant, mutate
 from .records import Store, manifest
 from .reference import shipped
-from .report import NOT_RUN, CaseResult, ClaimResult, results, verdict_name
+from .report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
 from .suite import load_claims, plan
 from .typesetting import md, md_code, md_math, sentence
 
@@ -141,7 +141,7 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
 def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     """The table of all claims."""
     counts = Counter(verdict_name(r) for r in judged)
-    total = ", ".join(f"{counts[v]} {v}" for v in (*Verdict, NOT_RUN) if counts[v])
+    total = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
     lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
     for stem in STEMS:
         lines += [f"## {stem}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]

@@ -75,6 +75,8 @@ def encode(result: Result) -> dict[str, Any]:
         return {"proportion": [result.right, result.trials]}
     if isinstance(result, Outside):
         return {"outside": result.broken}
+    if not isinstance(result, tuple) or not all(isinstance(step, Step) for step in result):
+        raise TypeError(f"a measurement returned {type(result).__name__}; accepted are Exact, Ball, Sample, Proportion and Outside")
     return {"proof": [[step.says, step.holds] for step in result]}
 
 

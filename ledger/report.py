@@ -16,6 +16,11 @@ from .suite import Failure, Run, control_run, load_claims
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is none.
 NOT_RUN = "not run"
 
+# What stands in the place of CONDITIONAL where a premise is recorded as FAILS.
+PREMISE_REFUTED = "PREMISE REFUTED"
+# Every word that a report prints as a verdict, in the order of its counts.
+VERDICT_NAMES = (*(v.value for v in Verdict), PREMISE_REFUTED, NOT_RUN)
+
 # A bound that holds by a factor of a million says nothing about the case at hand.
 VACUOUS = 6.0
 
@@ -305,9 +310,11 @@ class _Judge:
 
 
 def verdict_name(result: ClaimResult) -> str:
-    """The verdict as every report prints it: "not run" where nothing was measured or argued."""
-    outside = result.verdict is Verdict.OUT_OF_SCOPE
-    return result.verdict.value if result.measured or outside else NOT_RUN
+    """The verdict as every report prints it: "not run" where nothing was measured or argued, PREMISE REFUTED for CONDITIONAL on what FAILS."""
+    verdict = result.verdict
+    if verdict is Verdict.CONDITIONAL and result.premise_refuted and result.measured:
+        return PREMISE_REFUTED
+    return verdict.value if result.measured or verdict is Verdict.OUT_OF_SCOPE else NOT_RUN
 
 
 def as_json(result: ClaimResult) -> dict[str, Any]:

@@ -208,16 +208,14 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     if claim.note:
         yield "note", claim.note
     if not result.measured:
-        yield "control", claim.must_fail.why
+        yield "control", f"{NOT_RUN}: {claim.must_fail.why}"
         yield "verdict", f"{NOT_RUN} (suite {suite})"
         return
     failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-    verdict = f"{result.verdict.value}: {len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
+    verdict = f"{verdict_name(result)}: {len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
     verdict += f", {failing} counterexample{'s' if failing > 1 else ''}" if failing else ""
     if result.tightest is not None:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
-    if result.premise_refuted:
-        verdict += f"; PREMISE REFUTED: {result.premise_refuted}"
     yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
     if claim.known:
         yield "expected", f"{claim.expected} before anything was measured; known since: {claim.known}"
@@ -226,7 +224,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     for key, found in result.premises.items():
         yield "premise", f"{key}: {found}"
     control = result.control
-    yield "control", f"not recorded: {claim.must_fail.why}" if control is None else (
+    yield "control", f"{NOT_RUN}: {claim.must_fail.why}" if control is None else (
         f"{'fails, as it must' if control.decision.verdict is Verdict.FAILS else control.decision.verdict.value}: {claim.must_fail.why}")
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]

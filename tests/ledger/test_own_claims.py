@@ -118,6 +118,10 @@ def test_a_topic_of_depthlaw_may_be_used_and_its_code_is_the_file(file, example)
     ("measured=largest_entry", "measured=None", "no function `measured`"),
     ("Eq(entry, (degree + 1) ** (", "Eq(entry * symbol('width'), (degree + 1) ** (", "the statement of walks/complete_graph cannot be used"),
     ('quantifier="all"', 'quantifier="all", premises=("walks/no",)', "rests on the unknown claim 'walks/no'"),
+    ("def claims()", "import sys\nsys.exit(5)\ndef claims()", r"cannot be loaded \(SystemExit: 5"),
+    ('quantifier="all"', 'quantifier="most"', "has quantifier='most'; accepted: all, almost every, exists, typical"),
+    ('reading="derived"', 'reading="guessed"', "has reading='guessed'; accepted: printed, reported, recalled, derived, universal"),
+    ('quantifier="all"', 'quantifier="all", evidence="certificate"', "asks for PROVED, which only certificates that come with depthlaw give"),
     ('symbol("largest_entry")', 'symbol("no_such_symbol")', r"claims\(\) ends with KeyError"),
 ])
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsys, old, new, why):
@@ -129,7 +133,7 @@ def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsy
     assert not (tmp_path / "r").exists()
 
 
-@pytest.mark.parametrize(("name", "why"), [("absent.py", "No such file"), (".", "Is a directory")])
+@pytest.mark.parametrize(("name", "why"), [("absent.py", "No such file"), (".", "is no regular file"), ("/dev/zero", "is no regular file")])
 def test_what_is_no_file_gets_one_line(tmp_path, capsys, name, why):
     code, out, err = said_by(capsys, "verify", "--claims", tmp_path / name, "--results", tmp_path / "r")
     assert (code, out, err.count("\n")) == (2, "", 1)

@@ -119,6 +119,7 @@ def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
         Verdict.CONDITIONAL, "", {"separation_rank/premise": "HOLDS"})
     refuted = both("refuted", measured=lambda c, s: Exact(7), known="FAILS")
     assert (refuted.verdict, refuted.premise_refuted) == (Verdict.CONDITIONAL, "separation_rank/premise")
+    assert (verdict_name(refuted), as_json(refuted)["verdict"], verdict_name(held)) == ("PREMISE REFUTED", "PREMISE REFUTED", "CONDITIONAL")
     assert both("argued", proof=lambda s: [Step("base", True)], rests_on="Prose: the induction.").verdict is Verdict.HOLDS
 
 
@@ -199,6 +200,10 @@ def test_what_has_no_record_is_not_run(tmp_path):
     result = results({"x": fake()}, "quick", Store(tmp_path))[0]
     assert (verdict_name(result), [c.verdict_name for c in result.cases], result.undecided) == ("not run", ["not run"] * 2, [])
     assert as_json(result)["verdict"] == "not run"
+
+
+def test_a_measurement_that_returns_no_value_of_ours_is_named(tmp_path):
+    assert "a measurement returned int; accepted are Exact, Ball" in run_all(fake(measured=lambda c, s: 5), Store(tmp_path))[1].unexpected
 
 
 def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):

@@ -136,7 +136,7 @@ def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, doc
     assert rows[WALL] == ["HOLDS\\*", "FAILS", "FAILS"]
     assert rows[LOCAL] == ["FAILS\\*", "-", "FAILS"]
     assert f"* `{WALL}`: Restated after the third recording" in text
-    assert rows["trained_depth/hops_within"] == ["HOLDS", "FAILS", "HOLDS"]
+    assert rows["trained_depth/hops_within"] == ["HOLDS", "UNDECIDED", "HOLDS"]
     assert "* `trained_depth/hops_within`" not in text, "written before anything was recorded, and not changed since"
 
 

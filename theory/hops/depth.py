@@ -18,6 +18,7 @@ def claims() -> Iterator[Any]:
     yield from _cycle_claims()
     yield _conditional_claim()
     yield from _gap_claims()
+    yield _angles_claim()
     yield _scale_claim()
 
 
@@ -155,19 +156,18 @@ def _conditional_claim() -> Any:
 
 
 def _gap_claims() -> Iterator[Any]:
-    from sympy import Eq, Ge, cos, floor, pi
+    from sympy import Eq, cos, floor, pi
 
     from ..claim import Claim, Twin
     from ..glossary import symbol
-    from .depth_measured import distinct_keys, last_match_gap, lookup_gap
+    from .depth_measured import last_match_gap, lookup_gap
 
     # At N - 2 and a hundredth steps: just beyond the farthest match.
     early = last_match_gap(start="-199/100")
 
     N, a, gap = symbol("tokens"), symbol("alphabet"), symbol("gap_scaled")
     units = 10**9
-    shared: dict[str, Any] = {"quantifier": "all"}
-    own: dict[str, Any] = {"source": _own("Appendix F.4"), "reading": "derived", "kind": "identity", **shared}
+    own: dict[str, Any] = {"source": _own("Appendix F.4"), "reading": "derived", "kind": "identity", "quantifier": "all"}
     yield Claim(
         key="hops/lookup_gap", title="the lookup head separates scores by 1 - cos(2 pi/(N + 1))",
         words="For every N >= 2, with N + 1 angles the best and the next score of the lookup head differ by at least 1 - cos(2 pi/(N + "
@@ -187,19 +187,28 @@ def _gap_claims() -> Iterator[Any]:
              "farther) and the next larger distance d that a key can have, which no sequence falls short of. With steps of s = pi/(N |Sigma|) the "
              "gap is cos(d0 s) - cos(d s) >= 2 sin((d0 + 1/2) s) sin(s/2), as d >= d0 + 1. This grows with d0 while (d0 + 1/2) s <= N s <= "
              "pi/2, so it is least at d0 = 0: 1 - cos s, which (0, 0, 0) attains.", **own)
-    yield Claim(
+
+
+def _angles_claim() -> Any:
+    from sympy import Ge
+
+    from ..claim import Claim, Twin
+    from ..glossary import symbol
+    from .depth_measured import distinct_keys
+
+    return Claim(
         key="hops/lookup_angles_printed", title="N angles separate the tokens 0..N of the lookup head",
         words="If the start token 0 is keyed by the same printed formula, for every N the keys (cos, sin)(2 pi j/N) of the tokens 0..N are "
               "different.",
-        statement=Ge(symbol("distinct_keys"), N + 1), source=_source("Appendix F.4"), reading="universal", kind="lower",
-        measured=distinct_keys(), known="FAILS", weight="step",
+        statement=Ge(symbol("distinct_keys"), symbol("tokens") + 1), source=_source("Appendix F.4"), reading="universal", kind="lower",
+        quantifier="all", measured=distinct_keys(), known="FAILS", weight="step",
         grid={"quick": Case.grid(tokens=(1, 2, 5, 100))},
         must_fail=Twin(Case(tokens=5), "N + 1 angles, which do separate the tokens, in steps of two",
                        measured=distinct_keys(more=1, step=2)),
         note='Printed are the keys "K_j = (cos 2 pi j/N, sin 2 pi j/N)", the margin Omega(N^-2) and an optional start token; that its key is K_0, '
              "and for every N, is our hardening. Token N and the start token share a key, so token N averages the two when it has no match "
              "to look up, or points to itself. N + 1 angles repair it. The source makes the start token optional; it needs one, for tokens "
-             "without a match.", **shared)
+             "without a match.")
 
 
 def _scale_claim() -> Any:
