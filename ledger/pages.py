@@ -171,7 +171,8 @@ def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     for group in groups(judged):
         lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
         for r in group.results:
-            why = f" {md(sentence(reason(r)))}" if reason(r) else ""
+            why = reason(r)
+            why = f" {md(sentence(why[:1].upper() + why[1:]))}" if why else ""
             lines.append(f"- {_link(r)} ({r.claim.weight}; {r.claim.source.key}, {r.claim.reading}): {md(sentence(r.claim.words))}{why} "
                          f"{md(sentence(r.claim.note))}".rstrip())
             worst = r.counterexample
