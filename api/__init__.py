@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from depthlaw.ledger.library import claims, recommend, verify
+    from depthlaw.ledger.python_api import claims, recommend, verify
 
     __version__: str
 
@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
     if name in __all__:
         from importlib import import_module
 
-        return getattr(import_module("depthlaw.ledger.library"), name)
+        return getattr(import_module("depthlaw.ledger.python_api"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
