@@ -260,7 +260,7 @@ def test_a_record_out_of_scope_is_listed_and_exported(tmp_path, capsys):
 
 
 WITHOUT_TORCH = """
-import sys, importlib.abc
+import sys, importlib.abc, importlib.util
 class Absent(importlib.abc.MetaPathFinder):
     def find_spec(self, name, path=None, target=None):
         if name.partition(".")[0] == "torch":
