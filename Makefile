@@ -22,7 +22,7 @@ export PIP_ROOT_USER_ACTION := ignore
 unexport PYTHONPATH PYTHONHOME
 
 # With their folders, so that a removed file counts as a change.
-SOURCES := $(shell find api theory empirics ledger -not -path '*/__pycache__*')
+SOURCES := $(shell find api advisor theory empirics ledger -not -path '*/__pycache__*')
 
 # $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs pip.
 new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(1) \
@@ -63,7 +63,7 @@ wheel-test: $(VENV)/.wheel
 	"$$elsewhere/venv/bin/pip" install -qq "$$wheel[dev]"; \
 	cd "$$elsewhere"; \
 	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
-	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("api", "theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
+	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("api", "advisor", "theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
 	venv/bin/depthlaw depth 1.3B --json >/dev/null; venv/bin/python -m depthlaw --version; \
 	venv/bin/pytest -n auto -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
 
@@ -73,14 +73,14 @@ bench: $(VENV)/.dev
 # The generated pages rest on the records of suite theory.
 docs: $(VENV)/.dev
 	$(BIN)/depthlaw verify theory $(KEPT)
-	$(BIN)/python -m depthlaw.ledger.pages docs $(KEPT) --suite theory
+	$(BIN)/python -m depthlaw.ledger.publish.pages docs $(KEPT) --suite theory
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
 reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify quick $(KEPT)
 	$(BIN)/depthlaw verify frontier $(KEPT)
 	$(BIN)/depthlaw verify full --only trained_depth $(KEPT)
-	$(BIN)/python -m depthlaw.ledger.reference $(KEPT)
+	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(KEPT)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

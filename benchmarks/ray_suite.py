@@ -13,10 +13,10 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline, Ray
-from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.suite import Run, load_claims, plan
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline, Ray
+from depthlaw.ledger.run.records import Store, manifest
+from depthlaw.ledger.run.suite import Run, load_claims, plan
 
 # A lost node is noticed within seconds instead of half a minute.
 SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_timeout_ms": 5000, "health_check_failure_threshold": 3}

@@ -16,7 +16,7 @@ import flint
 import numpy as np
 import pytest
 
-from depthlaw.theory.finite_field import centred, default_prime, elimination_cost, rank
+from depthlaw.theory.exact.finite_field import centred, default_prime, elimination_cost, rank
 
 LARGE = os.environ.get("BENCHMARK_LARGE", "") == "1"
 SIZES = (1024, 2048, *((4096, 8192) if LARGE else ()))

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.archive import list_records
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.records import Record, Store
-from depthlaw.ledger.suite import Run, environment, load_claims, plan
+from depthlaw.ledger.run.archive import list_records
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.records import Record, Store
+from depthlaw.ledger.run.suite import Run, environment, load_claims, plan
 from depthlaw.theory.claim import Case, Claim
 
 RUNS = 10_000

@@ -11,7 +11,7 @@ from statistics import median
 
 import pytest
 
-DEPTH = [sys.executable, "-m", "depthlaw.ledger.cli", "depth", "1.3B"]
+DEPTH = [sys.executable, "-m", "depthlaw.ledger.cli.arguments", "depth", "1.3B"]
 NUMPY = [sys.executable, "-c", "import numpy"]
 ROUNDS = 15
 

@@ -29,7 +29,7 @@ try:
 except ImportError:  # no such locks on Windows
     fcntl = None  # type: ignore[assignment]
 
-from depthlaw.theory.measurement import Ball, Proportion
+from depthlaw.theory.values import Ball, Proportion
 
 from .checkpoints import CheckpointError, fingerprint
 from .evaluation import forced_choices, logits_of, replicas_of, source, spot_checks

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.theory.measurement import Proportion
+from depthlaw.theory.values import Proportion
 
 from .nets import Net
 from .tasks import Batch, Task

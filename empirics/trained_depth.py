@@ -13,7 +13,7 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from depthlaw.theory.measurement import Ball, Case, Measured, Proportion
+from depthlaw.theory.values import Ball, Case, Measured, Proportion
 
 from .constructions import cubing
 from .depth_search import BAR, LEVEL, Answers, Training, answers, least_depth, slope

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from depthlaw.advisor.answers import Advice
     from depthlaw.theory.claim import Claim
 
-    from .advice import Advice
-    from .report import ClaimResult
+    from .verdicts.report import ClaimResult
 
 __all__ = ["claims", "recommend", "verify"]
 
@@ -27,7 +27,7 @@ def recommend(budget: str | float | None = None, *, task: str | None = None, dia
         One `Advice` for the budget, one for the task, and one for both together when both are given. `as_json()` is plain data.
 
     Raises:
-        UsageError: (depthlaw.ledger.budget) when something is missing, unknown or unreadable, in one line.
+        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or unreadable, in one line.
 
     Cost: milliseconds; loads neither NumPy nor SymPy.
 
@@ -37,7 +37,7 @@ def recommend(budget: str | float | None = None, *, task: str | None = None, dia
     >>> recommend(task="hops", hops=16)[0].numbers[0].layers
     6
     """
-    from .advice import answer
+    from depthlaw.advisor.answers import answer
 
     return tuple(answer(*(None if value is None else str(value) for value in (budget, task, diameter, hops, vertices))))
 
@@ -46,14 +46,14 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     """Every claim by key, in reading order; with those of a Python file of one's own.
 
     Raises:
-        UsageError: (depthlaw.ledger.budget) when the file cannot be used, in one line.
+        UsageError: (depthlaw.advisor.quantities) when the file cannot be used, in one line.
 
     Cost: about a second; imports SymPy.
 
     >>> claims()["hops/depth_corrected"].kind
     'construction'
     """
-    from .commands import claims_with
+    from .cli.commands import claims_with
 
     return claims_with(None if file is None else Path(file))
 
@@ -76,7 +76,7 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
         The result of every claim by key: `verdict`, `unexpected`, `cases` and more.
 
     Raises:
-        UsageError: (depthlaw.ledger.budget) for options or a folder that cannot be used, in one line.
+        UsageError: (depthlaw.advisor.quantities) for options or a folder that cannot be used, in one line.
         KeyboardInterrupt: when interrupted; the records are kept.
 
     Cost: that of the runs that are not recorded yet.
@@ -87,12 +87,12 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     >>> found["separation_rank/degree"].unexpected
     ''
     """
-    from . import commands
-    from .driver import TIME_IS_UP, Stopped
-    from .effort import Effort
-    from .own_claims import loader_of
-    from .report import results as judged
-    from .suite import plan
+    from .cli import commands
+    from .run.driver import TIME_IS_UP, Stopped
+    from .run.options import Effort
+    from .run.own_claims import loader_of
+    from .run.suite import plan
+    from .verdicts.report import results as judged
 
     own = None if file is None else Path(file)
     effort = Effort(engine, processes, minutes=minutes)

@@ -100,7 +100,7 @@ def test_imports_point_one_way(path: Path) -> None:
     ("theory", "import depthlaw.theory.claim"),
     ("theory", "import hypothesis"),
     ("empirics", "import theory"),
-    ("empirics", "from depthlaw.ledger.records import Record"),
+    ("empirics", "from depthlaw.ledger.run.records import Record"),
     ("ledger", "from theory.claim import Claim"),
     ("ledger", "import depthlaw"),
     ("api", "import rich"),

@@ -22,5 +22,5 @@ def test_examples_of_a_module(name: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_there_are_examples() -> None:
-    examples = doctest.DocTestFinder(exclude_empty=True).find(import_module("depthlaw.theory.measurement"))
+    examples = doctest.DocTestFinder(exclude_empty=True).find(import_module("depthlaw.theory.values"))
     assert any(example.examples for example in examples)

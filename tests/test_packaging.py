@@ -94,7 +94,7 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
 
 def test_wheel_carries_the_licence_and_the_command(wheel: zipfile.ZipFile) -> None:
     assert metadata(wheel, "licenses/LICENSE") == (ROOT / "LICENSE").read_text()
-    assert "depthlaw = depthlaw.ledger.cli:main" in metadata(wheel, "entry_points.txt")
+    assert "depthlaw = depthlaw.ledger.cli.arguments:main" in metadata(wheel, "entry_points.txt")
 
 
 def test_base_installation_is_light(wheel: zipfile.ZipFile) -> None:

@@ -6,12 +6,12 @@ from importlib.metadata import version
 import pytest
 
 import depthlaw
-from depthlaw.ledger.budget import UsageError
+from depthlaw.advisor.quantities import UsageError
 
 
 def test_version_is_the_installed_one_everywhere():
     assert depthlaw.__version__ == version("depthlaw")
-    for command in (["-m", "depthlaw"], ["-m", "depthlaw.ledger.cli"]):
+    for command in (["-m", "depthlaw"], ["-m", "depthlaw.ledger.cli.arguments"]):
         done = subprocess.run([sys.executable, *command, "--version"], capture_output=True, text=True)
         assert (done.returncode, done.stdout) == (0, f"depthlaw {version('depthlaw')}\n")
 

@@ -13,8 +13,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from .measurement import Step
 from .plain_net import NAMES, PlainNet, leading_exponents, read_net, whole, whole_list
+from .values import Step
 
 if TYPE_CHECKING:
     from .separation_rank.linear_attention import AttentionNet

@@ -11,13 +11,31 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal
 
-from .measurement import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
+from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
 if TYPE_CHECKING:
     import sympy
 
-__all__ = ["ALONE", "STEMS", "SUITES", "WITHDRAWN", "Ball", "Case", "Claim", "Exact", "Measured", "Outside", "Proportion", "Sample", "Source", "Step",
-           "Twin", "at", "quantity", "registry"]
+__all__ = [
+    "ALONE",
+    "STEMS",
+    "SUITES",
+    "WITHDRAWN",
+    "Ball",
+    "Case",
+    "Claim",
+    "Control",
+    "Exact",
+    "Measured",
+    "Outside",
+    "Proportion",
+    "Sample",
+    "Source",
+    "Step",
+    "at",
+    "quantity",
+    "registry",
+]
 
 # The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
 STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence",
@@ -29,7 +47,7 @@ SUITES = ("quick", "theory", "full", "frontier", "gpu")
 ALONE = ("frontier", "gpu")
 
 # "universal": a vague sentence of the source ("always", "approximately") was hardened into a statement about all instances to be testable.
-Reading = Literal["printed", "reported", "recalled", "derived", "universal"]
+Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
@@ -48,7 +66,7 @@ class Source:
 
 
 @dataclass(frozen=True)
-class Twin:
+class Control:
     """A deliberately wrong version of a claim on one case. Judging it must say FAILS, which shows that the check can say no.
 
     Give a mutated `statement`, a sabotaged `measured`, or only a `case` that breaks an assumption (it is forced past `assumes`).
@@ -75,7 +93,7 @@ class Claim:
         kind, quantifier: fix what evidence can prove, what can only support, and which statistic is honest.
         measured: (case, seed) -> value, by a route that never uses the prediction. None when `needs` names what must attach it.
         grid: suite name -> cases; the suites theory and full include the smaller ones.
-        must_fail: the failing twin.
+        control: the failing twin.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
         predicted: (statement, case) -> prediction, for claims that allow an interval around what the right side says.
         proof: (statement) -> steps that a machine confirms. What they amount to says `evidence`.
@@ -98,15 +116,15 @@ class Claim:
 
     key: str
     title: str
-    words: str
+    text: str
     statement: sympy.core.relational.Relational
     source: Source
-    reading: Reading
+    wording: Wording
     kind: Kind
-    quantifier: Quantifier
+    holds_for: Quantifier
     measured: Callable[[Case, int], Measured] | None
     grid: Mapping[str, tuple[Case, ...]]
-    must_fail: Twin
+    control: Control
     assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
     predicted: Callable[[sympy.core.relational.Relational, Case], Any] | None = None
     proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
@@ -128,7 +146,7 @@ class Claim:
         return self.known or self.expected
 
     @property
-    def stem(self) -> str:
+    def topic(self) -> str:
         """The concept this claim belongs to: the first part of its key."""
         return self.key.partition("/")[0]
 
@@ -198,7 +216,7 @@ def _registry() -> Mapping[str, Claim]:
     found: dict[str, Claim] = {}
     for stem in STEMS:
         for claim in _claims_of(stem):
-            if claim.key in found or claim.stem != stem:
+            if claim.key in found or claim.topic != stem:
                 raise ValueError(f"the key {claim.key!r} is used twice or does not belong to theory/{stem}.py")
             found[claim.key] = claim
     return found

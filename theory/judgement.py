@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from .claim import Claim, at, quantity
-from .measurement import Ball, Case, Exact, Measured, Outside, Statistical
+from .values import Ball, Case, Exact, Measured, Outside, Statistical
 
 if TYPE_CHECKING:
     import sympy
@@ -112,11 +112,11 @@ def _settles(claim: Claim, holds: bool) -> bool:
     statement about some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind two-sided, whose other half is built
     into what is measured, such as a rank that is the size of its matrix. Agreement with "all" proves nothing."""
     if not holds:
-        return claim.quantifier in ("all", "almost every")
-    if claim.quantifier == "almost every":
+        return claim.holds_for in ("all", "almost every")
+    if claim.holds_for == "almost every":
         # A two-sided claim's measurement is bounded from above by construction, so a witness settles the equality.
         return claim.statement.rel_op in (">=", ">") or (claim.kind == "two-sided" and claim.statement.rel_op == "==")
-    return claim.quantifier == "exists"
+    return claim.holds_for == "exists"
 
 
 def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction | float]:
@@ -152,7 +152,7 @@ def _right(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
 
 def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: sympy.Expr) -> tuple[bool, bool]:
     """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails. Equality means: measured inside predicted."""
-    from .enclosure import sign
+    from .exact.enclosure import sign
 
     orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
 
@@ -175,7 +175,7 @@ def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: symp
 
 
 def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
-    from .enclosure import sign
+    from .exact.enclosure import sign
 
     if holds:
         return relation in (">=", ">")
@@ -186,7 +186,7 @@ def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
     """log10 of the ratio of the two sides on the permitted side; None for equalities and for sides that are not positive."""
     import sympy
 
-    from .enclosure import enclose
+    from .exact.enclosure import enclose
 
     relation = claim.statement.rel_op
     if relation in ("==", "!="):

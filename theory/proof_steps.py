@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .measurement import Step
+from .values import Step
 
 __all__ = ["equal", "factorial_steps", "hockey_stick_steps", "logarithm_step", "nonnegative", "vanish"]
 

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .measurement import Ball, Case, Measured
 from .rank_collapse.softmax_attention import composite_norm, gamma
+from .values import Ball, Case, Measured
 
 if TYPE_CHECKING:
     from flint import arb, arb_mat
@@ -142,6 +142,6 @@ def _scaled(matrix: np.ndarray) -> arb_mat:
 
 
 def _arb(value: Fraction) -> arb:
-    from .enclosure import from_fraction
+    from .exact.enclosure import from_fraction
 
     return from_fraction(value)

@@ -22,7 +22,7 @@ from depthlaw.empirics.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK, Induction
 from depthlaw.empirics.tasks.shuffled import Shuffled
-from depthlaw.theory.measurement import Ball, Proportion
+from depthlaw.theory.values import Ball, Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)

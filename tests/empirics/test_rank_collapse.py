@@ -54,5 +54,5 @@ def test_the_published_curve_is_reproduced_and_a_wrong_one_is_not():
     case = claim.cases("quick")[0]
     value = bert_residuals(case, 0)
     assert judge(claim, case, value).verdict is Verdict.HOLDS
-    wrong = dataclasses.replace(claim, statement=claim.must_fail.statement)
+    wrong = dataclasses.replace(claim, statement=claim.control.statement)
     assert judge(wrong, case, value).verdict is Verdict.FAILS

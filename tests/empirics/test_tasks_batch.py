@@ -22,7 +22,7 @@ TASKS = [
     Induction(symbols=16, alphabet=5), Induction(symbols=9, alphabet=2, repeats=True),
     Prefixes(letters=10), Prefixes("(a|b)*aa(a|b)*", letters=9, whole=True), Prefixes("a*b*c?", letters=6, alphabet="abc"),
     Prefixes("a*b*", letters=7, negatives="uniform"),
-    Blocks(blocks=3, letters=12), Blocks(blocks=1, letters=5), Blocks(blocks=4, letters=15, words="published"),
+    Blocks(blocks=3, letters=12), Blocks(blocks=1, letters=5), Blocks(blocks=4, letters=15, text="published"),
 ]
 
 

@@ -12,13 +12,13 @@ from depthlaw.empirics.evaluation import forced_choices
 from depthlaw.empirics.nets import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import MEASURED, accuracy, depth_slope, least, training
-from depthlaw.ledger.suite import Run, load_claims
+from depthlaw.ledger.run.suite import Run, load_claims
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Ball, Case, Proportion
 from depthlaw.theory.trained_depth import LATE, RADII, layers_at_least, slope_ends
+from depthlaw.theory.values import Ball, Case, Proportion
 
-CLAIMS = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
+CLAIMS = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
 WITHIN, WALL = (CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("one_layer", "one_layer_wall"))
 DEEP_WALL, LOCAL, NEAREST = (CLAIMS[f"trained_depth/{name}"] for name in ("connectivity_wall", "look_around", "local_baseline"))
 
@@ -35,7 +35,7 @@ def fake(passing_from):
 
 
 def test_every_claim_is_measured_and_every_measurement_is_claimed():
-    assert set(MEASURED) == {key for key, claim in registry().items() if claim.stem == "trained_depth"}
+    assert set(MEASURED) == {key for key, claim in registry().items() if claim.topic == "trained_depth"}
     assert all(claim.needs == "empirics" for claim in CLAIMS.values())
 
 
@@ -51,7 +51,7 @@ def test_the_quick_training_sees_the_wall_and_its_negative_control_with_shuffled
     for claim in (WITHIN, WALL):
         for case in claim.grid["quick"]:
             assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS, case
-        twin = claim.must_fail
+        twin = claim.control
         assert judge(claim, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
     assert all(claim.seeds == 1 for claim in CLAIMS.values()), "a second seed would count the same nets twice"
 
@@ -110,7 +110,7 @@ def test_counts_of_few_seeds_are_said_of_these_seeds():
     for name in ("connectivity_converged", "hops_converged"):
         claim = CLAIMS[f"trained_depth/{name}"]
         assert "our seeds" in claim.title
-        assert "five (three) seeds" in claim.words
+        assert "five (three) seeds" in claim.text
         assert "without an interval" in claim.note
 
 
@@ -130,7 +130,7 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 @pytest.mark.parametrize("keys", [("connectivity_converged",), ("hops_converged", "hops_within")])
 def test_twins_that_take_a_longer_training_fail(keys):
     for claim in (CLAIMS[f"trained_depth/{key}"] for key in keys):
-        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0), force=True).verdict is Verdict.FAILS
+        assert judge(claim, claim.control.case, claim.measured(claim.control.case, 0), force=True).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize(("depth", "distance", "share"), [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
@@ -140,7 +140,7 @@ def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
     assert low <= share <= high
 
 
-CASES = [(key, claim.must_fail) for key, claim in CLAIMS.items() if claim.must_fail.statement is not None]
+CASES = [(key, claim.control) for key, claim in CLAIMS.items() if claim.control.statement is not None]
 
 
 @pytest.mark.parametrize(("key", "twin"), CASES, ids=[key for key, _ in CASES])
@@ -225,21 +225,21 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
 def test_negative_controls_on_depth_could_hold(name):
     """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy it."""
     claim = CLAIMS[f"trained_depth/{name}"]
-    twin = claim.must_fail
+    twin = claim.control
     asked = int(replace(claim, statement=twin.statement).predict(twin.case))
     assert 1 <= asked <= twin.case.tried + 1
 
 
 def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_layer_less():
     assert {claim.weight for claim in CLAIMS.values()} == {"measurement"}
-    twin = CLAIMS["trained_depth/hops_within"].must_fail
+    twin = CLAIMS["trained_depth/hops_within"].control
     assert (twin.case.task, twin.case.depth, twin.case.get("shuffled")) == ("induction", 1, None)
 
 
 def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
     for key in ("rules_within", "rules_beyond", "look_around"):
         claim = CLAIMS[f"trained_depth/{key}"]
-        case, twin = claim.grid["full"][0], claim.must_fail.case
+        case, twin = claim.grid["full"][0], claim.control.case
         assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS
         assert judge(claim, twin, claim.measured(twin, 0), force=True).verdict is Verdict.FAILS
 
@@ -279,7 +279,7 @@ def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monk
         monkeypatch.setattr(trained_depth, "answers", choosing(lambda d, mixed=mixed: sum(of(r).get(d, 1.0) for r in mixed) / len(mixed)))
         found = NEAREST.measured(case, 0)
         assert within[0] <= found.low <= found.high <= within[1]
-    assert judge(NEAREST, NEAREST.must_fail.case, NEAREST.measured(NEAREST.must_fail.case, 0), force=True).verdict is Verdict.FAILS
+    assert judge(NEAREST, NEAREST.control.case, NEAREST.measured(NEAREST.control.case, 0), force=True).verdict is Verdict.FAILS
 
 
 def test_the_least_excess_is_no_more_than_at_any_point_of_the_box():
@@ -369,7 +369,7 @@ def test_published_claims_follow_the_answers_and_the_published_number(monkeypatc
 
 def test_the_twins_of_the_published_claims_train_a_small_net_and_fail():
     for claim in (ON, OFF):
-        twin = claim.must_fail
+        twin = claim.control
         value = claim.measured(twin.case, 0)
         assert judge(claim, twin.case, value, force=True).verdict is Verdict.FAILS
         # The same nets, beside what they do answer.
@@ -379,7 +379,7 @@ def test_the_twins_of_the_published_claims_train_a_small_net_and_fail():
 
 
 def test_the_small_experiment_is_the_published_one_in_small():
-    large, small = training(CELL, 3), training(ON.must_fail.case, 3)
+    large, small = training(CELL, 3), training(ON.control.case, 3)
     assert large.shape == gpt2(width=128, depth=3, heads=4, vocabulary=30, length=100)
     assert large.task == HopK()
     assert (large.settings.steps, large.settings.warmup, large.settings.evaluate_every) == (100_001, 1000, 10_000)
@@ -435,7 +435,7 @@ def test_shortcuts_that_need_no_search_fail_and_nine_hops_do_not():
         for case in claim.grid["quick"]:
             if case.get("vertices") != 24:
                 assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS, case
-        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0)).verdict is Verdict.FAILS
+        assert judge(claim, claim.control.case, claim.measured(claim.control.case, 0)).verdict is Verdict.FAILS
     with pytest.raises(ValueError, match="accepted are degrees"):
         MEASURED["trained_depth/connectivity_shortcuts"](Case(task="connectivity", vertices=12, diameter=11, clue="luck"), 0)
 

@@ -11,8 +11,8 @@ from types import ModuleType
 
 import pytest
 
-from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.suite import Run
+from depthlaw.ledger.run.records import Store, manifest
+from depthlaw.ledger.run.suite import Run
 
 HERE = Path(__file__).parent
 

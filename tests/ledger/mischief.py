@@ -7,7 +7,7 @@ from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
 
-from depthlaw.theory.claim import Case, Claim, Exact, Source, Twin
+from depthlaw.theory.claim import Case, Claim, Control, Exact, Source
 
 KEY = "mischief/power"
 LOADER = "mischief:claims"
@@ -47,17 +47,17 @@ def claims(*cases: Case) -> dict[str, Claim]:
     cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("MISCHIEF_RUNS", "60"))))
     # Never judged, so it needs no statement.
     claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
-                  measured, {"quick": cases}, Twin(cases[0], "it is never judged"))
+                  measured, {"quick": cases}, Control(cases[0], "it is never judged"))
     return {KEY: claim}
 
 
 def drive(folder: str, engine: str) -> None:
     """A driver as a process of its own; it says in one line why it cannot go on."""
-    from depthlaw.ledger.budget import UsageError
-    from depthlaw.ledger.driver import execute
-    from depthlaw.ledger.engines import Inline, Pool
-    from depthlaw.ledger.records import Store
-    from depthlaw.ledger.suite import plan
+    from depthlaw.advisor.quantities import UsageError
+    from depthlaw.ledger.run.driver import execute
+    from depthlaw.ledger.run.engines import Inline, Pool
+    from depthlaw.ledger.run.records import Store
+    from depthlaw.ledger.run.suite import plan
 
     try:
         execute(plan(claims(), "quick"), Store(Path(folder)), Pool(2, loader=LOADER) if engine == "pool" else Inline())

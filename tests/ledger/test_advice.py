@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.ledger import advice
-from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.cli import main
+from depthlaw.advisor import answers as advice
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli.arguments.arguments import main
 from depthlaw.theory import depth_choice as rules
 
 HEAVY = ["flint", "matplotlib", "networkx", "numpy", "rich", "scipy", "sympy", "torch"]
@@ -29,7 +29,7 @@ BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "b
 def command(*arguments: str) -> subprocess.CompletedProcess[str]:
     """Run the command line in a fresh interpreter, piped."""
     clean = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "FORCE_COLOR")}
-    return subprocess.run([sys.executable, "-m", "depthlaw.ledger.cli", *arguments], capture_output=True, text=True, env=clean, timeout=60)
+    return subprocess.run([sys.executable, "-m", "depthlaw.ledger.cli.arguments", *arguments], capture_output=True, text=True, env=clean, timeout=60)
 
 
 each_question = pytest.mark.parametrize(("ask", "value"), [
@@ -81,11 +81,11 @@ def test_every_number_is_one_source_s_own_and_nothing_is_averaged(parameters: in
 def test_every_number_has_source_reading_regime_and_certainty(ask: Callable[[int], advice.Advice], value: int) -> None:
     for r in ask(value).numbers:
         assert r.source.split(",")[0] in BIBLIOGRAPHY
-        assert re.search("printed|reported|recalled|derived", r.reading)
-        assert "seen" not in r.reading
+        assert re.search("printed|reported|recalled|derived", r.wording)
+        assert "seen" not in r.wording
         assert min(len(r.regime), len(r.certainty), len(r.source)) > 10
         assert r.rule
-        if r.reading == "recalled":
+        if r.wording == "recalled":
             assert "check against the paper" in r.certainty
 
 
@@ -127,7 +127,7 @@ def test_a_source_far_outside_its_range_is_left_out_with_the_reason() -> None:
 
 def test_models_near_the_budget_are_shown_as_a_range_or_named_missing() -> None:
     built = next(r for r in advice.for_budget(1_300_000_000).numbers if r.meaning == "built")
-    assert (built.layers, built.range, built.reading) == (24, (16, 54), "25 printed, 2 reported, 1 recalled")
+    assert (built.layers, built.range, built.wording) == (24, (16, 54), "25 printed, 2 reported, 1 recalled")
     assert "No dense decoder".lower() in advice.for_budget(10**14).as_text().lower()
 
 
@@ -206,7 +206,7 @@ def test_depth_answers_a_budget_and_a_task_together_as_json(capsys: pytest.Captu
     assert [first["interval"][end]["layers"] for end in ("low", "high")] == [8, 42]
     assert second["minimum_depth"] is second["interval"] is None
     assert both["recommendation"] == "Depth that meets both: 8 layers"
-    assert {"layers", "depth", "source", "reading", "certainty", "regime", "meaning", "extrapolated"} <= set(first["numbers"][0])
+    assert {"layers", "depth", "source", "wording", "certainty", "regime", "meaning", "extrapolated"} <= set(first["numbers"][0])
 
 
 @pytest.mark.parametrize("arguments", [
@@ -244,7 +244,7 @@ def test_piped_output_is_what_a_terminal_shows() -> None:
 
 @pytest.mark.parametrize("arguments", [["depth", "1.3B"], ["depth", "1e40"], *(["depth", *task] for task in TASKS)])
 def test_depth_starts_without_heavy_libraries(arguments: list[str]) -> None:
-    code = f"import sys; from depthlaw.ledger.cli import main; main({arguments!r}); print('LOADED', *({set(HEAVY)!r} & sys.modules.keys()))"
+    code = f"import sys; from depthlaw.ledger.cli.arguments import main; main({arguments!r}); print('LOADED', *({set(HEAVY)!r} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "LOADED", done.stderr
 

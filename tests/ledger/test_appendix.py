@@ -10,16 +10,16 @@ import pytest
 import sympy
 from markdown_it import MarkdownIt
 
-from depthlaw.ledger import appendix as module
-from depthlaw.ledger.appendix import AppendixError, write_appendix
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.report import results
-from depthlaw.ledger.suite import plan
-from depthlaw.theory.claim import Case, Claim, Source, Step, Twin
+from depthlaw.ledger.publish import appendix as module
+from depthlaw.ledger.publish.appendix import AppendixError, write_appendix
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.records import Store, manifest
+from depthlaw.ledger.run.suite import plan
+from depthlaw.ledger.verdicts.report import results
+from depthlaw.theory.claim import Case, Claim, Control, Source, Step
 from depthlaw.theory.glossary import symbol
-from depthlaw.theory.measurement import Ball, Exact
+from depthlaw.theory.values import Ball, Exact
 
 L, d, sep = symbol("depth"), symbol("width"), symbol("sep")
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
@@ -29,9 +29,9 @@ FILES = ["SHA256SUMS", "appendix.md", "appendix.tex", "figures/separation-rank.p
 
 def claim(name, statement, measured, **changes) -> Claim:
     key = name if "/" in name else f"separation_rank/{name}"
-    made = Claim(key=key, title="a_title & 50% | more", words="For all x_i, |x| <= 3^(L-1) $5 {a}.", statement=statement,
-                 source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"), reading="recalled", kind="upper",
-                 quantifier="almost every", measured=measured, grid={"quick": SHAPES}, must_fail=Twin(SHAPES[0], "nine_times", measured=far),
+    made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.", statement=statement,
+                 source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"), wording="recalled", kind="upper",
+                 holds_for="almost every", measured=measured, grid={"quick": SHAPES}, control=Control(SHAPES[0], "nine_times", measured=far),
                  note="as recalled")
     return replace(made, **changes)
 
@@ -47,7 +47,7 @@ def rank(case, seed):
 CLAIMS = [
     claim("degree", sympy.Eq(symbol("degree"), 3**L), lambda c, s: Exact(3**c.depth), kind="identity",
           proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)], rests_on="Prose: the induction.",
-          source=Source("dong2021", "Lemma 3"), reading="printed"),
+          source=Source("dong2021", "Lemma 3"), wording="printed"),
     claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank, assumes={"d < 9": lambda c: c.width < 9}),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
     claim("loose", sympy.Le(sympy.log(sep) / sympy.log(3), sympy.Abs(10**L * d)), rank),
@@ -55,7 +55,7 @@ CLAIMS = [
     claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, s: Ball(Fraction(8), Fraction(10))),
     claim("depth_choice/torch_only", sympy.Eq(sep, 9), None, needs="empirics"),
     claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, s: Exact(10), kind="conditional", note="Rests on a conjecture.",
-          must_fail=Twin(SHAPES[0], "less", measured=lambda c, s: Exact(1))),
+          control=Control(SHAPES[0], "less", measured=lambda c, s: Exact(1))),
 ]
 
 

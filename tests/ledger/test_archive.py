@@ -10,12 +10,12 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.archive import wanted
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.records import Record, Store, encode, manifest
-from depthlaw.ledger.reference import write_ledger
-from depthlaw.ledger.suite import load_claims, plan
-from depthlaw.theory.measurement import Ball, Exact, Outside, Sample, Step
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.archive import wanted
+from depthlaw.ledger.run.records import Record, Store, encode, manifest
+from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.verdicts.reference import write_ledger
+from depthlaw.theory.values import Ball, Exact, Outside, Sample, Step
 
 DEGREE = "separation_rank/degree"
 
@@ -268,7 +268,7 @@ class Absent(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Absent())
 real = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name == "torch" else real(name, package)
-from depthlaw.ledger.cli import main
+from depthlaw.ledger.cli.arguments.arguments import main
 sys.exit(main(sys.argv[1:]))
 """
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.ledger.budget import LEAST, MOST, UsageError, parse_budget, parse_count, quoted
+from depthlaw.advisor.quantities import LEAST, MOST, UsageError, parse_budget, parse_count, quoted
 
 
 @pytest.mark.parametrize(("text", "value"), [

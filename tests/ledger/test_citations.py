@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.citations import bibtex_for, entries, parse
+from depthlaw.ledger.publish.citations import bibtex_for, entries, parse
 from depthlaw.theory.claim import registry
 
 

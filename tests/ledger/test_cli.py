@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.effort import PROCESSES_PER_CORE
-from depthlaw.ledger.engines import cores
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.engines import cores
+from depthlaw.ledger.run.options import PROCESSES_PER_CORE
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few enough to repeat the suite.
 SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
@@ -58,7 +58,7 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
     assert "\x1b" not in again.stdout
     for claim in report["claims"]:
-        row = rf"^ {claim['key'].partition('/')[2]} +{claim['verdict']}[*!]? .*{claim['source'].partition(',')[0]} {claim['reading']}$"
+        row = rf"^ {claim['key'].partition('/')[2]} +{claim['verdict']}[*!]? .*{claim['source'].partition(',')[0]} {claim['wording']}$"
         assert re.search(row, again.stdout, re.M), claim["key"]
     assert report["manifest"] in again.stdout
 
@@ -66,9 +66,9 @@ def test_the_quick_suite_end_to_end(tmp_path):
 def test_a_failing_claim_is_exit_code_1(tmp_path):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the case."""
     spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import separation_rank as m; real = m.claims;"
-             "from depthlaw.theory.measurement import Exact; wrong = lambda case, seed: Exact(1);"
+             "from depthlaw.theory.values import Exact; wrong = lambda case, seed: Exact(1);"
              "m.claims = lambda: (replace(c, measured=wrong) if c.key == 'separation_rank/degree' else c for c in real());"
-             "from depthlaw.ledger.cli import main; sys.exit(main(sys.argv[1:]))")
+             "from depthlaw.ledger.cli.arguments import main; sys.exit(main(sys.argv[1:]))")
     command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr

@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from depthlaw.ledger import delivery
-from depthlaw.ledger.delivery import SUMS, DeliveryError, deliver
+from depthlaw.ledger.publish import delivery
+from depthlaw.ledger.publish.delivery import SUMS, DeliveryError, deliver
 
 
 def made(folder, **files):

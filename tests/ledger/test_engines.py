@@ -8,12 +8,12 @@ import time
 
 import pytest
 
-from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.driver import Stopped, estimate, execute
-from depthlaw.ledger.effort import Effort
-from depthlaw.ledger.engines import Inline, Pool, Ray
-from depthlaw.ledger.records import Record, Store
-from depthlaw.ledger.suite import Failure, load_claims, plan
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.run.driver import Stopped, estimate, execute
+from depthlaw.ledger.run.engines import Inline, Pool, Ray
+from depthlaw.ledger.run.options import Effort
+from depthlaw.ledger.run.records import Record, Store
+from depthlaw.ledger.run.suite import Failure, load_claims, plan
 from depthlaw.theory.claim import Case
 
 
@@ -75,7 +75,7 @@ def test_the_time_limit_stops_and_keeps(mischief, tmp_path, monkeypatch):
 
 
 def test_a_worker_with_other_code_is_refused(mischief, monkeypatch):
-    from depthlaw.ledger import suite
+    from depthlaw.ledger.run import suite
 
     (run,) = runs_with(mischief, Case(depth=2))
     monkeypatch.setattr(suite, "code_digest", lambda claim: "other")
@@ -122,7 +122,7 @@ EXACT = ("separation_rank/degree", "connectivity/reach", "rank_collapse/cubic_ra
 
 def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     """Bit for bit: every record of these claims, inline with one and with two threads, and in the pool."""
-    code = ("import sys, json; from depthlaw.ledger.engines import Inline; from depthlaw.ledger.suite import load_claims, plan\n"
+    code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from depthlaw.ledger.run.suite import load_claims, plan\n"
             "found = load_claims()\n"
             f"runs = plan({{key: found[key] for key in {EXACT!r}}}, 'quick')\n"
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")

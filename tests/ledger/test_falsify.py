@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.falsify import falsify, recheck, store, weaken
-from depthlaw.ledger.suite import load_claims
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.suite import load_claims
+from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
 from depthlaw.theory.certificates import shipped
 from depthlaw.theory.glossary import plain
 from depthlaw.theory.judgement import Verdict, judge

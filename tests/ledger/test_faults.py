@@ -18,10 +18,10 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.driver import Stopped, execute
-from depthlaw.ledger.engines import Inline, Pool
-from depthlaw.ledger.records import Store, StoreError, canonical, digest, manifest
-from depthlaw.ledger.suite import plan
+from depthlaw.ledger.run.driver import Stopped, execute
+from depthlaw.ledger.run.engines import Inline, Pool
+from depthlaw.ledger.run.records import Store, StoreError, canonical, digest, manifest
+from depthlaw.ledger.run.suite import plan
 from depthlaw.theory.claim import Case
 
 

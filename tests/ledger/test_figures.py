@@ -4,14 +4,14 @@ import math
 import matplotlib as mpl
 import pytest
 
-from depthlaw.ledger import figures
-from depthlaw.ledger.records import Record, encode
-from depthlaw.ledger.report import CaseResult, ClaimResult
+from depthlaw.ledger.publish import figures
+from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
 from depthlaw.theory import separation_rank as theory
-from depthlaw.theory.claim import Case, Claim, Source, Twin
+from depthlaw.theory.claim import Case, Claim, Control, Source
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Decision, Verdict
-from depthlaw.theory.measurement import Exact
+from depthlaw.theory.values import Exact
 
 RANKS = {(2, 1, 1): 3, (2, 2, 1): 18, (2, 2, 2): 17, (3, 1, 1): 4, (4, 1, 1): 5, (4, 2, 1): 110}
 
@@ -25,9 +25,9 @@ def row(width, depth, heads, *ranks, tokens=4, verdict=Verdict.HOLDS):
 def result(*rows, key="separation_rank/dimension_count"):
     from sympy import Le
 
-    claim = Claim(key=key, title="t", words="W.", statement=Le(symbol("sep"), symbol("depth")), source=Source("depthlaw", "here"),
-                  reading="derived", kind="upper", quantifier="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
-                  must_fail=Twin(Case(depth=1), "never"))
+    claim = Claim(key=key, title="t", text="W.", statement=Le(symbol("sep"), symbol("depth")), source=Source("depthlaw", "here"),
+                  wording="derived", kind="upper", holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
+                  control=Control(Case(depth=1), "never"))
     return ClaimResult(claim, rows, None, None)
 
 

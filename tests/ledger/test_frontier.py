@@ -8,18 +8,19 @@ from types import SimpleNamespace
 import pytest
 from rich.console import Console
 
-from depthlaw.ledger import frontier, reference
-from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline, Pool
-from depthlaw.ledger.records import Store
-from depthlaw.ledger.report import CaseResult, ClaimResult, results
-from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run import frontier
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline, Pool
+from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.verdicts import reference
+from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult, results
 from depthlaw.theory.claim import Case
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Exact
 from depthlaw.theory.separation_rank import exact, graded_pieces, piece_rank
+from depthlaw.theory.values import Exact
 
 RATES = frontier.Rates(processes=1, operations=1e10, bytes=1e10, column=1e-5, gathers=1e9, line=1e-6, numbers=1e8)
 

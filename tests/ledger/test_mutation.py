@@ -5,17 +5,17 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.mutation import Mutant, mutants, mutate, unexplained
-from depthlaw.ledger.records import Store
-from depthlaw.ledger.report import results
-from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
+from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.measurement import Exact, Step
+from depthlaw.theory.values import Exact, Step
 
 L, sep = symbol("depth"), symbol("sep")
 
@@ -72,7 +72,7 @@ def made(statement, value, **changes) -> Claim:
     """A claim whose measurement is a function of the case, so that what a mutant does is known in advance."""
     template = load_claims()["separation_rank/degree"]
     plain = {"assumes": {}, "proof": None, "premises": (), "predicted": None, "grid": {"quick": Case.grid(depth=(1, 2, 3))},
-             "kind": "lower", "quantifier": "all", "measured": lambda case, seed: value(case), "must_fail": replace(template.must_fail,
+             "kind": "lower", "holds_for": "all", "measured": lambda case, seed: value(case), "control": replace(template.control,
                                                                                                           case=Case(depth=1))}
     return replace(template, statement=statement, **{**plain, **changes})
 

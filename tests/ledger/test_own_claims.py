@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import depthlaw
-from depthlaw.ledger.budget import UsageError
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.own_claims import own_claims
-from depthlaw.ledger.suite import Run
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.own_claims import own_claims
+from depthlaw.ledger.run.suite import Run
 
 PRINTED = Path(__file__).parents[2] / "CONTRIBUTING.md"
 KEY = "walks/complete_graph"
@@ -83,10 +83,10 @@ def test_show_and_gc_know_the_file(file, tmp_path, capsys):
 def test_premises_of_the_file_are_run_along(file, example, tmp_path, capsys):
     second = """
     yield Claim(
-        key="walks/resting", title="rests on the other", words="It rests.", statement=Eq(entry, (degree + 1) ** (3**layers - 1)),
-        source=Source("ye2025", "Theorem 4.3"), reading="derived", kind="identity", quantifier="all", measured=largest_entry,
+        key="walks/resting", title="rests on the other", text="It rests.", statement=Eq(entry, (degree + 1) ** (3**layers - 1)),
+        source=Source("ye2025", "Theorem 4.3"), wording="derived", kind="identity", holds_for="all", measured=largest_entry,
         grid={"quick": Case.grid(max_degree=1, depth=1)}, premises=("walks/complete_graph",),
-        must_fail=Twin(Case(max_degree=2, depth=1), "wrong", statement=Eq(entry, (degree + 1) ** 3**layers)))
+        control=Control(Case(max_degree=2, depth=1), "wrong", statement=Eq(entry, (degree + 1) ** 3**layers)))
 """
     file.write_text(example + second)
     code, out, _ = said_by(capsys, "verify", "--claims", file, "--only", "walks/resting", "--results", tmp_path / "r", "--json")
@@ -117,11 +117,11 @@ def test_a_topic_of_depthlaw_may_be_used_and_its_code_is_the_file(file, example)
     (f'key="{KEY}"', 'key="glossary/x"', "the name of a module of depthlaw"),
     ("measured=largest_entry", "measured=None", "no function `measured`"),
     ("Eq(entry, (degree + 1) ** (", "Eq(entry * symbol('width'), (degree + 1) ** (", "the statement of walks/complete_graph cannot be used"),
-    ('quantifier="all"', 'quantifier="all", premises=("walks/no",)', "rests on the unknown claim 'walks/no'"),
+    ('holds_for="all"', 'holds_for="all", premises=("walks/no",)', "rests on the unknown claim 'walks/no'"),
     ("def claims()", "import sys\nsys.exit(5)\ndef claims()", r"cannot be loaded \(SystemExit: 5"),
-    ('quantifier="all"', 'quantifier="most"', "has quantifier='most'; accepted: all, almost every, exists, typical"),
-    ('reading="derived"', 'reading="guessed"', "has reading='guessed'; accepted: printed, reported, recalled, derived, universal"),
-    ('quantifier="all"', 'quantifier="all", evidence="certificate"', "asks for PROVED, which only certificates that come with depthlaw give"),
+    ('holds_for="all"', 'holds_for="most"', "has holds_for='most'; accepted: all, almost every, exists, typical"),
+    ('wording="derived"', 'wording="guessed"', "has wording='guessed'; accepted: printed, reported, recalled, derived, universal"),
+    ('holds_for="all"', 'holds_for="all", evidence="certificate"', "asks for PROVED, which only certificates that come with depthlaw give"),
     ('symbol("largest_entry")', 'symbol("no_such_symbol")', r"claims\(\) ends with KeyError"),
 ])
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsys, old, new, why):

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.pages import glossary, write
-from depthlaw.ledger.records import Store
-from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.ledger.publish.pages import glossary, write
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.run.suite import load_claims, plan
 from depthlaw.theory.claim import STEMS
 from depthlaw.theory.glossary import GLOSSARY
 
@@ -33,7 +33,7 @@ def test_there_is_a_page_for_every_claim_and_no_other():
 
 @pytest.mark.parametrize("key", ["separation_rank/upper_bound_deep", "hops/depth_corrected", "counting/twelve"])
 def test_committed_pages_state_what_the_claim_states(key, tmp_path):
-    from depthlaw.ledger.typesetting import md_math
+    from depthlaw.ledger.publish.typesetting import md_math
     from depthlaw.theory.glossary import latex
 
     assert md_math(latex(load_claims()[key].statement)) in (DOCS / "claims" / f"{key}.md").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ def test_every_glossary_entry_is_used_or_a_case_field():
 
 def test_writing_is_deterministic_and_removes_stale_pages(tmp_path, monkeypatch):
     claims = {key: c for key, c in load_claims().items() if key in ("hops/doubling", "separation_rank/degree")}
-    monkeypatch.setattr("depthlaw.ledger.pages.load_claims", lambda: claims)
+    monkeypatch.setattr("depthlaw.ledger.publish.pages.load_claims", lambda: claims)
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
     stale = tmp_path / "docs" / "claims" / "hops" / "gone.md"

@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from depthlaw.ledger.driver import execute
-from depthlaw.ledger.engines import Inline, Ray
-from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.suite import load_claims, plan
+from depthlaw.ledger.run.driver import execute
+from depthlaw.ledger.run.engines import Inline, Ray
+from depthlaw.ledger.run.records import Store, manifest
+from depthlaw.ledger.run.suite import load_claims, plan
 from depthlaw.theory.claim import Case
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")

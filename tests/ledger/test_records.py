@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.ledger import records
-from depthlaw.ledger.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
-from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample, Step
+from depthlaw.ledger.run import records
+from depthlaw.ledger.run.records import Record, Store, StoreError, canonical, decode, digest, encode, manifest
+from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 values = st.one_of(

@@ -5,12 +5,13 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger import commands, reference
-from depthlaw.ledger.cli import main
-from depthlaw.ledger.records import Record, StoreError, canonical, digest, encode, manifest
-from depthlaw.ledger.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
-from depthlaw.ledger.suite import Run, load_claims, plan
-from depthlaw.theory.measurement import Ball, Exact, Proportion, Sample, Step
+from depthlaw.ledger.cli.arguments import commands
+from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
+from depthlaw.ledger.run.suite import Run, load_claims, plan
+from depthlaw.ledger.verdicts import reference
+from depthlaw.ledger.verdicts.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
+from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
 
@@ -193,8 +194,8 @@ def test_without_a_reference_the_option_says_so(tmp_path, capsys, monkeypatch):
 
 
 def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
-    from depthlaw.ledger import suite
-    from depthlaw.ledger.records import Store
+    from depthlaw.ledger.run import suite
+    from depthlaw.ledger.run.records import Store
 
     only = {DEGREE: load_claims()[DEGREE]}
     monkeypatch.setattr(suite, "load_claims", lambda: only)
@@ -219,7 +220,7 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
         key = (run.claim.key, canonical(run.inputs["case"]), run.seed, run.control)
         # Trainings were read when these were recorded; here they would take their time, and they are not compared.
         if times.get(key, 1.0) < 0.01 and not run.claim.reads:
-            quickest.setdefault(run.claim.stem, run)
+            quickest.setdefault(run.claim.topic, run)
     found = compare([run.execute() for run in quickest.values()], shipped)
     assert found.compared == len(quickest) >= 5
     assert found.disagreements == ()

@@ -6,16 +6,16 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from depthlaw.ledger import suite as suite_module
-from depthlaw.ledger.driver import Stopped, execute
-from depthlaw.ledger.engines import Inline
-from depthlaw.ledger.records import Store, manifest
-from depthlaw.ledger.report import as_json, results, verdict_name
-from depthlaw.ledger.suite import Run, code_digest, load_claims, plan
-from depthlaw.theory.claim import Case, Claim, Exact, Source, Step, Twin
+from depthlaw.ledger.run import suite as suite_module
+from depthlaw.ledger.run.driver import Stopped, execute
+from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.records import Store, manifest
+from depthlaw.ledger.run.suite import Run, code_digest, load_claims, plan
+from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
+from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.measurement import Ball, Outside, Sample
+from depthlaw.theory.values import Ball, Outside, Sample
 
 L, degree = symbol("depth"), symbol("degree")
 
@@ -25,10 +25,10 @@ def cube(case: Case, seed: int) -> Exact:
 
 
 def fake(**changes) -> Claim:
-    made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=sympy.Eq(degree, 3**L),
+    made = Claim(key="separation_rank/fake", title="fake", text="Fake.", statement=sympy.Eq(degree, 3**L),
                  source=Source("levine2020", "x"),
-                 reading="derived", kind="identity", quantifier="all", measured=cube,
-                 must_fail=Twin(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
+                 wording="derived", kind="identity", holds_for="all", measured=cube,
+                 control=Control(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
                  grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
     return replace(made, **changes)
 
@@ -96,7 +96,7 @@ def test_the_ladder(tmp_path):
         return result.verdict, result.unexpected
 
     steps = {"proof": lambda s: [Step("base", True)], "rests_on": "Prose: the induction."}
-    cases = {"kind": "two-sided", "quantifier": "exists"}
+    cases = {"kind": "two-sided", "holds_for": "exists"}
     covers = {"evidence": "certificate", "certified": lambda c: True}
     assert verdict("argued", **steps) == (Verdict.ARGUED, "")
     assert verdict("checks", **steps, evidence="checks") == (Verdict.HOLDS, "")
@@ -139,18 +139,18 @@ def test_negative_controls_are_runs_and_must_fail(tmp_path):
     def sabotaged(case: Case, seed: int) -> Exact:
         return Exact(2**case.depth)
 
-    elsewhere = fake(must_fail=Twin(Case(depth=3), "base 2", statement=sympy.Eq(degree, 2**L)))
+    elsewhere = fake(control=Control(Case(depth=3), "base 2", statement=sympy.Eq(degree, 2**L)))
     done, result = run_all(elsewhere, Store(tmp_path / "a"))
     assert [str(run) for run in done][-1] == "separation_rank/fake [depth=3]"
     assert (result.control.decision.verdict, result.unexpected) == (Verdict.FAILS, "")
 
     # A sabotaged measurement of a case of the grid is a run of its own, which never stands in for the case's.
-    own = fake(must_fail=Twin(Case(depth=2), "base 2", measured=sabotaged))
+    own = fake(control=Control(Case(depth=2), "base 2", measured=sabotaged))
     done, result = run_all(own, Store(tmp_path / "b"))
     assert [str(run) for run in done][-1] == "separation_rank/fake [depth=2] (negative control)"
     assert (result.verdict, result.control.measured, result.cases[1].measured) == (Verdict.HOLDS, Exact(4), Exact(9))
 
-    toothless = fake(must_fail=Twin(Case(depth=1), "nothing is changed"))
+    toothless = fake(control=Control(Case(depth=1), "nothing is changed"))
     assert run_all(toothless, Store(tmp_path / "c"))[1].unexpected == "the negative control does not fail but HOLDS: nothing is changed"
 
 
@@ -173,10 +173,10 @@ def test_a_seed_outside_the_assumptions_hides_no_counterexample(tmp_path):
 
 
 def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(tmp_path):
-    elsewhere = Twin(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
+    elsewhere = Control(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
     for name, changes in (("drawn", {"measured": lambda c, s: cube(c, s) if c.depth == 3 else Outside("the norm is at most 1")}),
                           ("assumed", {"assumes": {"never": lambda c: False}})):
-        result = run_all(fake(must_fail=elsewhere, **changes), Store(tmp_path / name))[1]
+        result = run_all(fake(control=elsewhere, **changes), Store(tmp_path / name))[1]
         assert verdict_name(result) == "OUT_OF_SCOPE"
         assert result.unexpected == "every case is outside the assumptions"
 
@@ -217,7 +217,7 @@ def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
 
 
 def test_samples_of_several_seeds_are_merged(tmp_path):
-    claim = fake(measured=lambda c, s: Sample((3.0**c.depth + s % 2,)), seeds=8, statement=sympy.Ge(degree, 3**L - 1), quantifier="typical")
+    claim = fake(measured=lambda c, s: Sample((3.0**c.depth + s % 2,)), seeds=8, statement=sympy.Ge(degree, 3**L - 1), holds_for="typical")
     _, result = run_all(claim, Store(tmp_path))
     assert [len(c.measured.values) for c in result.cases] == [8, 8]
 
@@ -241,7 +241,7 @@ def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
 def test_the_digest_follows_imports():
     names = [name for name, _ in suite_module._closure(frozenset({"depthlaw.theory.separation_rank"}))]
     assert "depthlaw.theory.claim" in names
-    assert "depthlaw.theory.measurement" in names
+    assert "depthlaw.theory.values" in names
     assert "depthlaw.theory.glossary" not in names
 
 

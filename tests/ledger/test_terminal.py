@@ -5,10 +5,11 @@ import re
 import pytest
 from rich.console import Console
 
-from depthlaw.ledger import report, terminal
-from depthlaw.ledger.frontier import Entry, table
-from depthlaw.ledger.records import Store
-from depthlaw.ledger.suite import load_claims
+from depthlaw.ledger.cli.arguments import terminal
+from depthlaw.ledger.run.frontier import Entry, table
+from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.run.suite import load_claims
+from depthlaw.ledger.verdicts import report
 
 LONG = "rank_collapse/layernorm_right_multiplication"
 
@@ -18,7 +19,7 @@ def results(tmp_path_factory):
     claims = load_claims()
     chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
     store = Store(tmp_path_factory.mktemp("r"))
-    from depthlaw.ledger.suite import plan
+    from depthlaw.ledger.run.suite import plan
 
     for run in plan(chosen, "quick"):
         if run.case is not None:
@@ -43,7 +44,7 @@ def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
     for result in results:
         (row,) = (line for line in text.splitlines() if line.startswith(f" {result.claim.key.partition('/')[2]} "))
         assert result.verdict.value in row
-        assert row.endswith(f"{result.claim.source.key} {result.claim.reading}")
+        assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
@@ -52,7 +53,7 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     for result in results:
-        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}", result.claim.source.key, result.claim.reading):
+        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}", result.claim.source.key, result.claim.wording):
             assert part in squeezed(text)
         # A long name goes on below, where the other columns of its second line are empty.
         assert result.claim.key.partition("/")[2][:min(27, width - 2)] in text

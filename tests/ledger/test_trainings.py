@@ -4,10 +4,10 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger import trainings
-from depthlaw.ledger.records import Record, Store, encode
-from depthlaw.ledger.suite import Run, load_claims
-from depthlaw.theory.measurement import Ball, Case, Proportion
+from depthlaw.ledger.publish import trainings
+from depthlaw.ledger.run.records import Record, Store, encode
+from depthlaw.ledger.run.suite import Run, load_claims
+from depthlaw.theory.values import Ball, Case, Proportion
 
 WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
 RULES, LOCAL = "trained_depth/rules_within", "trained_depth/look_around"
@@ -50,7 +50,7 @@ def docs(tmp_path):
 
 
 def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
-    claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
+    claims = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
     points = list(trainings.measured(trainings.results(claims, "full", store)))
     assert {(p.task, p.net, p.depth, p.place, p.value.right) for p in points} >= {
         ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("connectivity", "bounded", 3, 4, 3000),
@@ -94,7 +94,7 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
 
     monkeypatch.setattr(Axes, "errorbar", kept)
     monkeypatch.setattr(Axes, "plot", plain)
-    claims = {key: claim for key, claim in load_claims().items() if claim.stem == "trained_depth"}
+    claims = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
     trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))), store.root / "figure.png")
     # Titles are set last, so that every line is drawn under an empty one; panels follow each other.
     other, own = "local baseline of the radius written at its start", "local baseline of radius $3^L$"
@@ -181,7 +181,7 @@ def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs
 
 
 def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
-    from depthlaw.ledger.commands import show
+    from depthlaw.ledger.cli.arguments.commands import show
 
     monkeypatch.setenv("COLUMNS", "200")
     case = next(c for c in load_claims()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))

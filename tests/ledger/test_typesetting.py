@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from depthlaw.ledger import typesetting
-from depthlaw.ledger.terminal import clean
+from depthlaw.ledger.cli.arguments.terminal import clean
+from depthlaw.ledger.publish import typesetting
 
 RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=40)

@@ -34,7 +34,7 @@ def test_uniform_kernel_agrees_with_float64(levels):
 
 @pytest.mark.parametrize("name", ["decay_kernel", "uniform_kernel"])
 def test_falling_correlations_are_out_of_scope_and_fail_when_forced(name):
-    claim, case = CLAIMS[name], CLAIMS[name].must_fail.case
+    claim, case = CLAIMS[name], CLAIMS[name].control.case
     value = claim.measured(case, 0)
     assert judge(claim, case, value).verdict is Verdict.OUT_OF_SCOPE
     assert judge(claim, case, value, force=True).verdict is Verdict.FAILS

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from scipy.stats import binom
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.measurement import Exact
 from depthlaw.theory.rank_collapse import attention_paths as ap
 from depthlaw.theory.rank_collapse import attention_paths_measured as measured
+from depthlaw.theory.values import Exact
 
 
 @given(st.integers(0, 9), st.integers(0, 5))

@@ -5,11 +5,11 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.suite import load_claims
+from depthlaw.ledger.run.suite import load_claims
 from depthlaw.theory.claim import STEMS, SUITES, WITHDRAWN, Claim, at, quantity
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case, Exact
+from depthlaw.theory.values import Case, Exact
 
 CLAIMS = list(load_claims().values())
 IDS = [c.key for c in CLAIMS]
@@ -17,7 +17,7 @@ BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "b
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
 # Trainings take minutes: tests/empirics/test_trained_depth.py has their negative controls.
-QUICK = [c for c in CLAIMS if c.stem != "trained_depth"]
+QUICK = [c for c in CLAIMS if c.topic != "trained_depth"]
 each_quick_claim = pytest.mark.parametrize("claim", QUICK, ids=[c.key for c in QUICK])
 
 
@@ -26,7 +26,7 @@ def first_decidable(claim: Claim) -> Case:
 
 
 def test_registry_is_not_empty_and_every_stem_has_claims():
-    assert {c.stem for c in CLAIMS} == set(STEMS)
+    assert {c.topic for c in CLAIMS} == set(STEMS)
 
 
 @each_claim
@@ -36,10 +36,10 @@ def test_form(claim: Claim):
     assert claim.source.place
     assert claim.title
     assert len(claim.title.split()) <= 12
-    assert claim.words.strip().endswith(".")
+    assert claim.text.strip().endswith(".")
     assert set(claim.grid) <= set(SUITES)
-    assert claim.must_fail.why
-    if claim.reading == "recalled":
+    assert claim.control.why
+    if claim.wording == "recalled":
         assert "recalled" in claim.note, "a recalled wording must say so in its note"
     if claim.measured is None:
         assert claim.needs
@@ -57,7 +57,7 @@ def test_what_the_verdict_may_say_is_declared(claim: Claim):
     assert claim.key not in claim.premises
     assert set(claim.premises) <= set(IDS)
     assert claim.known != claim.expected, "known is what is known since, where it differs"
-    if claim.reading == "universal":
+    if claim.wording == "universal":
         assert '"' in claim.note, "a universal reading quotes the sentence that it hardens"
     if claim.kind == "conditional":
         assert claim.note, "what it is conditional on"
@@ -88,9 +88,9 @@ def test_statement_uses_the_glossary_and_prints(claim: Claim):
 
 @each_quick_claim
 def test_negative_control_fails(claim: Claim):
-    if claim.measured is None and claim.must_fail.measured is None:
+    if claim.measured is None and claim.control.measured is None:
         pytest.skip("needs the extra " + claim.needs)
-    twin = claim.must_fail
+    twin = claim.control
     mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement)
     measured = twin.measured or claim.measured
     decision = judge(mutated, twin.case, measured(twin.case, twin.seed), force=True)

@@ -283,14 +283,14 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
 def test_the_conditional_bound_says_what_it_rests_on() -> None:
     claim = CLAIMS["connectivity/lower_bound_conditional"]
     assert claim.kind == "conditional"
-    assert "If no MPC protocol" in claim.words
+    assert "If no MPC protocol" in claim.text
     assert claim.note.startswith("Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4)")
-    assert "One network cannot test a bound over all transformers." in claim.words
+    assert "One network cannot test a bound over all transformers." in claim.text
 
 
 def test_what_is_ours_is_credited_to_us() -> None:
     for claim in CLAIMS.values():
-        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert (claim.source.key == "depthlaw") == (claim.wording == "derived"), claim.key
         assert claim.source.key != "depthlaw" or claim.source.place.startswith("after "), claim.key
 
 

@@ -10,15 +10,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.finite_field import rank
+from depthlaw.theory.exact.finite_field import rank
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Exact
 from depthlaw.theory.separation_rank import count_loss, count_loss_proof, exact
 from depthlaw.theory.separation_rank.count_loss import corrected_count, ideal_codimension, kept_letters, loss, piece_bound, separators, word_forms
 from depthlaw.theory.separation_rank.dimension_count import dimension_count, moments_degree
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, piece_shape, scaled_forms
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
+from depthlaw.theory.values import Exact
 
 CLAIMS = {claim.key.split("/")[1]: claim for part in (count_loss, exact) for claim in part.claims()}
 ARGUED = ["count_loss", "word_loss"]
@@ -239,7 +239,7 @@ def test_quick_cases_hold_and_one_less_fails(key):
         assert judge(claim, case, value, alpha=1e-6).verdict is Verdict.HOLDS
         verdicts.append(judge(lower, case, value, alpha=1e-6).verdict)
     assert verdicts.count(Verdict.FAILS) >= 3, "where the bound is attained"
-    twin = claim.must_fail
+    twin = claim.control
     assert judge(claim, twin.case, (twin.measured or claim.measured)(twin.case, 0), force=True).verdict is Verdict.FAILS
 
 
@@ -346,9 +346,9 @@ def test_one_choice_of_weights_is_enough_at_the_bound_and_at_no_other_rank(found
 def test_a_word_of_free_matrices_is_a_control_and_no_case():
     """The control draws a word outside the claim; no field of a case can."""
     claim = CLAIMS["word_loss"]
-    assert claim.must_fail.measured is count_loss.measured_free_word
-    assert not [case for suite in claim.grid.values() for case in (*suite, claim.must_fail.case) if "shared" in case]
-    case = claim.must_fail.case
+    assert claim.control.measured is count_loss.measured_free_word
+    assert not [case for suite in claim.grid.values() for case in (*suite, claim.control.case) if "shared" in case]
+    case = claim.control.case
     assert count_loss.measured_word(case, 0).value == 54 < count_loss.measured_free_word(case, 0).value == 56
 
 

@@ -106,7 +106,7 @@ def test_layers_that_share_weights_cost_operations_in_place_of_weights() -> None
 
 @pytest.mark.parametrize("key", ["rule_of_twelve", "textbook_sizes", "textbook_flops", "textbook_memory"])
 def test_approximations_read_as_equalities_are_marked(key: str) -> None:
-    assert CLAIMS["counting/" + key].reading == "universal"
+    assert CLAIMS["counting/" + key].wording == "universal"
 
 
 def test_rule_of_twelve_fails_for_gated_and_grouped_models_only() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.enclosure import ball
+from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.rank_collapse import cubic_step as cs
 from depthlaw.theory.rank_collapse import cubic_step_measured as measured

@@ -16,7 +16,7 @@ from depthlaw.theory import depth_choice as dc
 from depthlaw.theory.depth_choice import measured as measured_by
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case, Exact
+from depthlaw.theory.values import Case, Exact
 
 CLAIMS = {c.key.partition("/")[2]: c for c in dc.claims()}
 budgets = st.integers(12, 10**18)
@@ -157,7 +157,7 @@ def test_proof_holds_and_breaks_on_the_twin(name: str) -> None:
     assert claim.evidence == "argument"
     assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds is True for step in claim.proof(claim.statement))
-    assert not all(step.holds for step in claim.proof(claim.must_fail.statement))
+    assert not all(step.holds for step in claim.proof(claim.control.statement))
 
 
 @pytest.mark.parametrize("name", ["threshold_budget", "levine_fit_depth"])

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import depth_scaling as ds
+from depthlaw.theory.values import Case
 
 CLAIMS = {c.key.partition("/")[2]: c for c in ds.claims()}
 ROUNDING = 16 * 2.0**-52
@@ -54,23 +54,23 @@ def test_power_counting_is_no_argument_and_speaks_of_its_scalar_model():
     for name in POWER_COUNTING:
         claim = CLAIMS[name]
         assert claim.evidence == "checks", name
-        assert claim.reading == "derived", name
-        assert "scalar" in claim.words, name
+        assert claim.wording == "derived", name
+        assert "scalar" in claim.text, name
         assert "power counting" in claim.rests_on, name
 
 
 def test_equations_that_nobody_printed_are_derived():
     for name, claim in CLAIMS.items():
-        if name.startswith("deepnorm_") and "2 alpha^2 beta^2 = 1" in claim.words:
-            assert claim.reading == "derived", name
-            assert "derived here" in claim.words, name
+        if name.startswith("deepnorm_") and "2 alpha^2 beta^2 = 1" in claim.text:
+            assert claim.wording == "derived", name
+            assert "derived here" in claim.text, name
 
 
 def test_bounds_on_the_sum_of_shares_are_of_one_side_and_of_the_model_alone():
     assert {name: c.kind for name, c in CLAIMS.items() if name.startswith("amplification")} == {
         "amplification_post_ln": "identity", "amplification_pre_ln_lower": "lower", "amplification_pre_ln_upper": "upper"}
     for name in ("amplification_post_ln", "amplification_pre_ln_lower", "amplification_pre_ln_upper", "admin_share"):
-        assert CLAIMS[name].words.startswith("In the model of branches"), name
+        assert CLAIMS[name].text.startswith("In the model of branches"), name
 
 
 def test_omegas_accumulate():

@@ -3,8 +3,8 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import depth_scaling_measured as measured
+from depthlaw.theory.values import Case
 
 
 def test_scales_that_are_rational_are_found_exactly():

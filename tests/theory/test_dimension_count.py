@@ -4,10 +4,10 @@ import math
 import numpy as np
 import pytest
 
-from depthlaw.theory.enclosure import from_fraction
-from depthlaw.theory.measurement import Case
+from depthlaw.theory.exact.enclosure import from_fraction
 from depthlaw.theory.separation_rank.dimension_count import claims, dimension_count, log3_dimension_count, moments_degree, two_token_rank
 from depthlaw.theory.separation_rank.dimension_count_measured import measured_knee
+from depthlaw.theory.values import Case
 
 
 def by_definition(d: int, depth: int) -> int:
@@ -77,7 +77,7 @@ PROVED = sorted(name for name, claim in CLAIMS.items() if claim.proof is not Non
 
 @pytest.mark.parametrize("name", PROVED)
 def test_arguments_hold_and_refuse_every_mutant(name):
-    from depthlaw.ledger.mutation import mutants
+    from depthlaw.ledger.verdicts.mutation import mutants
 
     claim = CLAIMS[name]
     assert all(step.holds for step in claim.proof(claim.statement))

@@ -58,7 +58,7 @@ def test_the_gain_of_wide_attention_comes_from_listops() -> None:
                                  "compared_sizes", "deepnarrow_half", "critical_depth_exponent"])
 def test_a_hardened_sentence_is_marked_and_quoted(key: str) -> None:
     claim = CLAIMS["evidence/" + key]
-    assert claim.reading == "universal"
+    assert claim.wording == "universal"
     assert claim.note.count('"') >= 2
 
 
@@ -99,7 +99,7 @@ def test_a_sound_statement_holds_and_its_negation_fails(key: str) -> None:
 @pytest.mark.parametrize("claim", [c for topic in (counting, depth_choice, evidence) for c in topic.claims()
                                    if c.source.key in ("deepnetworks63", "kdnuggets2020")], ids=lambda c: c.key)
 def test_a_claim_on_a_text_without_numbered_statements_quotes_what_it_checks(claim: Claim) -> None:
-    if claim.reading in ("printed", "universal") or claim.source.key == "deepnetworks63":
+    if claim.wording in ("printed", "universal") or claim.source.key == "deepnetworks63":
         assert "sentence" in claim.note
         assert claim.note.count('"') >= 2
     if claim.source.key == "deepnetworks63":

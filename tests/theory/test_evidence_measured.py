@@ -10,7 +10,7 @@ from depthlaw.theory import evidence
 from depthlaw.theory.claim import Case
 from depthlaw.theory.evidence import measured as measured_by
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Ball, Exact
+from depthlaw.theory.values import Ball, Exact
 
 
 @pytest.mark.parametrize("name", ["wide_attention", "translation", "shape_results"])
@@ -113,7 +113,7 @@ def test_sizes_of_compared_shapes() -> None:
 def test_local_exponent_encloses_one_over_the_logarithm(width: int) -> None:
     from flint import arb
 
-    from depthlaw.theory.enclosure import endpoints
+    from depthlaw.theory.exact.enclosure import endpoints
 
     ball = measured_by.local_exponent(Case(law="2.43 ln W", width=width))
     low, high = endpoints(1 / arb(width).log())

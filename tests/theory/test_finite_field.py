@@ -12,8 +12,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthlaw.theory import panels, residues
-from depthlaw.theory.finite_field import (
+from depthlaw.theory.exact import panels, residues
+from depthlaw.theory.exact.finite_field import (
     centred,
     default_prime,
     elimination_cost,

@@ -48,9 +48,9 @@ def test_claims_hold_and_one_more_fails(claim: Claim) -> None:
 def test_what_is_ours_is_credited_to_us_and_nothing_is_printed_that_was_not_read() -> None:
     """Of yang2024masked the abstract and a figure were read, of yang2025knee a restatement and the numbers of one figure."""
     for claim in CLAIMS:
-        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert (claim.source.key == "depthlaw") == (claim.wording == "derived"), claim.key
         assert claim.source.key != "yang2024masked", claim.key
-    assert {claim.key for claim in CLAIMS if claim.reading == "printed"} == {"formal_languages/crasp_accuracy"}
+    assert {claim.key for claim in CLAIMS if claim.wording == "printed"} == {"formal_languages/crasp_accuracy"}
     assert {claim.key: str(claim.source) for claim in CLAIMS}["formal_languages/crasp_accuracy"] == "yang2025knee, arXiv:2506.16055v2, Figure 2"
 
 

@@ -59,9 +59,9 @@ def test_the_prediction_formula_is_wrong_on_words_that_are_not_of_k_blocks() -> 
     assert not accepts("bab")
     assert counting_logic.truths(formula, "bab")[-1]
     assert measured_by.prediction_depth(4, 9).value == 2
-    assert claim.must_fail.measured is not None
-    assert claim.must_fail.measured(claim.must_fail.case, 0).value == measured_by.prediction_depth(4, 3, anywhere=True).value == -1
-    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
+    assert claim.control.measured is not None
+    assert claim.control.measured(claim.control.case, 0).value == measured_by.prediction_depth(4, 3, anywhere=True).value == -1
+    assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
 
 
 def test_depth_one_counting_defines_one_block_only() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.finite_field import rank
+from depthlaw.theory.exact.finite_field import rank
 from depthlaw.theory.separation_rank import dimension_count, exact, piece_rank
 from depthlaw.theory.separation_rank import graded_pieces as graded
 from depthlaw.theory.separation_rank.linear_attention import random_net

@@ -42,7 +42,7 @@ def test_what_is_printed_or_reported_fails_where_it_should() -> None:
         ("A", 0): Verdict.HOLDS, **{("A", depth): Verdict.FAILS for depth in (1, 2, 3)},
         **{("I A", depth): Verdict.HOLDS for depth in (0, 1, 2, 3)}}
     # That every start must do is our hardening, so it does not head the refutations of theorems.
-    assert powers.reading == "universal"
+    assert powers.wording == "universal"
     assert {c.depth: judge(lengths, c, lengths.measured(c, 0)).verdict for c in lengths.cases("quick")} == {
         29: Verdict.HOLDS, 32: Verdict.FAILS, 33: Verdict.HOLDS, 80: Verdict.FAILS}
 
@@ -74,7 +74,7 @@ def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPa
 
 def test_the_stream_that_a_claim_starts_from_stands_in_its_words() -> None:
     for name in ("relu_reach", "relu_powers", "relu_powers_reported", "nonnegative_weights_fail"):
-        assert "starts as A" in CLAIMS[f"connectivity/{name}"].words
+        assert "starts as A" in CLAIMS[f"connectivity/{name}"].text
 
 
 def test_weights_tried_differ_and_are_as_many_as_the_words_say(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -90,14 +90,14 @@ def test_weights_tried_differ_and_are_as_many_as_the_words_say(monkeypatch: pyte
         claim.measured(case, 0)
         assert len(set(seen)) == case.trials
         assert len(seen) == case.trials * case.labellings
-        assert str(case.trials) in claim.words
+        assert str(case.trials) in claim.text
     # Layers get kinds of their own: some choice is the identity below and something else above.
     assert any(np.array_equal(np.reshape(low, (22, 22)), np.eye(22)) and not np.array_equal(np.reshape(high, (44, 44)), np.eye(44))
                for low, high in seen)
 
 
 def test_a_cycle_breaks_the_count_of_a_forest() -> None:
-    control = CLAIMS["connectivity/forest_components"].must_fail
+    control = CLAIMS["connectivity/forest_components"].control
     assert control.statement is None
     assert forest_components(control.case, 0).value == 14  # not 20 - 7
 
@@ -146,7 +146,7 @@ def test_lengths_by_search_are_powers_of_two(depth: int) -> None:
 
 
 def test_proof_confirms_the_inverse_and_breaks_on_mutations() -> None:
-    from depthlaw.ledger.mutation import mutants
+    from depthlaw.ledger.verdicts.mutation import mutants
 
     claim = CLAIMS["connectivity/log_depth_lengths"]
     assert claim.proof is not None

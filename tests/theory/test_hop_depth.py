@@ -174,13 +174,13 @@ def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None
     assert judge(claim, Case(tokens=5), distinct_keys(more=1)(Case(tokens=5), 0)).verdict is Verdict.HOLDS
     # A control that can hold: where N + 1 is odd, steps of two are as good.
     assert judge(claim, Case(tokens=4), distinct_keys(more=1, step=2)(Case(tokens=4), 0)).verdict is Verdict.HOLDS
-    assert claim.reading == "universal"
-    assert claim.words.startswith("If the start token 0 is keyed by the same printed formula")
+    assert claim.wording == "universal"
+    assert claim.text.startswith("If the start token 0 is keyed by the same printed formula")
 
 
 @pytest.mark.parametrize("key", CLAIMS)
 def test_negative_controls_fail(key: str) -> None:
-    claim, twin = CLAIMS[key], CLAIMS[key].must_fail
+    claim, twin = CLAIMS[key], CLAIMS[key].control
     mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement)
     value = (twin.measured or claim.measured)(twin.case, twin.seed)
     assert judge(mutated, twin.case, value, force=True).verdict is Verdict.FAILS
@@ -188,7 +188,7 @@ def test_negative_controls_fail(key: str) -> None:
 
 @pytest.mark.parametrize("key", ["hops/self_skip_subset_sums", "hops/cycle_reduction", "hops/last_match_gap"])
 def test_mutations_are_noticed(key: str) -> None:
-    from depthlaw.ledger.mutation import mutants
+    from depthlaw.ledger.verdicts.mutation import mutants
 
     claim = CLAIMS[key]
     measured = [(case, claim.measured(case, 0)) for case in claim.cases("quick")]

@@ -112,7 +112,7 @@ def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ou
             for row, deeper in pairwise(r for r in error_rows("on", "printed") if r.hops == k)}
     assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
     assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
-    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
+    assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
     assert "dropout left on" in claim.note
 
 

@@ -250,7 +250,7 @@ def test_proof_confirms_the_inverse_and_breaks_on_mutations(key: str) -> None:
 
 def test_what_is_ours_is_credited_to_us() -> None:
     for claim in CLAIMS.values():
-        assert (claim.source.key == "depthlaw") == (claim.reading == "derived"), claim.key
+        assert (claim.source.key == "depthlaw") == (claim.wording == "derived"), claim.key
         assert claim.source.key != "depthlaw" or claim.source.place.startswith("after "), claim.key
 
 

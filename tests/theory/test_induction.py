@@ -76,15 +76,15 @@ def test_a_complete_summary_never_errs() -> None:
 
 def test_the_control_of_the_composition_error_runs_the_search() -> None:
     claim = next(c for c in claims() if c.key == "hops/composition_error")
-    twin = claim.must_fail
+    twin = claim.control
     assert twin.measured is not None
     assert twin.statement is None
     value = twin.measured(twin.case, 0)
     assert value == Exact(Fraction(1, 4))
     assert claim.predict(twin.case) == Rational(1, 3)
     assert judge(claim, twin.case, value, force=True).verdict is Verdict.FAILS
-    assert (claim.source.key, claim.reading) == ("depthlaw", "derived")
-    assert "n >= 2" in claim.words
+    assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
+    assert "n >= 2" in claim.text
 
 
 def test_thresholds_are_the_first_integers_beyond() -> None:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case, Exact
 from depthlaw.theory.signal_propagation import initialisation as init
 from depthlaw.theory.signal_propagation import initialisation_measured as measured
+from depthlaw.theory.values import Case, Exact
 
 CLAIMS = {c.key.partition("/")[2]: c for c in init.claims()}
 
@@ -90,7 +90,7 @@ def test_every_claim_read_from_the_textbook_quotes_its_sentence():
 
 
 def test_a_sentence_that_was_hardened_is_marked_and_a_derived_value_is_not_called_printed():
-    readings = {name: claim.reading for name, claim in CLAIMS.items() if claim.source.key == "deepnetworks63"}
+    readings = {name: claim.wording for name, claim in CLAIMS.items() if claim.source.key == "deepnetworks63"}
     assert {name for name, reading in readings.items() if reading == "universal"} == {
         "printed_layer_ten", "xavier_keeps_variance", "product_vanishes", "residual_gradient_at_least_one",
         "later_layers_smaller_rate", "stochastic_depth_unscaled"}

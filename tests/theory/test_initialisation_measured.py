@@ -2,8 +2,8 @@
 import itertools
 from fractions import Fraction
 
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import initialisation_measured as measured
+from depthlaw.theory.values import Case
 
 
 def test_one_linear_layer_over_all_signs():

@@ -8,20 +8,20 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Case, Claim, Source, Twin
-from depthlaw.theory.enclosure import ball, enclose, endpoints, sign
+from depthlaw.theory.claim import Case, Claim, Control, Source
+from depthlaw.theory.exact.enclosure import ball, enclose, endpoints, sign
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge, log_base
-from depthlaw.theory.measurement import Ball, Exact, Outside, Proportion, Sample
+from depthlaw.theory.values import Ball, Exact, Outside, Proportion, Sample
 
 L, sep = symbol("depth"), symbol("sep")
 CASE = Case(depth=2)
 
 
 def claim(statement, **changes) -> Claim:
-    made = Claim(key="separation_rank/fake", title="fake", words="Fake.", statement=statement, source=Source("levine2020", "nowhere"),
-                 reading="derived", kind="identity", quantifier="all", measured=lambda c, s: Exact(9), grid={"quick": (CASE,)},
-                 must_fail=Twin(CASE, "never"))
+    made = Claim(key="separation_rank/fake", title="fake", text="Fake.", statement=statement, source=Source("levine2020", "nowhere"),
+                 wording="derived", kind="identity", holds_for="all", measured=lambda c, s: Exact(9), grid={"quick": (CASE,)},
+                 control=Control(CASE, "never"))
     return replace(made, **changes)
 
 
@@ -63,7 +63,7 @@ def test_a_truncated_measurement_decides_only_what_more_inputs_could_not_change(
 
 
 def test_a_truncated_measurement_inside_a_logarithm():
-    made = claim(sympy.Ge(sympy.log(sep) / sympy.log(3), L), quantifier="almost every")
+    made = claim(sympy.Ge(sympy.log(sep) / sympy.log(3), L), holds_for="almost every")
     assert judge(made, CASE, Exact(17, misses=1.0, truncated=True)).verdict is Verdict.UNDECIDED
     assert judge(made, CASE, Exact(18, misses=1.0, truncated=True)).certain
 
@@ -86,7 +86,7 @@ def test_rate_holds_only_when_the_measured_interval_lies_inside():
 
 
 def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
-    rank, generic = Exact(9, misses=0.5), {"quantifier": "almost every"}
+    rank, generic = Exact(9, misses=0.5), {"holds_for": "almost every"}
     assert judge(claim(GE, **generic), CASE, rank).certain
     assert judge(claim(LE, **generic), CASE, rank).verdict is Verdict.UNDECIDED
     assert judge(claim(EQ, **generic), CASE, Exact(10, misses=0.5)).verdict is Verdict.FAILS
@@ -94,12 +94,12 @@ def test_a_rank_that_may_have_missed_proves_only_in_its_safe_direction():
     assert (low.verdict, low.certain) == (Verdict.HOLDS, False)
 
 
-@pytest.mark.parametrize(("quantifier", "statement", "value", "settled"), [
+@pytest.mark.parametrize(("holds_for", "statement", "value", "settled"), [
     ("all", LE, 9, False), ("all", LE, 10, True), ("all", EQ, 9, False), ("almost every", GE, 9, True), ("almost every", LE, 9, False),
     ("almost every", LE, 10, True), ("exists", EQ, 9, True), ("exists", EQ, 8, False), ("typical", GE, 9, False), ("typical", GE, 8, False),
 ])
-def test_the_quantifier_says_what_one_observation_settles(quantifier, statement, value, settled):
-    assert judge(claim(statement, quantifier=quantifier), CASE, Exact(value)).certain is settled
+def test_the_quantifier_says_what_one_observation_settles(holds_for, statement, value, settled):
+    assert judge(claim(statement, holds_for=holds_for), CASE, Exact(value)).certain is settled
 
 
 def test_a_capped_rank_has_no_slack():

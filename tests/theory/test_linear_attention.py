@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.measurement import Ball
 from depthlaw.theory.separation_rank import linear_attention
 from depthlaw.theory.separation_rank.linear_attention import (
     PRIME,
@@ -20,6 +19,7 @@ from depthlaw.theory.separation_rank.linear_attention import (
     random_tokens,
     value_matrix,
 )
+from depthlaw.theory.values import Ball
 
 
 def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.measurement import Exact, Outside
 from depthlaw.theory.rank_collapse import masked_attention as ma
 from depthlaw.theory.rank_collapse import masked_attention_measured as measured
+from depthlaw.theory.values import Exact, Outside
 
 MASKS = [Case(mask=mask, instance=kind, tokens=5, window=3, position=3, least_weight="1/10")
          for mask in ("causal", "prefix", "window", "chain", "star", "full") for kind in ("tight", "random")]

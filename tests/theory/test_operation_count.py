@@ -53,7 +53,7 @@ def test_identities_are_proved(key: str) -> None:
     assert claim.evidence == "argument"
     assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds for step in claim.proof(claim.statement))
-    assert not all(step.holds for step in claim.proof(claim.must_fail.statement))
+    assert not all(step.holds for step in claim.proof(claim.control.statement))
 
 
 def test_textbook_flops_counts_multiplications_by_weights() -> None:

@@ -83,8 +83,8 @@ def test_a_lost_message_on_the_way_down_is_noticed(monkeypatch: pytest.MonkeyPat
 def test_less_capacity_than_the_way_down_sends_fails() -> None:
     for key, words in (("connectivity/mpc_rounds", 2), ("connectivity/mpc_rounds_printed", 1)):
         claim = CLAIMS[key]
-        assert claim.must_fail.case.capacity == words
-        assert judge(claim, claim.must_fail.case, claim.measured(claim.must_fail.case, 0), force=True).verdict is Verdict.FAILS
+        assert claim.control.case.capacity == words
+        assert judge(claim, claim.control.case, claim.measured(claim.control.case, 0), force=True).verdict is Verdict.FAILS
 
 
 def test_edge_summaries_are_partitions() -> None:

@@ -11,15 +11,15 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.ledger.mutation import mutants
+from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory import rank_collapse as rc
 from depthlaw.theory.claim import Case, at
-from depthlaw.theory.enclosure import ball
+from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Ball, Exact
 from depthlaw.theory.rank_collapse import measured
 from depthlaw.theory.rank_collapse.softmax_attention import Head, composite_norm, gamma, propagate
+from depthlaw.theory.values import Ball, Exact
 
 U = 2.0**-53
 CLAIMS = {claim.key.partition("/")[2]: claim for claim in rc.claims()}
@@ -117,7 +117,7 @@ def test_a_limit_that_its_statement_only_samples_is_no_argument():
 
 
 def test_hardened_sentences_are_universal_readings_and_quoted():
-    assert {name for name, claim in CLAIMS.items() if claim.reading == "universal"} == {"convergence_as_reported", "layernorm_affine_rank"}
+    assert {name for name, claim in CLAIMS.items() if claim.wording == "universal"} == {"convergence_as_reported", "layernorm_affine_rank"}
     assert 'is guaranteed "when 4 gamma beta H < sqrt(d_qk)"' in CLAIMS["convergence_as_reported"].note
     assert '"preserves the affine rank of the token representation set exactly"' in CLAIMS["layernorm_affine_rank"].note
 
@@ -127,7 +127,7 @@ def test_hardened_sentences_are_universal_readings_and_quoted():
     ("mlp_lipschitz", "logit ranges at most 1.256"), ("one_layer_cubic", "gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1)"),
     ("unit_rows_fixed_point", "from starts near it")])
 def test_words_carry_the_conditions_of_their_evidence(name, restriction):
-    assert restriction in CLAIMS[name].words
+    assert restriction in CLAIMS[name].text
 
 
 def in_scope(claim, suite="quick"):
@@ -276,7 +276,7 @@ def test_an_instance_beyond_the_words_is_out_of_scope(name, fields):
 
 @pytest.mark.parametrize("name", MEASURABLE)
 def test_the_negative_control_fails(name):
-    claim, control = CLAIMS[name], CLAIMS[name].must_fail
+    claim, control = CLAIMS[name], CLAIMS[name].control
     wrong = dataclasses.replace(claim, statement=control.statement if control.statement is not None else claim.statement)
     value = (control.measured or claim.measured)(control.case, control.seed)
     assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS
@@ -299,7 +299,7 @@ def test_published_curve_is_the_prediction_at_its_layer():
         assert interval.low < Fraction(published) < interval.high
         factor = interval.high / Fraction(published)
         assert abs(factor * interval.low - Fraction(published)) < Fraction(published) / 10**12
-        assert f"{math.ceil(100 * factor) / 100:.2f}" in claim.words
+        assert f"{math.ceil(100 * factor) / 100:.2f}" in claim.text
     assert claim.measured is None
     assert claim.needs == "empirics"
     assert "neither a fit nor evidence for a rate" in claim.note
@@ -311,13 +311,13 @@ def test_published_curve_is_the_prediction_at_its_layer():
 def test_figures_are_arithmetic_and_name_what_they_rest_on():
     assert CLAIMS["equiangular_figures"].premises == ("rank_collapse/equiangular_sa",)
     assert CLAIMS["equiangular_figures"].weight == CLAIMS["path_length_figures"].weight == "arithmetic"
-    assert "uniformly drawn path" in CLAIMS["path_length_figures"].words
+    assert "uniformly drawn path" in CLAIMS["path_length_figures"].text
 
 
 @pytest.mark.parametrize("name", ["unit_rows_basin", "distance_values", "layernorm_centred_rank"])
 def test_the_controls_miss_by_little_and_fail(name):
     claim = CLAIMS[name]
-    control = claim.must_fail
+    control = claim.control
     assert control.case in claim.cases("quick")
     assert judge(claim, control.case, claim.measured(control.case, 0)).verdict is Verdict.HOLDS
     assert judge(dataclasses.replace(claim, statement=control.statement), control.case, claim.measured(control.case, 0)).verdict is Verdict.FAILS

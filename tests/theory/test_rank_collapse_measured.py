@@ -6,7 +6,7 @@ import pytest
 from flint import arb
 
 from depthlaw.theory.claim import Case
-from depthlaw.theory.enclosure import ball
+from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.rank_collapse import measured as ce
 from depthlaw.theory.rank_collapse.softmax_attention import ball_composite_norm, ball_norms, centred
 

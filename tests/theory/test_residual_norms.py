@@ -8,10 +8,10 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.measurement import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
 from depthlaw.theory.rank_collapse import residual_norms_measured as measured
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamma
+from depthlaw.theory.values import Ball, Case, Exact
 
 entries = st.integers(-9, 9)
 squares = st.integers(2, 5).flatmap(lambda n: st.lists(st.lists(entries, min_size=n, max_size=n), min_size=n, max_size=n))

@@ -10,7 +10,6 @@ import sympy
 from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Exact
 from depthlaw.theory.separation_rank import claims as all_claims
 from depthlaw.theory.separation_rank import linear_attention
 from depthlaw.theory.separation_rank.bounds import claims
@@ -22,6 +21,7 @@ from depthlaw.theory.separation_rank.bounds_measured import (
     measured_width_factor,
     multiset_coefficient,
 )
+from depthlaw.theory.values import Exact
 
 CLAIMS = {c.key.split("/")[1]: c for c in claims()}
 ALL = {c.key: c for c in all_claims()}
@@ -164,7 +164,7 @@ def test_a_rank_below_the_bound_would_fail():
 def test_corollaries_name_the_bounds_they_rest_on(name, premises):
     claim = CLAIMS[name]
     assert claim.premises == tuple(f"separation_rank/{premise}" for premise in premises)
-    assert claim.words.startswith("If ")
+    assert claim.text.startswith("If ")
     # One premise at least is no more than measured, so that the verdict is CONDITIONAL.
     assert any(ALL[key].proof is None for key in claim.premises)
 
@@ -212,5 +212,5 @@ def test_the_sign_of_the_other_token_passes_through_every_layer(monkeypatch):
 def test_words_say_no_more_than_what_is_judged(name, more):
     """What is argued elsewhere, or in words only, stands in the note."""
     claim = ALL[f"separation_rank/{name}"]
-    assert more not in claim.words.replace("almost all weights", "")
+    assert more not in claim.text.replace("almost all weights", "")
     assert len(claim.note) > 40

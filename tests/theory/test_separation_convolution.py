@@ -59,7 +59,7 @@ def test_tokens_that_do_not_fit_are_refused():
 def test_cases_hold_and_the_other_sides_are_out_of_scope(key):
     claim = CLAIMS[key]
     assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
-    case = claim.must_fail.case
+    case = claim.control.case
     assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.OUT_OF_SCOPE
 
 

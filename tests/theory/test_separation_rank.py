@@ -41,7 +41,7 @@ def mutated(name: str, right: sympy.Expr, *cases: Case) -> set[Verdict]:
 def test_bounds_are_the_statements_at_every_size(width, depth, heads):
     """Floats against balls of the statements; off by at most 8 units in the last place of the largest summand."""
     from depthlaw.theory.claim import at
-    from depthlaw.theory.enclosure import enclose
+    from depthlaw.theory.exact.enclosure import enclose
 
     case, log3 = Case(width=width, depth=depth, heads=heads), math.log(3)
     spare = abs(math.log((width - heads) / 2)) / log3 + depth + 2

@@ -7,7 +7,6 @@ import pytest
 import sympy
 
 from depthlaw.theory.glossary import symbol
-from depthlaw.theory.measurement import Ball, Case
 from depthlaw.theory.separation_rank import measured as separation_rank_measured
 from depthlaw.theory.separation_rank.linear_attention import PRIME, AttentionNet, forward, random_net, random_tokens, value_matrix
 from depthlaw.theory.separation_rank.measured import (
@@ -22,6 +21,7 @@ from depthlaw.theory.separation_rank.measured import (
     separation_rank,
     threshold_proof,
 )
+from depthlaw.theory.values import Ball, Case
 
 L = symbol("depth")
 

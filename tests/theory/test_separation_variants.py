@@ -76,7 +76,7 @@ def test_tokens_of_a_subspace_have_a_larger_degree_and_miss_more_often():
 
 def test_the_control_of_the_residual_bound_is_off_by_one():
     claim = next(c for c in claims() if c.key == "separation_rank/residual_upper")
-    case = claim.must_fail.case
+    case = claim.control.case
     assert case in claim.cases("quick")
-    assert claim.predict(case) - at(claim.must_fail.statement.rhs, case) == 1
+    assert claim.predict(case) - at(claim.control.statement.rhs, case) == 1
     assert claim.measured(case, 0).value == claim.predict(case)

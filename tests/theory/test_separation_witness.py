@@ -70,7 +70,7 @@ def test_a_search_without_end_is_an_error(monkeypatch):
 
 def test_depths_count_from_the_threshold_on():
     for name in ("first_violation", "conflict_one_head", "conflict_heads"):
-        assert "L > log_3 d_x" in CLAIMS[name].words
+        assert "L > log_3 d_x" in CLAIMS[name].text
     one = CLAIMS["conflict_one_head"]
     assert one.kind == "threshold"
     assert "If" not in one.words.split()
@@ -119,7 +119,7 @@ def test_a_wrong_recursion_modulo_the_prime_is_noticed(monkeypatch):
 
 
 def test_a_minor_is_zero_or_a_form_for_all_inputs():
-    assert CLAIMS["minor_degree"].quantifier == "all"
+    assert CLAIMS["minor_degree"].holds_for == "all"
     assert CLAIMS["minor_degree"].source.key == "depthlaw"
 
 
@@ -153,6 +153,6 @@ def test_arguments_refuse_another_constant():
 
 def test_product_bound_fails_with_larger_exponents():
     claim = CLAIMS["product_lower_bound"]
-    twin = claim.must_fail
+    twin = claim.control
     larger = dataclasses.replace(claim, statement=twin.statement)
     assert judge(larger, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS

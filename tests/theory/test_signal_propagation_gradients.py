@@ -7,10 +7,10 @@ import pytest
 from sympy import Eq, Rational
 
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import backward as net
 from depthlaw.theory.signal_propagation import gradients
 from depthlaw.theory.signal_propagation import gradients_measured as measured
+from depthlaw.theory.values import Case
 
 CLAIMS = {c.key.partition("/")[2]: c for c in gradients.claims()}
 STEP = 1e-5

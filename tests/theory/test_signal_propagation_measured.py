@@ -6,8 +6,8 @@ import flint
 import pytest
 import sympy
 
-from depthlaw.theory.measurement import Case, Exact
 from depthlaw.theory.signal_propagation import measured as measured
+from depthlaw.theory.values import Case, Exact
 
 
 def test_half_of_a_gaussian():

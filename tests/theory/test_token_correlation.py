@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import token_correlation as tc
 from depthlaw.theory.signal_propagation import token_correlation_measured as measured_by
+from depthlaw.theory.values import Case
 
 CLAIMS = {c.key.partition("/")[2]: c for c in tc.claims()}
 
@@ -95,9 +95,9 @@ def test_assumptions_look_at_the_tokens_and_at_the_activation():
 
 
 def test_what_holds_in_a_limit_says_so():
-    assert "infinite width" in CLAIMS["relu_kernel_above"].words
-    assert "infinite width" in CLAIMS["attention_exponent"].words
-    assert CLAIMS["condensed_attention"].words.startswith("If the attention weights")
+    assert "infinite width" in CLAIMS["relu_kernel_above"].text
+    assert "infinite width" in CLAIMS["attention_exponent"].text
+    assert CLAIMS["condensed_attention"].text.startswith("If the attention weights")
 
 
 @pytest.mark.parametrize(("call", "words"), [
@@ -124,5 +124,5 @@ def test_integrals_do_not_depend_on_what_was_integrated_before():
 def test_the_reference_run_is_arithmetic_on_the_maps_of_the_paper():
     claim = CLAIMS["reference_first_layer"]
     assert claim.weight == "arithmetic"
-    assert "maps of (q, p)" in claim.words
-    assert "sigma_v^2 = 1" in claim.words
+    assert "maps of (q, p)" in claim.text
+    assert "sigma_v^2 = 1" in claim.text

@@ -4,8 +4,8 @@ from fractions import Fraction
 import flint
 import pytest
 
-from depthlaw.theory.measurement import Case
 from depthlaw.theory.signal_propagation import token_correlation_measured as measured
+from depthlaw.theory.values import Case
 
 
 def test_one_layer_over_both_signs_by_hand():

@@ -13,8 +13,8 @@ from scipy import stats
 from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.hops.experiment_measured import error_rows
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict, judge
-from depthlaw.theory.measurement import Ball, Case, Proportion
 from depthlaw.theory.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
+from depthlaw.theory.values import Ball, Case, Proportion
 
 ON, OFF = (registry()[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
 

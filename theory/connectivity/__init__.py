@@ -8,7 +8,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..claim import Case, Claim, Exact, Measured, Outside, Source, Step, Twin
+from ..claim import Case, Claim, Control, Exact, Measured, Outside, Source, Step
 
 if TYPE_CHECKING:
     import sympy
@@ -94,7 +94,7 @@ def universal_vertices(depth: int, reading: Literal["derived", "printed"] = "der
     import math
 
     if reading not in ("derived", "printed"):
-        raise ValueError(f"reading={reading!r}: accepted are 'derived' and 'printed'")
+        raise ValueError(f"wording={reading!r}: accepted are 'derived' and 'printed'")
     spare = _whole("depth", depth) - (_FIXED_LAYERS if reading == "derived" else 20)
     if spare < 0:
         return 0
@@ -178,12 +178,12 @@ def _reach_claims() -> Iterator[Claim]:
     L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
     yield Claim(
         key="connectivity/reach", title="L layers of linearised attention see exactly as far as 3^L",
-        words="For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I is positive exactly "
+        text="For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I is positive exactly "
               "where two vertices of a component are at distance at most 3^L, so the farthest such pair has distance min(3^L, D); "
               "with the residual connection, X -> X + X X^T X, as well.",
-        statement=Eq(reached, Min(3**L, D)), source=_PLAIN, reading="derived", kind="identity", quantifier="all",
+        statement=Eq(reached, Min(3**L, D)), source=_PLAIN, wording="derived", kind="identity", holds_for="all",
         measured=_reached, grid=_GRID,
-        must_fail=Twin(Case(family="path", diameter=12, depth=1), "with base 2 the reach at L = 1 would be 2, not 3",
+        control=Control(Case(family="path", diameter=12, depth=1), "with base 2 the reach at L = 1 would be 2, not 3",
                        Eq(reached, Min(2**L, D))),
         note="Exact integers and identity weights, without softmax: L layers give the power m = 3^L of A + I, which is positive exactly "
              "within distance m. Nothing cancels, since all entries are non-negative; with signed weights a residual could. So 'all "
@@ -223,23 +223,23 @@ def _entry_claims() -> Iterator[Claim]:
             *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
             *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
             *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)))
-    shared: dict[str, Any] = {"source": _PLAIN, "reading": "derived", "quantifier": "all"}
+    shared: dict[str, Any] = {"source": _PLAIN, "wording": "derived", "holds_for": "all"}
     yield Claim(
         key="connectivity/entry_bound", title="entries are at most (degree + 1)^(3^L - 1)",
-        words="For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is at most "
+        text="For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is at most "
               "(Delta + 1)^(3^L - 1).",
         statement=Le(entry, bound), kind="upper", measured=_largest_entry(_family), grid={"quick": grid},
-        must_fail=Twin(Case(family="path", diameter=1, max_degree=1, depth=2), "a single edge gives 2^8 at L = 2",
+        control=Control(Case(family="path", diameter=1, max_degree=1, depth=2), "a single edge gives 2^8 at L = 2",
                        Le(entry, (degree + 1) ** (3**L - 2))),
         note="Walks of length m between two vertices: the last step is forced, so at most (Delta + 1)^(m - 1). A single edge needs "
              "2^80 at L = 4, beyond 64-bit integers; clipping to {0, 1} after each layer keeps the support.", **shared)
     yield Claim(
         key="connectivity/entry_bound_attained", title="complete graphs attain the bound on the entries",
-        words="On the complete graph with Delta + 1 vertices every entry after L layers of X -> X X^T X on A + I is "
+        text="On the complete graph with Delta + 1 vertices every entry after L layers of X -> X X^T X on A + I is "
               "(Delta + 1)^(3^L - 1).",
         statement=Eq(entry, bound), kind="identity", measured=_largest_entry(_complete),
         grid={"quick": Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4))},
-        must_fail=Twin(Case(max_degree=2, depth=1), "one walk too many per step", Eq(entry, (degree + 1) ** (3**L))), **shared)
+        control=Control(Case(max_degree=2, depth=1), "one walk too many per step", Eq(entry, (degree + 1) ** (3**L))), **shared)
 
 
 def _least_depth(over_graphs: Callable[[Iterable[int]], int]) -> Callable[[Case, int], Measured]:
@@ -259,25 +259,25 @@ def _depth_claims() -> Iterator[Claim]:
     log3 = log(D) / log(3)
     yield Claim(
         key="connectivity/layers_for_diameter", title="all pairs are decided by exactly ceil(log_3 D) layers",
-        words="For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on A + I has a positive entry "
+        text="For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on A + I has a positive entry "
               "for every connected pair of vertices is ceil(log_3 D).",
-        statement=Eq(least, ceiling(log3)), source=_PLAIN, reading="derived", kind="threshold", quantifier="all",
+        statement=Eq(least, ceiling(log3)), source=_PLAIN, wording="derived", kind="threshold", holds_for="all",
         measured=_least_depth(_common), grid=_DIAMETERS,
-        must_fail=Twin(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9", Eq(least, ceiling(log(D) / log(2)))),
+        control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9", Eq(least, ceiling(log(D) / log(2)))),
         note="The inverse of connectivity/reach, for the advice that quotes it. For this network only: tokens are rows of A + I, of "
              "width n, and the weights are the identity. From this layer on the least index in the support of a vertex's row names its "
              "component. Corollary 3.3 of sanford2024 is about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) "
              "without a constant, which nothing finite can refute.")
     yield Claim(
         key="connectivity/lower_bound_conditional", title="one network for connectivity does not beat log_3 D layers",
-        words="If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide connectivity need "
+        text="If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide connectivity need "
               "Omega(log D) layers, with an unknown constant (Corollary 3.5). Tested is one network: for every graph, X -> X X^T X on "
               "A + I has a positive entry for every connected pair no earlier than layer log_3 D. One network cannot test a bound over all "
               "transformers.",
-        statement=Ge(least, log3), reading="derived", kind="conditional", quantifier="all",
+        statement=Ge(least, log3), wording="derived", kind="conditional", holds_for="all",
         source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
         measured=_least_depth(min), grid=_DIAMETERS,
-        must_fail=Twin(Case(family="path", diameter=9), "twice as many layers are not needed", Ge(least, 2 * log3)),
+        control=Control(Case(family="path", diameter=9), "twice as many layers are not needed", Ge(least, 2 * log3)),
         note="Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which there is no claim here. What "
              "is tested is unconditional and weaker than connectivity/layers_for_diameter: the constant log_3 is that of this network, "
              "whose width n lies outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is neither "
@@ -301,11 +301,11 @@ def _cycle_claims() -> Iterator[Claim]:
     grid = {"quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)), "theory": (Case(depth=3, longest=60),)}
     yield Claim(
         key="connectivity/one_vs_two_cycles_rows", title="row read-outs tell the cycles apart iff m <= 2 3^L",
-        words="For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of entries, differ between one "
+        text="For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of entries, differ between one "
               "2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.",
-        statement=Eq(length, 2 * 3**L), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived", kind="threshold",
-        quantifier="all", measured=_told_apart, grid=grid,
-        must_fail=Twin(Case(depth=2, longest=24), "m = 3^L is where the entries stop to tell; the rows go on to twice that", Eq(length, 3**L)),
+        statement=Eq(length, 2 * 3**L), source=Source("depthlaw", "after paccagnella, Part IV"), wording="derived", kind="threshold",
+        holds_for="all", measured=_told_apart, grid=grid,
+        control=Control(Case(depth=2, longest=24), "m = 3^L is where the entries stop to tell; the rows go on to twice that", Eq(length, 3**L)),
         note="From m = 2 3^L + 1 on both graphs look like a line from every vertex. Up to there the "
              "numbers of positive entries in a row already differ, min(2m, 2 3^L + 1) and min(m, 2 3^L + 1). It decides cycles, not "
              "connectivity. 'All entries are positive' stops at m = 3^L (connectivity/reach). "
@@ -352,16 +352,16 @@ def _doubling_claims() -> Iterator[Claim]:
     log2 = log(n) / log(2)
     yield Claim(
         key="connectivity/log_depth_uniform", title="ceil(log2 n) doublings of two layers each decide s-t connectivity",
-        words="For every n, ceil(log2 n) repetitions of the 2-layer block C(i,k,j) = B(i,k) and B(k,j), then B(i,j) = or over k of "
+        text="For every n, ceil(log2 n) repetitions of the 2-layer block C(i,k,j) = B(i,k) and B(k,j), then B(i,j) = or over k of "
               "C(i,k,j), on B = A + I find for every directed and undirected graph with n vertices which vertex reaches which.",
-        statement=Le(layers, 2 * ceiling(log2)), source=Source("merrill2025", "Theorem 2", _MERRILL), reading="printed",
-        kind="construction", quantifier="all", measured=_doubling_layers,
+        statement=Le(layers, 2 * ceiling(log2)), source=Source("merrill2025", "Theorem 2", _MERRILL), wording="printed",
+        kind="construction", holds_for="all", measured=_doubling_layers,
         # "all": every labelled directed graph.
         grid={"quick": (*Case.grid(family="all", vertices=(1, 2, 3)),
                         *Case.grid(family=("directed path", "directed cycle", "path"), vertices=(5, 7, 8, 9, 10, 16, 17, 32, 33))),
               "theory": (Case(family="all", vertices=4),
                          *Case.grid(family=("directed path", "random digraph"), vertices=(6, 12, 48, 64, 65, 100)))},
-        must_fail=Twin(Case(family="directed path", vertices=16), "one layer per doubling does not do the and and the or",
+        control=Control(Case(family="directed path", vertices=16), "one layer per doubling does not do the and and the or",
                        Le(layers, ceiling(log2))),
         note="Executed is the repeated block, on n^3 padding tokens in {0, 1}. The 17 layers before it and the 1 after it, which make 18 + "
              "2 ceil(log2 n), are not executed. A path needs ceil(log2(n - 1)) doublings, so n = 2^t + 1 has one to spare.")
@@ -373,24 +373,24 @@ def _inverse_claims() -> Iterator[Claim]:
     from ..glossary import symbol
 
     L, most = symbol("depth"), symbol("vertices_max")
-    shared: dict[str, Any] = {"quantifier": "all", "measured": _largest_universal}
+    shared: dict[str, Any] = {"holds_for": "all", "measured": _largest_universal}
     grid = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)), "theory": Case.grid(depth=(24, 48, 64, 96, 128))}
     yield Claim(
         key="connectivity/log_depth_vertices", title="the printed count allows 2^floor((d - 18)/2) vertices at d layers",
-        words="For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).",
-        statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), reading="derived", grid=grid, proof=_inverse_proof,
+        text="For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).",
+        statement=Eq(most, Integer(2) ** floor((L - 18) / 2)), wording="derived", grid=grid, proof=_inverse_proof,
         rests_on="about the printed count of layers, not nets. Prose: every d >= 18 is 18 + 2t or 19 + 2t; the steps chain; "
                  "SymPy's rules for floor and ceil",
         source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 2"),
-        must_fail=Twin(Case(depth=32), "with 20 for 18 a factor of two is lost", Eq(most, Integer(2) ** floor((L - 20) / 2))),
+        control=Control(Case(depth=32), "with 20 for 18 a factor of two is lost", Eq(most, Integer(2) ** floor((L - 20) / 2))),
         note="The examples of the paper's introduction (32 layers for 128 vertices, 80 for 2.1e9) follow this, not Corollary 2.1.",
         kind="identity", **shared)
     yield Claim(
         key="connectivity/log_depth_vertices_printed", title="Theorem 2 grants 2^((d-20)/2) vertices at d layers",
-        words="For every d >= 18, every n <= 2^((d - 20)/2) fits into d layers by 18 + 2 ceil(log2 n) <= d, the count of Theorem 2 for s-t "
+        text="For every d >= 18, every n <= 2^((d - 20)/2) fits into d layers by 18 + 2 ceil(log2 n) <= d, the count of Theorem 2 for s-t "
               "connectivity of all graphs with n vertices.",
         statement=Ge(most, Integer(2) ** ((L - 20) / 2)), source=Source("merrill2025", "Corollary 2.1", _MERRILL),
-        reading="printed", grid=grid, kind="lower",
-        must_fail=Twin(Case(depth=32), "four times as many vertices do not fit", Ge(most, Integer(2) ** ((L - 16) / 2))),
+        wording="printed", grid=grid, kind="lower",
+        control=Control(Case(depth=32), "four times as many vertices do not fit", Ge(most, Integer(2) ** ((L - 16) / 2))),
         note="True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d. About the printed count: that so "
              "many layers decide connectivity is Theorem 2, of which connectivity/log_depth_uniform executes the repeated block.", **shared)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Case, Step
+from ..values import Case, Step
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational
@@ -35,18 +35,18 @@ def claims() -> Iterator[Any]:
 def _relu_claim() -> Any:
     from sympy import Eq, Min
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import relu_reach
 
     L, D, reached = symbol("depth"), symbol("diameter"), symbol("reached_distance")
     return Claim(
         key="connectivity/relu_reach", title="L layers of ReLU attention with identity weights reach exactly 3^L",
-        words="For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h, its output appended to a stream that "
+        text="For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h, its output appended to a stream that "
               "starts as A + I alone, has after L layers a positive sum of blocks exactly for the pairs at distance at most min(3^L, D).",
-        statement=Eq(reached, Min(3**L, D)), source=Source("ye2025", "Theorem 4.3", _YE), reading="reported", kind="construction",
-        quantifier="all", measured=relu_reach, grid=_FAMILIES,
-        must_fail=Twin(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2", Eq(reached, Min(2**L, D))),
+        statement=Eq(reached, Min(3**L, D)), source=Source("ye2025", "Theorem 4.3", _YE), wording="reported", kind="construction",
+        holds_for="all", measured=relu_reach, grid=_FAMILIES,
+        control=Control(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2", Eq(reached, Min(2**L, D))),
         note="Executed in rational numbers, on another network than connectivity/reach: a growing stream, scores divided by n. With "
              "identity weights no score is negative, so ReLU never cuts. The theorem itself was not read; reported stream widths 2^(l+1) n "
              "may mean a stream that starts as two blocks (connectivity/relu_powers_reported).")
@@ -55,7 +55,7 @@ def _relu_claim() -> Any:
 def _nonnegative_claims() -> Iterator[Any]:
     from sympy import Eq
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import surviving_supports, survivors
 
@@ -64,22 +64,22 @@ def _nonnegative_claims() -> Iterator[Any]:
     one, two = ((" and ".join(str(c.trials) for suite in grid.values() for c in suite if c.depth == depth)) for depth in (1, 2))
     yield Claim(
         key="connectivity/nonnegative_weights_fail", title="no non-negative weights tried read off distance 3^L + 1",
-        words="Reported: for every choice of non-negative weights of L layers of ReLU attention there is a graph of diameter 3^L + 1 on "
+        text="Reported: for every choice of non-negative weights of L layers of ReLU attention there is a graph of diameter 3^L + 1 on "
               f"which the model errs. Tested, on a stream that starts as A: of {one} different weights at depth 1 and {two} at depth 2, none "
               "lets one threshold on the sum of blocks read off reachability in two paths of that diameter, in every labelling drawn.",
-        statement=Eq(symbol("survivors"), 0), source=Source("ye2025", "Theorem 4.5", _YE), reading="reported", kind="upper",
-        quantifier="all", measured=survivors(),
+        statement=Eq(symbol("survivors"), 0), source=Source("ye2025", "Theorem 4.5", _YE), wording="reported", kind="upper",
+        holds_for="all", measured=survivors(),
         grid=grid,
-        must_fail=Twin(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works", measured=survivors(longest=0)),
+        control=Control(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works", measured=survivors(longest=0)),
         note="Sampled weights support the theorem and do not prove it; for one layer connectivity/nonnegative_one_layer covers all. The "
              "graph tried has two components, so that answering yes everywhere fails too.")
     yield Claim(
         key="connectivity/nonnegative_one_layer", title="no non-negative one-layer weights tell two 5-vertex paths apart",
-        words="For every non-negative weight matrix of one layer of ReLU attention on 10 vertices there is a labelling of two paths of 5 "
+        text="For every non-negative weight matrix of one layer of ReLU attention on 10 vertices there is a labelling of two paths of 5 "
               "vertices in which an output entry within a component is 0 or one between the components is positive.",
-        statement=Eq(symbol("surviving_supports"), 0), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.5"), reading="derived",
-        kind="upper", quantifier="all", measured=surviving_supports, grid={"quick": (Case(vertices=10, labellings=24),)},
-        must_fail=Twin(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"),
+        statement=Eq(symbol("surviving_supports"), 0), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.5"), wording="derived",
+        kind="upper", holds_for="all", measured=surviving_supports, grid={"quick": (Case(vertices=10, labellings=24),)},
+        control=Control(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"),
         note="Exhaustive: supports only grow with the weights. The largest diagonal support leaves distance 4 at 0, and every single "
              "entry off the diagonal joins two components in some labelling, hence so does every matrix that contains it.")
 
@@ -87,7 +87,7 @@ def _nonnegative_claims() -> Iterator[Any]:
 def _power_claims() -> Iterator[Any]:
     from sympy import Eq, Ge
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import relu_powers, relu_unbroken
 
@@ -95,24 +95,24 @@ def _power_claims() -> Iterator[Any]:
     starts = ("A", "I A")
     yield Claim(
         key="connectivity/relu_powers_reported", title="the output holds every power A^j with j <= 3^L",
-        words="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix A with self-loops has a "
+        text="For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix A with self-loops has a "
               "positive coefficient in the stream after L layers of ReLU attention, whether the stream starts as A or as [I, A].",
-        statement=Ge(unbroken, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), reading="universal", kind="lower", known="FAILS",
-        quantifier="all", measured=relu_unbroken,
+        statement=Ge(unbroken, 3**L), source=Source("ye2025", "Theorem 4.3", _YE), wording="universal", kind="lower", known="FAILS",
+        holds_for="all", measured=relu_unbroken,
         grid={"quick": Case.grid(start=starts, depth=(0, 1, 2, 3)), "theory": Case.grid(start=starts, depth=(4, 5))},
-        must_fail=Twin(Case(start="I A", depth=1), "the degree of the stream is 3^L", Ge(unbroken, 3**L + 1)),
+        control=Control(Case(start="I A", depth=1), "the degree of the stream is 3^L", Ge(unbroken, 3**L + 1)),
         note='The sentence, in a restatement of the theorem, which was not read: "it computes sum_(j <= 3^L) alpha_j A^j, alpha_j > 0, with '
              'all W_l = I". That the start does not matter is our hardening. The sentence holds for a stream that starts as '
              "[I, A], which the reported width 2^(l+1) n means if l counts finished layers. It fails for one that starts as A, which holds "
              "odd powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support of A^j grows with j.")
     yield Claim(
         key="connectivity/relu_powers", title="the output holds exactly the (3^L + 1)/2 odd powers of A",
-        words="For every L, with identity weights, the blocks of the stream after L layers of ReLU attention, as polynomials in A on a "
+        text="For every L, with identity weights, the blocks of the stream after L layers of ReLU attention, as polynomials in A on a "
               "stream that starts as A, hold exactly the powers A^j with odd j <= 3^L, (3^L + 1)/2 of them.",
-        statement=Eq(powers, (3**L + 1) / 2), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.3"), reading="derived",
-        kind="identity", quantifier="all", measured=relu_powers,
+        statement=Eq(powers, (3**L + 1) / 2), source=Source("depthlaw", f"after ye2025, {_YE}, Theorem 4.3"), wording="derived",
+        kind="identity", holds_for="all", measured=relu_powers,
         grid={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
-        must_fail=Twin(Case(depth=2, start="I A"), "a stream that starts as [I, A] holds even powers too"),
+        control=Control(Case(depth=2, start="I A"), "a stream that starts as [I, A] holds even powers too"),
         note="A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd. Measured is the number of powers if "
              "they are the first odd ones, otherwise -1.")
 
@@ -120,18 +120,18 @@ def _power_claims() -> Iterator[Any]:
 def _row_claim() -> Any:
     from sympy import Eq, Min
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import row_reach
 
     L, D, reached = symbol("depth"), symbol("diameter"), symbol("row_distance")
     return Claim(
         key="connectivity/row_reach", title="comparing rows of the output doubles the reach to 2 3^L",
-        words="For every graph with largest finite distance D, two rows of the output of L layers of X -> X X^T X on A + I have a "
+        text="For every graph with largest finite distance D, two rows of the output of L layers of X -> X X^T X on A + I have a "
               "positive inner product (cosine) exactly for vertices at distance at most min(2 3^L, D).",
-        statement=Eq(reached, Min(2 * 3**L, D)), source=Source("depthlaw", "after paccagnella, Part IV"), reading="derived",
-        kind="identity", quantifier="all", measured=row_reach, grid=_FAMILIES,
-        must_fail=Twin(Case(family="path", diameter=10, depth=1), "not only the entries themselves", Eq(reached, Min(3**L, D))),
+        statement=Eq(reached, Min(2 * 3**L, D)), source=Source("depthlaw", "after paccagnella, Part IV"), wording="derived",
+        kind="identity", holds_for="all", measured=row_reach, grid=_FAMILIES,
+        control=Control(Case(family="path", diameter=10, depth=1), "not only the entries themselves", Eq(reached, Min(3**L, D))),
         note="Both balls of radius 3^L must meet: the inner products are the power 2 3^L of A + I, where connectivity/reach is the same "
              "for the entries themselves; what differs is the read-out. paccagnella, a student report, sees the wall of trained nets "
              "move to 2 3^L with such a read-out.")
@@ -169,7 +169,7 @@ def _length_proof(statement: Relational) -> Iterable[Step]:
 def _length_claims() -> Iterator[Any]:
     from sympy import Eq, Ge, Integer, floor
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import length_max
 
@@ -179,22 +179,22 @@ def _length_claims() -> Iterator[Any]:
                       *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9))}
     yield Claim(
         key="connectivity/log_depth_lengths", title="r layers per doubling and s more reach length 2^floor((L - s)/r)",
-        words="For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, the largest n with "
+        text="For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, the largest n with "
               "r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.",
         statement=Eq(most, two ** floor((L - s) / r)), source=Source("depthlaw", f"after merrill2025, {_MERRILL}, Theorem 1, Corollary 1.1"),
-        reading="derived", kind="identity", quantifier="all", measured=length_max, grid=grid, proof=_length_proof,
+        wording="derived", kind="identity", holds_for="all", measured=length_max, grid=grid, proof=_length_proof,
         rests_on="about the printed counts of layers, not nets. Prose: every L >= s is s + r t + a remainder below r; the steps chain; "
                  "SymPy's rules for floor and ceil",
-        must_fail=Twin(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole", Eq(most, floor(two ** ((L - s) / r)))),
+        control=Control(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole", Eq(most, floor(two ** ((L - s) / r)))),
         note="So 32 and 80 layers give lengths 64 and 262,144 for regular languages, if the printed counts are right.")
     yield Claim(
         key="connectivity/log_depth_lengths_printed", title="Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1)",
-        words="For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by 4 ceil(log2 n) + 5 <= L, so that "
+        text="For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by 4 ceil(log2 n) + 5 <= L, so that "
               "32 layers reach 107 and 80 layers 440 thousand.",
         statement=Ge(most, floor(two ** ((L - 9) / 4 + 1))), source=Source("merrill2025", "Corollary 1.2 and introduction", _MERRILL),
-        reading="printed", kind="lower", quantifier="all", measured=length_max, known="FAILS",
+        wording="printed", kind="lower", holds_for="all", measured=length_max, known="FAILS",
         grid={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
-        must_fail=Twin(Case(depth=33, per_doubling=4, fixed_layers=5), "even where the exponent is whole, twice as long fails",
+        control=Control(Case(depth=33, per_doubling=4, fixed_layers=5), "even where the exponent is whole, twice as long fails",
                        Ge(most, two ** ((L - 9) / 4 + 2))),
         note="It drops the rounding up of log2 n: Corollary 1.1 gives 64 and 262,144. Right when 4 divides L - 9. What fails is the "
              "inference: other nets of L layers may well reach these lengths.")
@@ -203,33 +203,33 @@ def _length_claims() -> Iterator[Any]:
 def _shortcut_claims() -> Iterator[Any]:
     from sympy import Eq
 
-    from ..claim import Claim, Source, Twin
+    from ..claim import Claim, Control, Source
     from ..glossary import symbol
     from .graph_reach_measured import first_difference, forest_components, path_leaves
 
     n, edges, parts, leaves, m = (symbol(name) for name in ("vertices", "edges", "components", "leaves", "cycle_length"))
-    shared: dict[str, Any] = {"source": Source("depthlaw", "after paccagnella, Parts I to III"), "reading": "derived",
-                              "kind": "identity", "quantifier": "all"}
+    shared: dict[str, Any] = {"source": Source("depthlaw", "after paccagnella, Parts I to III"), "wording": "derived",
+                              "kind": "identity", "holds_for": "all"}
     yield Claim(
         key="connectivity/forest_components", title="a forest has n - |E| components: counting edges decides",
-        words="Every forest with n vertices and |E| edges has n - |E| components, so that a count of edges answers 'connected?' without "
+        text="Every forest with n vertices and |E| edges has n - |E| components, so that a count of edges answers 'connected?' without "
               "any path.",
         statement=Eq(parts, n - edges), measured=forest_components, assumes={"no cycle": lambda c: not c.get("closed", False)},
         grid={"quick": (*Case.grid(vertices=20, edges=(0, 7, 19)), *Case.grid(vertices=(1, 2), edges=0)),
               "theory": Case.grid(vertices=200, edges=(1, 100, 199))},
-        must_fail=Twin(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
+        control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
         note="A hazard when chains or trees are used as data. The same count says nothing about cycles.", **shared)
     yield Claim(
         key="connectivity/path_leaves", title="a union of paths has two vertices of degree 1 per component",
-        words="Every union of c paths of at least two vertices has 2c vertices of degree 1.",
+        text="Every union of c paths of at least two vertices has 2c vertices of degree 1.",
         statement=Eq(leaves, 2 * parts), measured=path_leaves, grid={"quick": Case.grid(components=(1, 2, 5, 12))},
-        must_fail=Twin(Case(components=5), "one end per path", Eq(leaves, parts)),
+        control=Control(Case(components=5), "one end per path", Eq(leaves, parts)),
         note="So a count of degrees answers 'connected?' on such data, without any path.", **shared)
     yield Claim(
         key="connectivity/cycles_same_counts", title="closed walks shorter than m do not tell the cycles apart",
-        words="For every m >= 3, one 2m-cycle and two m-cycles have equally many closed walks of every length below m, and not of length "
+        text="For every m >= 3, one 2m-cycle and two m-cycles have equally many closed walks of every length below m, and not of length "
               "m.",
         statement=Eq(symbol("first_difference"), m), measured=first_difference,
         grid={"quick": Case.grid(cycle_length=(3, 4, 7, 12)), "theory": Case.grid(cycle_length=(25, 40))},
-        must_fail=Twin(Case(cycle_length=7), "the longer cycle closes at 2m", Eq(symbol("first_difference"), 2 * m)),
+        control=Control(Case(cycle_length=7), "the longer cycle closes at 2m", Eq(symbol("first_difference"), 2 * m)),
         note="Cycles against cycles leave no count of edges, degrees or short walks to read off: a test without that shortcut.", **shared)

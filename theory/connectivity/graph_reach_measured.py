@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measurement import Case, Exact
+from ..values import Case, Exact
 from .graph_attention import Array, clipped_states, distances, graphs, layer_at
 
 if TYPE_CHECKING:

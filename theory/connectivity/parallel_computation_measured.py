@@ -8,7 +8,7 @@ from itertools import combinations
 
 import numpy as np
 
-from ..measurement import Case, Exact
+from ..values import Case, Exact
 
 # (i, j), which computes what token i gives to token j.
 Machine = tuple[int, int]

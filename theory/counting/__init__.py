@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ..claim import Case, Claim, Exact, Source, Twin
+from ..claim import Case, Claim, Control, Exact, Source
 from . import measured as measured_by
 from . import operation_count
 
@@ -137,24 +137,24 @@ def _total_claims() -> Iterator[Claim]:
     inner, kv, ff, total = (symbol(name) for name in ("attention_width", "kv_width", "ff_width", "total_parameters"))
     yield Claim(
         key="counting/gpt2_total", title="all parameters of a net like GPT-2",
-        words="For all L, d, V and n_ctx a net with biases, two LayerNorms per layer and one at the end, feed-forward width 4 d, n_ctx "
+        text="For all L, d, V and n_ctx a net with biases, two LayerNorms per layer and one at the end, feed-forward width 4 d, n_ctx "
               "learned positions and a read-out tied to the embedding has 12 L d^2 + 13 L d + (V + n_ctx + 2) d parameters.",
         statement=Eq(total, 12 * L * d**2 + 13 * L * d + (V + n + 2) * d),
-        source=Source("radford2019", "architecture; the count is derived here"), reading="derived", kind="identity", quantifier="all",
+        source=Source("radford2019", "architecture; the count is derived here"), wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.counted(measured_by.gpt2(case.depth, case.width, case.vocabulary, case.positions))),
         grid={"quick": _gpt2_cases(_GPT2), "theory": _gpt2_cases(((1, 1, 1, 1), (3, 5, 7, 11)))},
-        must_fail=Twin(_gpt2_cases(_GPT2)[0], "the biases forgotten", statement=Eq(total, 12 * L * d**2 + 4 * L * d + (V + n + 2) * d)),
+        control=Control(_gpt2_cases(_GPT2)[0], "the biases forgotten", statement=Eq(total, 12 * L * d**2 + 4 * L * d + (V + n + 2) * d)),
         proof=measured_by.enumeration(lambda: measured_by.gpt2(L, d, V, n).parameters()), rests_on=_ENUMERATED)
     yield Claim(
         key="counting/llama_total", title="all parameters of a net like LLaMA",
-        words="For all sizes a net without biases, with RMSNorm, grouped queries, a gated feed-forward net, rotary positions and an "
+        text="For all sizes a net without biases, with RMSNorm, grouped queries, a gated feed-forward net, rotary positions and an "
               "untied read-out has L d (2 d_attn + 2 d_kv + 3 d_ff + 2) + (2 V + 1) d parameters.",
         statement=Eq(total, L * d * (2 * inner + 2 * kv + 3 * ff + 2) + (2 * V + 1) * d),
-        source=Source("touvron2023", "architecture; the count is derived here"), reading="derived", kind="identity", quantifier="all",
+        source=Source("touvron2023", "architecture; the count is derived here"), wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.counted(measured_by.llama(
             case.depth, case.width, case.attention_width, case.kv_width, case.ff_width, case.vocabulary))),
         grid={"quick": _llama_cases(_LLAMA), "theory": _llama_cases(((1, 1, 1, 1, 1, 1), (3, 5, 7, 2, 11, 13)))},
-        must_fail=Twin(_llama_cases(_LLAMA)[0], "two feed-forward matrices",
+        control=Control(_llama_cases(_LLAMA)[0], "two feed-forward matrices",
                        statement=Eq(total, L * d * (2 * inner + 2 * kv + 2 * ff + 2) + (2 * V + 1) * d)),
         proof=measured_by.enumeration(lambda: measured_by.llama(L, d, inner, kv, ff, V).parameters()), rests_on=_ENUMERATED)
 
@@ -167,13 +167,13 @@ def _nemo_claim() -> Claim:
     L, d, V, n, total = (symbol(name) for name in ("depth", "width", "vocabulary", "positions", "total_parameters"))
     return Claim(
         key="counting/nemo_formula", title="NeMo's size formula leaves out the last LayerNorm",
-        words="For all L, d, V and n_ctx the size formula 12 L d^2 (1 + 13/(12 d) + (V + n_ctx)/(12 L d)) of NeMo's auto-configurator is "
+        text="For all L, d, V and n_ctx the size formula 12 L d^2 (1 + 13/(12 d) + (V + n_ctx)/(12 L d)) of NeMo's auto-configurator is "
               "the count of a net like GPT-2 less the 2 d parameters of its last LayerNorm.",
         statement=Eq(total, 12 * L * d**2 * (1 + 13 / (12 * d) + (V + n) / (12 * L * d)) + 2 * d),
-        source=Source("nemo", "auto-configurator, commit 8cfedd7203; the comparison is ours"), reading="derived", kind="identity", quantifier="all",
+        source=Source("nemo", "auto-configurator, commit 8cfedd7203; the comparison is ours"), wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.counted(measured_by.gpt2(case.depth, case.width, case.vocabulary, case.positions))),
         grid={"quick": _gpt2_cases(_GPT2), "theory": _gpt2_cases(((1, 1, 1, 1), (3, 5, 7, 11)))},
-        must_fail=Twin(_gpt2_cases(_GPT2)[0], "the formula alone, taken for exact",
+        control=Control(_gpt2_cases(_GPT2)[0], "the formula alone, taken for exact",
                        statement=Eq(total, 12 * L * d**2 * (1 + 13 / (12 * d) + (V + n) / (12 * L * d)))),
         proof=measured_by.enumeration(lambda: measured_by.gpt2(L, d, V, n).parameters()), rests_on=_ENUMERATED,
         note="NeMo applies it to gated and grouped nets too, for which it is not an identity.")
@@ -189,27 +189,27 @@ def _weight_claims() -> Iterator[Claim]:
 
     yield Claim(
         key="counting/kaplan_weights", title="Kaplan's count of the weights in layers",
-        words="For all L, d, d_attn and d_ff the weight matrices of the layers have 2 d L (2 d_attn + d_ff) entries, when the "
+        text="For all L, d, d_attn and d_ff the weight matrices of the layers have 2 d L (2 d_attn + d_ff) entries, when the "
               "feed-forward net has two matrices and every query head has a key head of its own.",
         statement=Eq(weights, 2 * d * L * (2 * inner + ff)),
-        source=Source(*source, version), reading="printed", kind="identity", quantifier="all",
+        source=Source(*source, version), wording="printed", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.counted_weights(
             measured_by.gpt2(case.depth, case.width, ff=case.ff_width, inner=case.attention_width))),
         grid={"quick": Case.grid(depth=(1, 12), width=(3, 768), attention_width=(2, 768), ff_width=(5, 3072))},
-        must_fail=Twin(Case(depth=12, width=768, attention_width=768, ff_width=3072), "one feed-forward matrix",
+        control=Control(Case(depth=12, width=768, attention_width=768, ff_width=3072), "one feed-forward matrix",
                        statement=Eq(weights, d * L * (4 * inner + ff))),
         proof=measured_by.enumeration(lambda: measured_by.gpt2(L, d, ff=ff, inner=inner).weights()), rests_on=_ENUMERATED)
     yield Claim(
         key="counting/twelve", title="12 L d^2 under Kaplan's condition",
-        words="For all L and d the weight matrices of the layers have 12 L d^2 entries, when d_attn = d and d_ff = 4 d.",
+        text="For all L and d the weight matrices of the layers have 12 L d^2 entries, when d_attn = d and d_ff = 4 d.",
         statement=Eq(weights, 12 * L * d**2),
-        source=Source(*source, version), reading="printed", kind="identity", quantifier="all",
+        source=Source(*source, version), wording="printed", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.counted_weights(measured_by.gpt2(
             case.depth, case.width, ff=case.get("ff_width"), inner=case.get("attention_width")))),
         grid={"quick": (*Case.grid(depth=(1, 12, 48), width=(2, 768, 1600)), Case(depth=2, width=64, attention_width=64, ff_width=128))},
         assumes={"d_attn = d and d_ff = 4 d": lambda case: case.get("attention_width", case.width) == case.width
                  and case.get("ff_width", 4 * case.width) == 4 * case.width},
-        must_fail=Twin(Case(depth=2, width=64, attention_width=64, ff_width=128), "feed-forward width 2 d"),
+        control=Control(Case(depth=2, width=64, attention_width=64, ff_width=128), "feed-forward width 2 d"),
         proof=measured_by.enumeration(lambda: measured_by.gpt2(L, d).weights(), "for every depth and width"), rests_on=_ENUMERATED,
         note="The condition suffices and is not necessary: 2 d_attn + d_ff = 6 d is, for instance a gated net with d_ff = 8 d / 3.")
 
@@ -226,14 +226,14 @@ def _active_claim() -> Claim:
              for sizes in ((32, 4096, 4096, 1024, 14336, 32000, 8, 2), (2, 6, 4, 2, 10, 7, 5, 1), (3, 8, 8, 4, 3, 9, 4, 3))]
     return Claim(
         key="counting/active", title="active parameters of a mixture of experts",
-        words="A token that passes through k of E gated experts per layer, in a net otherwise like LLaMA with a linear router, is counted with "
+        text="A token that passes through k of E gated experts per layer, in a net otherwise like LLaMA with a linear router, is counted with "
               "L d (2 d_attn + 2 d_kv + E + 2 + 3 k d_ff) + (2 V + 1) d parameters, embedding and read-out in full: 12.88e9 of the "
               "46.70e9 of Mixtral 8x7B.",
         statement=Eq(count, L * d * (rest + 3 * k * ff) + (2 * V + 1) * d),
-        source=Source("jiang2024", "architecture; the count is derived here"), reading="derived", kind="identity", quantifier="all",
+        source=Source("jiang2024", "architecture; the count is derived here"), wording="derived", kind="identity", holds_for="all",
         weight="arithmetic", measured=lambda case, seed: measured_by.active(case),
         grid={"quick": tuple(cases)},
-        must_fail=Twin(cases[0], "all experts counted", statement=Eq(count, L * d * (rest + 3 * E * ff) + (2 * V + 1) * d)),
+        control=Control(cases[0], "all experts counted", statement=Eq(count, L * d * (rest + 3 * E * ff) + (2 * V + 1) * d)),
         proof=measured_by.enumeration(lambda: measured_by.mixture_seen(L, d, inner, kv, ff, V, E, k).parameters()),
         rests_on="machine: the listed tensors, defined apart from the formula, sum to it at all sizes; prose: that a token passes through these",
         note="Vendors differ in what they call active: some leave out the embedding, of which a token uses one row.")
@@ -248,12 +248,12 @@ def _shared_claim() -> Claim:
     cases = tuple(Case(depth=n, width=w) for n, w in ((1, 5), (4, 64), (12, 768), (24, 1024), (24, 2048)))
     return Claim(
         key="counting/shared_layers", title="layers that share their weights can be wider",
-        words="For all L and d, nets of L layers that all share the weights of one layer, with feed-forward width 4 times the width, stay within "
+        text="For all L and d, nets of L layers that all share the weights of one layer, with feed-forward width 4 times the width, stay within "
               "the weights of L layers of width d without sharing up to the width sqrt(L) d, rounded down.",
         statement=Eq(shared, floor(sqrt(L) * d)),
-        source=Source("kdnuggets2020", "Practical derivatives; the width is derived here"), reading="derived", kind="identity", quantifier="all",
+        source=Source("kdnuggets2020", "Practical derivatives; the width is derived here"), wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.widest_shared(case.depth, case.width)), grid={"quick": cases},
-        must_fail=Twin(cases[1], "all of the saving goes into the width", statement=Eq(shared, L * d)),
+        control=Control(cases[1], "all of the saving goes into the width", statement=Eq(shared, L * d)),
         note='Checked sentence: "The successful ALBERT, a BERT variant that shares parameters between self-attention layers, allows for wider '
              'models to be trained for the same budget." The budget is one of parameters: at that width a token costs L times as many '
              "operations. How much the greater width helps is not said there.")
@@ -269,13 +269,13 @@ def _rule_claims() -> Iterator[Claim]:
     first = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
     yield Claim(
         key="counting/rule_of_twelve", title="12 L d^2 is within 5 % of the weights",
-        words="For every listed model of one stack the size 12 L d^2 is within 5 % of the number of weights in its layers.",
+        text="For every listed model of one stack the size 12 L d^2 is within 5 % of the number of weights in its layers.",
         statement=Le(error, Rational(1, 20)),
-        source=Source("kdnuggets2020", "Background"), reading="universal", kind="upper",
-        quantifier="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.rule_error(case.model),
+        source=Source("kdnuggets2020", "Background"), wording="universal", kind="upper",
+        holds_for="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.rule_error(case.model),
         grid={"quick": tuple(Case(model=name) for name in first),
               "theory": tuple(Case(model=a.name) for a in plain if a.name not in first)},
-        must_fail=Twin(Case(model="Gemma-1-7B"), "feed-forward width 8 d, three matrices, and heads wider than d",
+        control=Control(Case(model="Gemma-1-7B"), "feed-forward width 8 d, three matrices, and heads wider than d",
                        statement=Le(error, Rational(1, 2))),
         note='The vague sentence: "the overall (non-embedding) network size, given by" 12 L d_x^2, said of the nets of one study and read here '
              "as a rule for any model. What deviates, and by how much, follows from the anatomy: a gate with d_ff > 8 d / 3, grouped queries, "
@@ -283,12 +283,12 @@ def _rule_claims() -> Iterator[Claim]:
     sized = [a.name for a in plain if a.reported]
     yield Claim(
         key="counting/reported_sizes", title="a model's name gives its size within 5 %",
-        words="The reported size of every listed model of one stack is within 5 % of its weights with embeddings, positions and read-out.",
-        statement=Le(error, Rational(1, 20)), source=Source("depthlaw", "theory/counting/model_anatomy.csv"), reading="derived", kind="upper",
-        quantifier="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.name_error(case.model),
+        text="The reported size of every listed model of one stack is within 5 % of its weights with embeddings, positions and read-out.",
+        statement=Le(error, Rational(1, 20)), source=Source("depthlaw", "theory/counting/model_anatomy.csv"), wording="derived", kind="upper",
+        holds_for="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.name_error(case.model),
         grid={"quick": tuple(Case(model=name) for name in (*sized[:6], "PaLM-8B")),
               "theory": tuple(Case(model=name) for name in sized[6:] if name != "PaLM-8B")},
-        must_fail=Twin(Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B", statement=Le(error, Rational(1, 4))),
+        control=Control(Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B", statement=Le(error, Rational(1, 4))),
         note="Names are rounded, or name another count: MPT-1B has 1.31e9 parameters, Qwen1.5-7B 7.7e9. Some of what fails is our list: it has "
              "no relative positions for Gopher and Chinchilla, and neither patch embedding nor head for SoViT.")
 
@@ -302,11 +302,11 @@ def _gpt3_heads_claim() -> Claim:
     cases = tuple(Case(model=name, heads=heads, head_width=size) for name, (_, heads, size) in measured_by.GPT3_TABLE.items())
     return Claim(
         key="counting/gpt3_heads", title="width is heads times head width in GPT-3",
-        words="For every model of GPT-3's Table 2.1 the width is the number of heads times the width of a head.",
+        text="For every model of GPT-3's Table 2.1 the width is the number of heads times the width of a head.",
         statement=Eq(d, symbol("heads") * symbol("head_width")),
-        source=Source("brown2020", "Table 2.1, all eight rows"), reading="derived", kind="identity", quantifier="all", known="FAILS",
+        source=Source("brown2020", "Table 2.1, all eight rows"), wording="derived", kind="identity", holds_for="all", known="FAILS",
         weight="arithmetic", measured=lambda case, seed: Exact(measured_by.GPT3_TABLE[case.model][0]), grid={"quick": cases},
-        must_fail=Twin(cases[0], "one head more", statement=Eq(d, (symbol("heads") + Integer(1)) * symbol("head_width"))),
+        control=Control(cases[0], "one head more", statement=Eq(d, (symbol("heads") + Integer(1)) * symbol("head_width"))),
         note="The entries are as recalled; check against the paper. The row XL gives 24 heads of 128, which make 3072, and a width of 2048; "
              "the row 13B gives 40 heads of 128, which make 5120, and a width of 5140. Re-creations use 5120 for the latter, and other heads "
              "for the former. That the heads share the width among them is usual, and not said in the table.")
@@ -320,13 +320,13 @@ def _printed_claims() -> Iterator[Claim]:
     gap, error = symbol("rounding_gap"), symbol("relative_error")
     yield Claim(
         key="counting/textbook_sizes", title="sizes in the textbook's table of model depths",
-        words="Every parameter count printed in the textbook's table of model depths is the exact one rounded to its last digit.",
+        text="Every parameter count printed in the textbook's table of model depths is the exact one rounded to its last digit.",
         statement=Le(gap, Rational(1, 2)),
-        source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"), reading="universal", kind="upper", quantifier="all", known="FAILS",
+        source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"), wording="universal", kind="upper", holds_for="all", known="FAILS",
         weight="arithmetic",
         measured=lambda case, seed: measured_by.printed_gap(case.model),
         grid={"quick": tuple(Case(model=name) for name in measured_by.PRINTED)},
-        must_fail=Twin(Case(model="GPT-2 Small"), "a digit more than is printed", statement=Le(gap, Rational(1, 20))),
+        control=Control(Case(model="GPT-2 Small"), "a digit more than is printed", statement=Le(gap, Rational(1, 20))),
         note='Checked sentences, with "Parameters" as the heading: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and "| LLaMA 70B | 80 | 8192 | 64 | '
              '70B |". That the column rounds exact counts is our reading; it may give names. GPT-2 XL has 1,557,611,200 parameters, so 1.6B '
              'and not 1.5B; LLaMA 70B has 68.98e9, and is Llama 2. The row GPT-4, "~120?" layers and "~1.8T?" parameters, is marked as '
@@ -335,13 +335,13 @@ def _printed_claims() -> Iterator[Claim]:
                Case(depth=6, width=2048, ff_width=2048), Case(depth=24, width=1024, ff_width=1024)]
     yield Claim(
         key="counting/textbook_options", title="the textbook's two shapes of about 150M parameters",
-        words="Six layers of width 2048, and 24 layers of width 1024, have about 150 million parameters each: 150 million is within a quarter "
+        text="Six layers of width 2048, and 24 layers of width 1024, have about 150 million parameters each: 150 million is within a quarter "
               "of the weights in their layers.",
         statement=Le(error, Rational(1, 4)),
-        source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width, options A and B"), reading="printed", kind="upper",
-        quantifier="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.option_error(case),
+        source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width, options A and B"), wording="printed", kind="upper",
+        holds_for="all", known="FAILS", weight="arithmetic", measured=lambda case, seed: measured_by.option_error(case),
         grid={"quick": tuple(options)},
-        must_fail=Twin(options[2], "to the nearest thousandth", statement=Le(error, Rational(1, 1000))),
+        control=Control(options[2], "to the nearest thousandth", statement=Le(error, Rational(1, 1000))),
         note='Checked sentences: "Option A: 6 layers, d_model=2048   (~150M params)" and "Option B: 24 layers, d_model=1024  (~150M params)". '
              "A quarter is our tolerance for the printed ~. Both have 12 L d^2 = 301,989,888 weights in their layers, so they are equal to each "
              "other but twice the printed size. 151 million needs a feed-forward width of d in place of the usual 4 d (the last two "
@@ -356,21 +356,21 @@ def _t5_claims() -> Iterator[Claim]:
     cases = tuple(Case(what=what, stated=stated) for what, stated in (("parameters", 100), ("layers of both stacks", 4)))
     yield Claim(
         key="counting/t5_growth", title="T5 is BERT-base times 100, but only 4 times deeper",
-        words="The largest T5 has 100 times the parameters of BERT-base (to the nearest ten times) and 4 times its layers.",
+        text="The largest T5 has 100 times the parameters of BERT-base (to the nearest ten times) and 4 times its layers.",
         statement=Eq(symbol("growth"), symbol("stated")),
-        source=Source("kdnuggets2020", "Background"), reading="printed", kind="identity", quantifier="all", weight="arithmetic",
+        source=Source("kdnuggets2020", "Background"), wording="printed", kind="identity", holds_for="all", weight="arithmetic",
         measured=lambda case, seed: measured_by.t5_growth(case.what), grid={"quick": cases},
-        must_fail=Twin(Case(what="parameters", stated=50), "half of it"),
+        control=Control(Case(what="parameters", stated=50), "half of it"),
         note='Checked sentence: "T5, has increased the parameter count of BERT-base by a factor of 100, while only increasing its depth by a factor '
              'of 4." ' "11,307,321,344 against 109,482,240 parameters (T5's shape as recalled). The factor 4 counts encoder and decoder as one "
              "path of 48 layers; per stack T5 has 24 layers, a factor of 2.")
     shapes = (Case(depth=16, width=512, heads=8, stated=134), Case(depth=12, width=768, heads=12, stated=223))
     yield Claim(
         key="counting/deepnarrow_sizes", title="sizes of a narrow T5 and of the standard one",
-        words="A T5 with 16 layers of width 512 in each stack has 134 million parameters, one with 12 layers of width 768 has 223 million.",
+        text="A T5 with 16 layers of width 512 in each stack has 134 million parameters, one with 12 layers of width 768 has 223 million.",
         statement=Eq(symbol("size_millions"), symbol("stated")),
-        source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"), reading="reported", kind="identity",
-        quantifier="all", weight="arithmetic",
+        source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"), wording="reported", kind="identity",
+        holds_for="all", weight="arithmetic",
         measured=lambda case, seed: measured_by.t5_size(case.depth, case.width, case.heads), grid={"quick": shapes},
-        must_fail=Twin(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
+        control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
         note="So the deep and narrow one has 40 % fewer parameters, where the abstract speaks of 50 % against T5-base.")

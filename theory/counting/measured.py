@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..measurement import Case, Exact, Step
+from ..values import Case, Exact, Step
 
 Tensor = tuple[str, tuple[Any, ...]]
 

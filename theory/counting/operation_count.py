@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..claim import Case, Claim, Exact, Source, Step, Twin
+from ..claim import Case, Claim, Control, Exact, Source, Step
 
 if TYPE_CHECKING:
     import sympy
@@ -163,12 +163,12 @@ def _forward_claims() -> Iterator[Claim]:
     source = Source("kaplan2020", "section 2.1; with attention, counted here", "arXiv:2001.08361")
     yield Claim(
         key="counting/forward_products", title="multiply-adds of a forward pass",
-        words="The matrix products of a forward pass of N tokens through L layers of width d, feed-forward width 4 d and any number of "
+        text="The matrix products of a forward pass of N tokens through L layers of width d, feed-forward width 4 d and any number of "
               "heads take 12 L N d^2 multiply-adds with weights and 2 L N^2 d for scores and averages, each two operations.",
         statement=Eq(macs, 12 * L * N * d**2 + 2 * L * N**2 * d),
-        source=source, reading="derived", kind="identity", quantifier="all",
+        source=source, wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(forward(case).multiplications), grid={"quick": _PASSES},
-        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "scores and averages forgotten", statement=Eq(macs, 12 * L * N * d**2)),
+        control=Control(Case(depth=1, width=4, heads=2, tokens=5), "scores and averages forgotten", statement=Eq(macs, 12 * L * N * d**2)),
         proof=_products_proof(1),
         rests_on="machine: the listed products of a layer sum to the formula at all sizes; prose: that a layer has these products and no others")
 
@@ -184,11 +184,11 @@ def _forward_claims() -> Iterator[Claim]:
 
     yield Claim(
         key="counting/attention_ratio", title="share of the operations that 12 d^2 leaves out",
-        words="In a forward pass without mask the products of attention scores and averages cost N / (6 d) times those with weights: "
+        text="In a forward pass without mask the products of attention scores and averages cost N / (6 d) times those with weights: "
               "22 % for GPT-2 small with 1024 tokens, and more than all weights beyond N = 6 d.",
-        statement=Eq(ratio, N / (6 * d)), source=source, reading="derived", kind="identity", quantifier="all",
+        statement=Eq(ratio, N / (6 * d)), source=source, wording="derived", kind="identity", holds_for="all",
         measured=measured, grid={"quick": _PASSES[::2]},
-        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "scores without averages", statement=Eq(ratio, N / (12 * d))),
+        control=Control(Case(depth=1, width=4, heads=2, tokens=5), "scores without averages", statement=Eq(ratio, N / (12 * d))),
         proof=ratio_proof,
         rests_on="machine: the ratio of the two groups of listed products is N / (6 d); prose: that a layer has these products and no others")
 
@@ -202,13 +202,13 @@ def _training_claim() -> Claim:
     operations = symbol("operations")
     return Claim(
         key="counting/training_six", title="six operations per weight and token in training",
-        words="Forward and backward pass of N tokens take 6 operations per weight and token, 72 L N d^2, and 12 L N^2 d for attention "
+        text="Forward and backward pass of N tokens take 6 operations per weight and token, 72 L N d^2, and 12 L N^2 d for attention "
               "scores and averages, when the gradient with respect to the embedded input is computed too.",
         statement=Eq(operations, 72 * L * N * d**2 + 12 * L * N**2 * d),
-        source=Source("kaplan2020", "section 2.1: about 6 N per token; counted here", "arXiv:2001.08361"), reading="derived", kind="identity",
-        quantifier="all", measured=lambda case, seed: Exact(sum((m.multiplications + m.additions) for m in [training(case)])),
+        source=Source("kaplan2020", "section 2.1: about 6 N per token; counted here", "arXiv:2001.08361"), wording="derived", kind="identity",
+        holds_for="all", measured=lambda case, seed: Exact(sum((m.multiplications + m.additions) for m in [training(case)])),
         grid={"quick": _PASSES[::3]},
-        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "a backward pass as dear as the forward pass",
+        control=Control(Case(depth=1, width=4, heads=2, tokens=5), "a backward pass as dear as the forward pass",
                        statement=Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
         proof=_products_proof(6),
         rests_on="machine: six times the listed products is the formula; prose: they are a layer's, and the backward pass takes two for each",
@@ -224,14 +224,14 @@ def _causal_claim() -> Claim:
     operations = symbol("operations")
     return Claim(
         key="counting/causal_forward", title="operations of a forward pass under a causal mask",
-        words="When position i attends to the i positions up to itself only, a forward pass of N tokens takes 24 L N d^2 operations with "
+        text="When position i attends to the i positions up to itself only, a forward pass of N tokens takes 24 L N d^2 operations with "
               "weights and 2 L N (N + 1) d with scores and averages: about Kaplan's 2 L N d per token for attention.",
         statement=Eq(operations, 24 * L * N * d**2 + 2 * L * N * (N + 1) * d),
-        source=Source("kaplan2020", "eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled", "arXiv:2001.08361"), reading="derived",
-        kind="identity", quantifier="all",
+        source=Source("kaplan2020", "eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled", "arXiv:2001.08361"), wording="derived",
+        kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(sum(m.multiplications + m.additions for m in [forward(case, causal=True)])),
         grid={"quick": _PASSES[::3]},
-        must_fail=Twin(Case(depth=1, width=4, heads=2, tokens=5), "no mask",
+        control=Control(Case(depth=1, width=4, heads=2, tokens=5), "no mask",
                        statement=Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
         proof=_products_proof(2, mask=True),
         rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; prose: that they are a layer's",
@@ -255,11 +255,11 @@ def _textbook_flops_claim() -> Claim:
                   for L, d, N in ((1, 2, 3), (2, 4, 2), (3, 2, 5)))
     return Claim(
         key="counting/textbook_flops", title="the textbook's operations per layer",
-        words="A forward pass takes 12 d_model^2 seq_len floating-point operations per layer.",
+        text="A forward pass takes 12 d_model^2 seq_len floating-point operations per layer.",
         statement=Eq(operations, 12 * L * d**2 * N),
-        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Compute"), reading="universal", kind="identity", quantifier="all",
+        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Compute"), wording="universal", kind="identity", holds_for="all",
         known="FAILS", weight="arithmetic", measured=measured, grid={"quick": cases},
-        must_fail=Twin(Case(what="multiplications by weights", depth=1, width=2, tokens=3), "two operations per weight",
+        control=Control(Case(what="multiplications by weights", depth=1, width=2, tokens=3), "two operations per weight",
                        statement=Eq(operations, 24 * L * d**2 * N)),
         note='Checked sentence: "FLOPs per layer ≈ 12 × d_model² × seq_len  (approximate)", an approximation read here as an equality. '
              "It counts multiplications by weights, for which it is exact; operations are twice as many, and "
@@ -276,25 +276,25 @@ def _memory_claims() -> Iterator[Claim]:
     cases = Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), depth=(1, 3))
     yield Claim(
         key="counting/activation_bytes", title="activation bytes of a layer",
-        words="A layer of a GPT-like net with dropout, feed-forward width 4 d, attention width d and scores stored keeps N b d (34 + 5 H N / d) "
+        text="A layer of a GPT-like net with dropout, feed-forward width 4 d, attention width d and scores stored keeps N b d (34 + 5 H N / d) "
               "bytes for the backward pass in 16-bit arithmetic, masks taking one byte per entry; L layers keep L times as much.",
         statement=Eq(memory, L * N * b * d * (34 + 5 * heads * N / d)),
-        source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"), reading="recalled", kind="identity", quantifier="all",
+        source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"), wording="recalled", kind="identity", holds_for="all",
         weight="arithmetic", measured=lambda case, seed: Exact(sum(a.nbytes for _ in range(case.depth)
                                               for a in kept(case.batch, case.tokens, case.width, case.heads).values())),
         grid={"quick": cases},
-        must_fail=Twin(cases[-1], "dropout masks of two bytes", statement=Eq(memory, L * N * b * d * (36 + 6 * heads * N / d))),
+        control=Control(cases[-1], "dropout masks of two bytes", statement=Eq(memory, L * N * b * d * (36 + 6 * heads * N / d))),
         note="as recalled; check against the paper. Measured on the list of arrays of such a layer, derived here: the list restates the "
              "count. Kernels that recompute "
              "scores keep less.")
     stored = tuple(Case(kept=kept_, **case.fields()) for kept_ in ("layer inputs", "all") for case in cases[::5])
     yield Claim(
         key="counting/textbook_memory", title="the textbook's activation memory",
-        words="Training keeps 2 batch_size seq_len d_model n_layers numbers: activations and their gradients.",
+        text="Training keeps 2 batch_size seq_len d_model n_layers numbers: activations and their gradients.",
         statement=Eq(values, 2 * b * N * d * L),
-        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"), reading="universal", kind="identity", quantifier="all",
+        source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"), wording="universal", kind="identity", holds_for="all",
         known="FAILS", weight="arithmetic", measured=lambda case, seed: _stored(case), grid={"quick": stored},
-        must_fail=Twin(stored[0], "four numbers", statement=Eq(values, 4 * b * N * d * L)),
+        control=Control(stored[0], "four numbers", statement=Eq(values, 4 * b * N * d * L)),
         note='Checked sentence: "Memory ≈ batch_size × seq_len × d_model × n_layers × 2", with "(activations + gradients)" under the 2, an '
              "approximation read here as an equality. It is exact when each layer keeps its input only and recomputes the rest; without "
              "recomputation a layer keeps 16 + 2 H N / d numbers per token and coordinate in place of 1.")

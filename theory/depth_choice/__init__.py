@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..claim import Case, Claim, Exact, Source, Twin
+from ..claim import Case, Claim, Control, Exact, Source
 from . import measured as measured_by
 from .models import model, models
 
@@ -239,26 +239,26 @@ def _threshold_claims() -> Iterator[Claim]:
     source = Source("levine2020", "abstract (threshold); the inversion is derived here", _V1)
     yield Claim(
         key="depth_choice/threshold_budget", title="least depth above log_3(d) for a budget",
-        words="For every budget N = 12 L d^2 the least real depth with L >= log_3(d) is W(N ln 9 / 12) / ln 9, W being Lambert's "
+        text="For every budget N = 12 L d^2 the least real depth with L >= log_3(d) is W(N ln 9 / 12) / ln 9, W being Lambert's "
               "function; stated to nine decimals, rounded down.",
         statement=Eq(depth, _nine_decimals(LambertW(N * nine / 12) / nine)),
-        source=source, reading="derived", kind="identity", quantifier="all",
+        source=source, wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.root(measured_by.threshold_size, case.parameters)),
         grid={"quick": Case.grid(parameters=(12, 10**6, 10**7, 1_300_000_000, 10**12)),
               "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18))},
-        must_fail=Twin(Case(parameters=10**9), "base 2 in place of base 3",
+        control=Control(Case(parameters=10**9), "base 2 in place of base 3",
                        statement=Eq(depth, _nine_decimals(LambertW(N * four / 12) / four))),
         proof=measured_by.threshold_proof,
         rests_on="machine: the closed form solves 12 L 9^L = N, which grows with L; prose: so L >= log_3(d) exactly from that depth on",
         note="The threshold concerns attention without softmax, feed-forward layers and residuals.")
     yield Claim(
         key="depth_choice/threshold_inverse", title="largest budget a depth serves under the threshold",
-        words="For every depth L the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters.",
+        text="For every depth L the largest net with L >= log_3(d) has width 3^L and 12 L 9^L parameters.",
         statement=Eq(symbol("threshold_parameters"), 12 * L * 9**L),
-        source=source, reading="derived", kind="identity", quantifier="all",
+        source=source, wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.weights(case.depth, measured_by.widest(case.depth))),
         grid={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
-        must_fail=Twin(Case(depth=6), "3^L in place of d^2 = 9^L", statement=Eq(symbol("threshold_parameters"), 12 * L * 3**L)),
+        control=Control(Case(depth=6), "3^L in place of d^2 = 9^L", statement=Eq(symbol("threshold_parameters"), 12 * L * 3**L)),
         note="So the threshold asks for one more layer when the width grows by a factor 3, and for 0.91 layers more per factor e.")
 
 
@@ -272,27 +272,27 @@ def _fit_claims() -> Iterator[Claim]:
     a, b = _exact(FIT_A), _exact(FIT_B)
     yield Claim(
         key="depth_choice/levine_fit_width", title="Levine's fit: its two published forms agree",
-        words="In Levine's fit the width from which a net of depth L stops losing to shallower ones of equal size is exp(a + b L), with "
+        text="In Levine's fit the width from which a net of depth L stops losing to shallower ones of equal size is exp(a + b L), with "
               "a = 5.039 and b = 0.0555; here to the nearest integer, measured by inverting the other published form L = (ln d - a) / b.",
         statement=Eq(width, floor(exp(a + b * L) + half)),
-        source=Source("bigscience", "math/README.md, after levine2020"), reading="reported", kind="empirical fit", quantifier="all",
+        source=Source("bigscience", "math/README.md, after levine2020"), wording="reported", kind="empirical fit", holds_for="all",
         weight="measurement",
         measured=lambda case, seed: Exact(measured_by.nearest_width(case.depth)),
         grid={"quick": Case.grid(depth=(6, 12, 18, 24, 30, 36, 48)), "theory": Case.grid(depth=(1, 64, 96, 118))},
-        must_fail=Twin(Case(depth=48), "b = 0.0565", statement=Eq(width, floor(exp(a + Rational("0.0565") * L) + half))),
+        control=Control(Case(depth=48), "b = 0.0565", statement=Eq(width, floor(exp(a + Rational("0.0565") * L) + half))),
         note="Says that the published forms of the fit agree, not that nets obey it. Nets of 6 to 48 layers are behind it. By its slope it "
              "asks for 18.0 more layers when the width grows by a factor e, and for 19.8 by a factor 3.")
     yield Claim(
         key="depth_choice/levine_fit_depth", title="Levine's fit solved for a budget",
-        words="For every budget N the depth L with N = 12 L exp(2 a + 2 b L) is W(b N / (6 e^(2 a))) / (2 b), a = 5.039, b = 0.0555; "
+        text="For every budget N the depth L with N = 12 L exp(2 a + 2 b L) is W(b N / (6 e^(2 a))) / (2 b), a = 5.039, b = 0.0555; "
               "stated to nine decimals, rounded down.",
         statement=Eq(depth, _nine_decimals(_fit_depth(N, a, b))),
         source=Source("bigscience", "math/README.md, after levine2020; the inversion is derived here"),
-        reading="derived", kind="identity", quantifier="all",
+        wording="derived", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.root(measured_by.fit_size, case.parameters)),
         grid={"quick": Case.grid(parameters=(10**6, 10**8, 1_300_000_000, 7 * 10**9, 175 * 10**9)),
               "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
-        must_fail=Twin(Case(parameters=10**8), "a factor 2 lost in W's argument",
+        control=Control(Case(parameters=10**8), "a factor 2 lost in W's argument",
                        statement=Eq(depth, _nine_decimals(LambertW(b * N / (12 * exp(2 * a))) / (2 * b)))),
         weight="measurement", proof=measured_by.fit_proof,
         rests_on="machine: the closed form solves 12 L exp(2 a + 2 b L) = N, which grows with L; the constants are those published",
@@ -308,13 +308,13 @@ def _fit_error_claim() -> Claim:
     var_a, var_b, cov = _exact(FIT_VAR_A), _exact(FIT_VAR_B), _exact(FIT_COV)
     return Claim(
         key="depth_choice/levine_fit_error", title="error of the transition size",
-        words="For every depth L the squared relative error of N = 12 L exp(2 a + 2 b L) is, to first order, "
+        text="For every depth L the squared relative error of N = 12 L exp(2 a + 2 b L) is, to first order, "
               "4 (var_a + L^2 var_b + 2 L cov); its root is the published 2 sqrt(...).",
         statement=Eq(variance, 4 * (var_a + L**2 * var_b + 2 * L * cov)),
-        source=Source("levine2020", "the fit of the transition sizes", _V3), reading="recalled", kind="identity", quantifier="all",
+        source=Source("levine2020", "the fit of the transition sizes", _V3), wording="recalled", kind="identity", holds_for="all",
         measured=lambda case, seed: Exact(measured_by.propagated(case.depth)),
         grid={"quick": Case.grid(depth=(1, 6, 12, 24, 48)), "theory": Case.grid(depth=(80, 118))},
-        must_fail=Twin(Case(depth=24), "the covariance counted once", statement=Eq(variance, 4 * (var_a + L**2 * var_b + L * cov))),
+        control=Control(Case(depth=24), "the covariance counted once", statement=Eq(variance, 4 * (var_a + L**2 * var_b + L * cov))),
         weight="measurement", proof=measured_by.error_proof,
         rests_on="machine: gradient of ln N through the covariance, for every L; recalled: the three entries of the covariance",
         note=_AS_RECALLED + ". The variances too are recalled; their roots agree with the recalled errors 0.030 and 1.3e-3.")
@@ -331,13 +331,13 @@ def _projection_claims() -> Iterator[Claim]:
     thirteen = next(case for case in depths if case.model == "GPT-3 13B")
     yield Claim(
         key="depth_choice/gpt3_projection", title="projected depths of the GPT-3 models and of 10^12 parameters",
-        words="Every projected depth in Table 1, and the one that the authors' page gives for 10^12 parameters, is the solution of Levine's "
+        text="Every projected depth in Table 1, and the one that the authors' page gives for 10^12 parameters, is the solution of Levine's "
               "fit at N = 12 L d^2 of the trained shape (or at 10^12), rounded to an integer.",
         statement=Eq(projected, floor(_fit_depth(N, a, b) + half)),
-        source=Source("levine2020", "Table 1, all nine rows; and the authors' page", _V3), reading="recalled", kind="empirical fit",
-        quantifier="all", known="FAILS", weight="measurement",
+        source=Source("levine2020", "Table 1, all nine rows; and the authors' page", _V3), wording="recalled", kind="empirical fit",
+        holds_for="all", known="FAILS", weight="measurement",
         measured=lambda case, seed: Exact(measured_by.projected(case)), grid={"quick": depths},
-        must_fail=Twin(thirteen, "a = 5.1", statement=Eq(projected, floor(_fit_depth(N, Rational("5.1"), b) + half))),
+        control=Control(thirteen, "a = 5.1", statement=Eq(projected, floor(_fit_depth(N, Rational("5.1"), b) + half))),
         note=_AS_RECALLED + ". Measured: the entries of the table. GPT-3 Large is given 38 layers where the fit gives 37.4; the rounding of a "
              "and b moves that by less than 0.04, and the fit's own standard error there is 0.35. For 10^12 the table's 95 is the rounded 94.7, "
              "the page's 92 is not: the two contradict each other. The other eight rows agree; within one layer all but the 92 do.")
@@ -346,12 +346,12 @@ def _projection_claims() -> Iterator[Claim]:
     gap = symbol("rounding_gap")
     yield Claim(
         key="depth_choice/projected_widths", title="projected widths spend the budget at the projected depth",
-        words="In every row the projected width is sqrt(N / (12 L)) at the projected integer depth L, to less than one unit of its third "
+        text="In every row the projected width is sqrt(N / (12 L)) at the projected integer depth L, to less than one unit of its third "
               "digit, whether rounded or cut off; the depth of the authors' page is taken with the table's width.",
         statement=Lt(gap, 1), source=Source("levine2020", "Table 1, all nine rows; how it was computed is our reconstruction", _V3),
-        reading="derived", kind="upper", quantifier="all", known="FAILS", weight="arithmetic",
+        wording="derived", kind="upper", holds_for="all", known="FAILS", weight="arithmetic",
         measured=lambda case, seed: measured_by.width_gap(case.parameters, case.projected_depth, case.width), grid={"quick": widths},
-        must_fail=Twin(widths[4], "a twentieth of a unit", statement=Lt(gap, Rational(1, 20))),
+        control=Control(widths[4], "a twentieth of a unit", statement=Lt(gap, Rational(1, 20))),
         note="The entries are as recalled. In the row of 10^12 parameters a depth of 95 would go with a width of 29,618; the recalled "
              "30,100 goes with the 92 layers of the authors' page. As recalled, that row contradicts itself.")
 
@@ -368,13 +368,13 @@ def _never_binds_claim() -> Claim:
     cases = [Case(model=m.name, width=m.width) for m in rows]
     return Claim(
         key="depth_choice/threshold_never_binds", title="listed models above 1e8 are deeper than log_3(d)",
-        words="Every listed model with more than 1e8 parameters without embeddings has more than log_3(d) layers.",
+        text="Every listed model with more than 1e8 parameters without embeddings has more than log_3(d) layers.",
         statement=Gt(symbol("depth"), log(symbol("width")) / log(Integer(3))),
-        source=Source("depthlaw", "theory/depth_choice/models.csv"), reading="derived", kind="lower", quantifier="all", weight="measurement",
+        source=Source("depthlaw", "theory/depth_choice/models.csv"), wording="derived", kind="lower", holds_for="all", weight="measurement",
         measured=lambda case, seed: Exact(model(case.model).layers),
         grid={"quick": (*cases[:12], cases[-1]), "theory": tuple(cases[12:-1])},
         assumes={"more than 1e8 parameters without embeddings": lambda case: model(case.model).parameters > 10**8},
-        must_fail=Twin(Case(model="BERT-Tiny", width=128), "2 layers of width 128, far below 1e8 parameters"),
+        control=Control(Case(model="BERT-Tiny", width=128), "2 layers of width 128, far below 1e8 parameters"),
         note="A fact about the listed models, not a law: the bare threshold does not limit nets as built. T5 counts layers per stack.")
 
 

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Ball, Case, Step
+from ..values import Ball, Case, Step
 
 if TYPE_CHECKING:
     from flint import arb
@@ -30,7 +30,7 @@ def threshold_size(depth: arb) -> arb:
 
 def fit_size(depth: arb) -> arb:
     """12 L (e^(a + b L))^2 in balls."""
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     width = (from_fraction(A) + from_fraction(B) * depth).exp()
     return 12 * depth * width * width
@@ -51,7 +51,7 @@ def root(increasing: Callable[[arb], arb], target: int) -> Fraction:
     """
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(256):
         def reached(k: int) -> bool:
@@ -86,7 +86,7 @@ def nearest_width(depth: int) -> int:
     """The integer nearest to the width at which the form L(d) = (ln d - a) / b gives L, by bisection; balls decide the order."""
     from sympy import Integer, Rational, log
 
-    from ..enclosure import sign
+    from ..exact.enclosure import sign
 
     def below(width: int) -> bool:
         return sign((log(Integer(2 * width - 1) / 2) - Rational(A)) / Rational(B) - depth) == -1
@@ -122,7 +122,7 @@ def width_gap(parameters: int, depth: int, width: int) -> Ball:
     """Distance of a printed width from sqrt(N / (12 L)), in units of its third digit, enclosed."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     unit = 10 ** (len(str(width)) - 3)
     with flint.ctx.workprec(128):

@@ -12,7 +12,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
-from ..measurement import Ball, Case, Exact
+from ..values import Ball, Case, Exact
 
 TASKS = ("IMDb token", "IMDb byte", "ListOps", "document matching")
 
@@ -209,7 +209,7 @@ def local_exponent(case: Case) -> Ball:
         return Ball(Fraction(115, 345), Fraction(125, 335))  # 0.12 and 0.34, each to two digits
     from flint import arb
 
-    from ..enclosure import ball, endpoints
+    from ..exact.enclosure import ball, endpoints
 
     # ln ln W is concave in ln W, so the slope lies between the difference quotients to the right and to the left.
     x, h = arb(case.width).log(), arb(1) / 1024

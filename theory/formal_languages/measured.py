@@ -6,7 +6,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from ..measurement import Case, Exact
+from ..values import Case, Exact
 from . import counting_logic
 from .automaton import Expression, counter, minimal, monoid_period, star_free_language, words
 from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous, rightmost, run

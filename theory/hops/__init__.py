@@ -9,12 +9,12 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..claim import Ball, Case, Claim, Exact, Measured, Source, Step, Twin
+from ..claim import Ball, Case, Claim, Control, Exact, Measured, Source, Step
 
 if TYPE_CHECKING:
     import sympy
 
-Reading = Literal["corrected", "printed"]
+Wording = Literal["corrected", "printed"]
 
 
 def find1(sequence: Sequence[Hashable]) -> list[int]:
@@ -72,7 +72,7 @@ def hop_k(sequence: Sequence[Any], hops: int, missing: Any = None) -> list[Any]:
     return [sequence[p - 1] if p else missing for p in find(sequence, hops)]
 
 
-def layers_for_hops(hops: int, reading: Reading = "corrected") -> int:
+def layers_for_hops(hops: int, reading: Wording = "corrected") -> int:
     """Layers that suffice for hop_k with one head of fixed width and a causal mask, exact; hop_0 needs none.
 
     corrected: ceil(log2 k) + 2, by a construction that is executed here. printed: floor(log2 k) + 2, Theorem 4.2; its construction
@@ -132,7 +132,7 @@ def _whole(name: str, value: int) -> int:
 
 def _check_reading(reading: str) -> None:
     if reading not in ("corrected", "printed"):
-        raise ValueError(f"reading={reading!r}: accepted are 'corrected' and 'printed'")
+        raise ValueError(f"wording={reading!r}: accepted are 'corrected' and 'printed'")
 
 
 # --- claims ------------------------------------------------------------------------------------------------------------------
@@ -212,11 +212,11 @@ def _depth_claims() -> Iterator[Claim]:
     first = Case(hops=1, tokens=41, alphabet=4, repeats=True)
     yield Claim(
         key="hops/depth_printed", title="hop_k needs at most floor(log2 k) + 2 layers, as printed",
-        words="For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head of width O(1), "
+        text="For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head of width O(1), "
               "O(log N) bits and floor(log2 k) + 2 layers computes hop_k on all sequences of length N.",
-        statement=Le(needed, floor(log2) + 2), source=_THEOREM, reading="printed", kind="upper", quantifier="all",
+        statement=Le(needed, floor(log2) + 2), source=_THEOREM, wording="printed", kind="upper", holds_for="all",
         known="UNDECIDED", measured=_known_depths, grid=_GRID,
-        must_fail=Twin(first, "one layer less at k = 1 is one layer, which cannot do the induction task", Le(needed, floor(log2) + 1)),
+        control=Control(first, "one layer less at k = 1 is one layer, which cannot do the induction task", Le(needed, floor(log2) + 1)),
         note="Measured is the interval that is known here. Its lower end 2: one layer of fixed width and O(log N) bits cannot answer "
              "INDEX (sanford2024one, as reported), which hop_k does (hops/one_layer_index). Its upper end: the depth of the repaired "
              "construction, executed on the sequences of the case, and on no others. It agrees at powers of two. "
@@ -228,11 +228,11 @@ def _depth_claims() -> Iterator[Claim]:
              "hops/lookup_depth_causal, hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.")
     yield Claim(
         key="hops/depth_corrected", title="the repaired construction computes hop_k in ceil(log2 k) + 2 layers",
-        words="For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1, symbols 2N apart) with one "
+        text="For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1, symbols 2N apart) with one "
               "head and a causal mask is right on every token of every sequence from layer ceil(log2 k) + 2 on, and on some not before.",
-        statement=Eq(used, ceiling(log2) + 2), source=_OWN_WEIGHTS, reading="derived", kind="construction", quantifier="all",
+        statement=Eq(used, ceiling(log2) + 2), source=_OWN_WEIGHTS, wording="derived", kind="construction", holds_for="all",
         measured=_settles("causal"), grid=_GRID,
-        must_fail=Twin(Case(hops=5, tokens=45, alphabet=4, repeats=True), "5 hops are not done a layer earlier", Eq(used, floor(log2) + 2)),
+        control=Control(Case(hops=5, tokens=45, alphabet=4, repeats=True), "5 hops are not done a layer earlier", Eq(used, floor(log2) + 2)),
         note="Executed in integers: a head attends to the key at the least angular distance. All sequences of 5 tokens over 2 and 3 "
              f"symbols for k <= 6, and for each k <= {LARGEST_EXECUTED} an alternating and four random sequences. Two corrections of "
              "the printed construction.")
@@ -245,13 +245,13 @@ def _variant_claims() -> Iterator[Claim]:
 
     k, used = symbol("hops"), symbol("layers_used")
     shared: dict[str, Any] = {
-        "statement": Eq(used, floor(log(k) / log(2)) + 2), "source": _OWN_DEPTH, "reading": "derived", "kind": "construction",
-        "quantifier": "all", "grid": _GRID,
-        "must_fail": Twin(Case(hops=5, tokens=45, alphabet=4, repeats=True), "rounding up would ask for a layer more",
+        "statement": Eq(used, floor(log(k) / log(2)) + 2), "source": _OWN_DEPTH, "wording": "derived", "kind": "construction",
+        "holds_for": "all", "grid": _GRID,
+        "control": Control(Case(hops=5, tokens=45, alphabet=4, repeats=True), "rounding up would ask for a layer more",
                           Eq(used, ceiling(log(k) / log(2)) + 2))}
     yield Claim(
         key="hops/depth_strict_mask", title="strict mask: hard attention does hop_k in floor(log2 k) + 2 layers",
-        words="For every k >= 1, a hard-attention network with one head, width O(1), O(log N) bits, a start token that sees itself and else "
+        text="For every k >= 1, a hard-attention network with one head, width O(1), O(log N) bits, a start token that sees itself and else "
               "the strict mask j < i is right on every token of every sequence from layer floor(log2 k) + 2 on, and on some not before.",
         measured=_settles("symbol_carrying", mask="strict"),
         note="find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the answer's symbol travels with "
@@ -260,7 +260,7 @@ def _variant_claims() -> Iterator[Claim]:
              "j <= i, under which a token finds itself first.", **shared)
     yield Claim(
         key="hops/depth_log_heads", title="with log2 N heads floor(log2 k) + 2 layers do compute hop_k",
-        words="For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N + 1)) heads in its first "
+        text="For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N + 1)) heads in its first "
               "layer, one in the others, is right on every token of every sequence from layer floor(log2 k) + 2 on, and on some not before.",
         measured=_settles("symbol_carrying", mask="causal"),
         note="Head b of the first layer sees only tokens whose position differs in binary digit b: never the token itself, and every "
@@ -297,21 +297,21 @@ def _printed_construction_claims() -> Iterator[Claim]:
     few = {"quick": _GRID["quick"], "theory": _GRID["theory"][:30]}
     yield Claim(
         key="hops/construction_printed_depth", title="the printed induction step computes hop_k",
-        words="For every k >= 1, the construction with the printed induction step (symbols 2N apart) is right on every token of every "
+        text="For every k >= 1, the construction with the printed induction step (symbols 2N apart) is right on every token of every "
               "sequence.",
-        statement=Eq(wrong, 0), source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS", weight="step",
+        statement=Eq(wrong, 0), source=_APPENDIX, wording="printed", kind="construction", holds_for="all", known="FAILS", weight="step",
         measured=_wrong(layers=12, induction="printed"), grid=few,
-        must_fail=Twin(Case(hops=1, tokens=41, alphabet=4, repeats=True), "a network for 2 hops, asked for 1 hop",
+        control=Control(Case(hops=1, tokens=41, alphabet=4, repeats=True), "a network for 2 hops, asked for 1 hop",
                        measured=_wrong(layers=12, induction="printed", extra=2)),
         note="The step composes find^(k mod 2^(l-1)) with find^(2^(l-2)), where find^(2^(l-1)) is needed. It errs for every k >= 2, at any "
              "depth; hops/construction_printed_hops says what it computes. Spacing corrected, so that only this error shows.")
     yield Claim(
         key="hops/construction_printed_hops", title="the printed induction step computes hop_h with h = ceil(k/2)",
-        words="For every k >= 1 with binary digits k_j, the construction with the printed induction step computes hop_h with "
+        text="For every k >= 1 with binary digits k_j, the construction with the printed induction step computes hop_h with "
               "h = k_0 + sum over j >= 1 of k_j 2^(j-1) = ceil(k/2).",
-        statement=Eq(computed, ceiling(k / 2)), source=_OWN_WEIGHTS, reading="derived", kind="identity", quantifier="all",
+        statement=Eq(computed, ceiling(k / 2)), source=_OWN_WEIGHTS, wording="derived", kind="identity", holds_for="all",
         measured=_computed_hops, grid=few,
-        must_fail=Twin(Case(hops=4, tokens=44, alphabet=4, repeats=False), "it should compute k hops", Eq(computed, k)))
+        control=Control(Case(hops=4, tokens=44, alphabet=4, repeats=False), "it should compute k hops", Eq(computed, k)))
 
 
 def _spacing_claims() -> Iterator[Claim]:
@@ -324,25 +324,25 @@ def _spacing_claims() -> Iterator[Claim]:
              "theory": Case.grid(hops=1, alphabet=(2, 3), tokens=(5, 6), exhaustive=True)}
     yield Claim(
         key="hops/construction_printed_spacing", title="symbols N apart suffice in the last-occurrence head",
-        words="For every N, every alphabet and every sequence of length N, the construction with symbols N angular steps apart computes "
+        text="For every N, every alphabet and every sequence of length N, the construction with symbols N angular steps apart computes "
               "hop_1 on every token.",
-        statement=none_wrong, source=_APPENDIX, reading="printed", kind="construction", quantifier="all", known="FAILS", weight="step",
+        statement=none_wrong, source=_APPENDIX, wording="printed", kind="construction", holds_for="all", known="FAILS", weight="step",
         measured=_wrong(layers=2, spacing=1), grid=small,
-        must_fail=Twin(Case(hops=1, alphabet=2, tokens=2, exhaustive=True), "where spacing N is right, one layer is not enough",
+        control=Control(Case(hops=1, alphabet=2, tokens=2, exhaustive=True), "where spacing N is right, one layer is not enough",
                        measured=_wrong(layers=1, spacing=1)),
         note="A key whose symbol follows the query's symbol in cyclic order lies N - (i - j) >= 1 steps away and can win. Smallest "
              "failure: N = 3, X = (0, 0, 1), token 3, which should find nothing. All sequences of each length are tried.")
     yield Claim(
         key="hops/construction_corrected_spacing", title="symbols 2N apart suffice in the last-occurrence head",
-        words="For every N, every alphabet and every sequence of length N, the hard-attention construction with symbols 2N angular steps "
+        text="For every N, every alphabet and every sequence of length N, the hard-attention construction with symbols 2N angular steps "
               "apart computes hop_1 on every token.",
-        statement=none_wrong, source=_OWN_WEIGHTS, reading="derived", kind="construction", quantifier="all",
+        statement=none_wrong, source=_OWN_WEIGHTS, wording="derived", kind="construction", holds_for="all",
         measured=_wrong(layers=2, spacing=2), grid=small,
-        must_fail=Twin(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart", measured=_wrong(layers=2, spacing=1)),
+        control=Control(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart", measured=_wrong(layers=2, spacing=1)),
         note="A true match is at most N - 1 steps away, the start token N - 1/2, a wrong symbol at least 2N - (N - 1) = N + 1.")
 
 
-def _search(reading: Reading) -> Callable[[Case, int], Measured]:
+def _search(reading: Wording) -> Callable[[Case, int], Measured]:
     """The largest k whose layers fit, counting layers by halving (printed) or doubling (corrected) one hop at a time."""
     def fits(k: int, depth: int) -> bool:
         layers, reached = 2, 1
@@ -361,7 +361,7 @@ def _search(reading: Reading) -> Callable[[Case, int], Measured]:
     return measured
 
 
-def _inverse_proof(reading: Reading) -> Callable[[sympy.core.relational.Relational], Iterable[Step]]:
+def _inverse_proof(reading: Wording) -> Callable[[sympy.core.relational.Relational], Iterable[Step]]:
     """The whole k whose layers fit are those up to the right side: one chain of equivalences, written at L = t + 2, t >= 0."""
     def proof(statement: sympy.core.relational.Relational) -> Iterator[Step]:
         from sympy import Symbol, ceiling, diff, floor, log, simplify
@@ -394,21 +394,21 @@ def _inverse_claims() -> Iterator[Claim]:
 
     L, most = symbol("depth"), symbol("hops_max")
     grid = {"quick": Case.grid(depth=(2, 3, 4, 5, 6, 7, 8)), "theory": Case.grid(depth=(9, 10, 11, 12, 13, 14))}
-    shared: dict[str, Any] = {"source": _OWN_DEPTH, "reading": "derived", "kind": "identity", "quantifier": "all", "grid": grid,
+    shared: dict[str, Any] = {"source": _OWN_DEPTH, "wording": "derived", "kind": "identity", "holds_for": "all", "grid": grid,
                               "assumes": {"at least two layers": lambda case: case.depth >= 2}}
     two = Integer(2)
     yield Claim(
         key="hops/k_max_printed", title="floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1",
-        words="For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.",
+        text="For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.",
         statement=Eq(most, two ** (L - 1) - 1), measured=_search("printed"),
         proof=_inverse_proof("printed"), rests_on=_INVERSE,
-        must_fail=Twin(Case(depth=4), "2^(L-1) itself has one binary digit more", Eq(most, two ** (L - 1))), **shared)
+        control=Control(Case(depth=4), "2^(L-1) itself has one binary digit more", Eq(most, two ** (L - 1))), **shared)
     yield Claim(
         key="hops/k_max_corrected", title="ceil(log2 k) + 2 <= L means k <= 2^(L-2)",
-        words="For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired construction, is 2^(L-2).",
+        text="For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired construction, is 2^(L-2).",
         statement=Eq(most, two ** (L - 2)), measured=_search("corrected"),
         proof=_inverse_proof("corrected"), rests_on=_INVERSE,
-        must_fail=Twin(Case(depth=4), "the printed depth allows almost twice as many", Eq(most, two ** (L - 1) - 1)), **shared)
+        control=Control(Case(depth=4), "the printed depth allows almost twice as many", Eq(most, two ** (L - 1) - 1)), **shared)
 
 
 def _composed(case: Case, seed: int) -> Exact:
@@ -432,10 +432,10 @@ def _doubling_claim() -> Claim:
     a, b, computed = symbol("hops_first"), symbol("hops_then"), symbol("computed_hops")
     return Claim(
         key="hops/doubling", title="find^a after find^b is find^(a+b)",
-        words="For every sequence and all a, b >= 0, find^a(find^b(i)) = find^(a+b)(i) at every i, so one lookup doubles a pointer.",
-        statement=Eq(computed, a + b), reading="derived", kind="identity", quantifier="all",
+        text="For every sequence and all a, b >= 0, find^a(find^b(i)) = find^(a+b)(i) at every i, so one lookup doubles a pointer.",
+        statement=Eq(computed, a + b), wording="derived", kind="identity", holds_for="all",
         source=Source("depthlaw", f"after sanford2024, {_SANFORD}, Definition 4.1 and Appendix F.4"), measured=_composed,
         grid={"quick": Case.grid(hops_first=(0, 1, 2, 4), hops_then=(0, 1, 3, 4), tokens=24, alphabet=4, repeats=True),
               "theory": Case.grid(hops_first=(5, 8, 16), hops_then=(2, 8, 16), tokens=60, alphabet=4, repeats=False)},
-        must_fail=Twin(Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True), "hops add up, they do not multiply",
+        control=Control(Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True), "hops add up, they do not multiply",
                        Eq(computed, a * b)))

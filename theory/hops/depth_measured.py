@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..measurement import Ball, Case, Exact
+from ..values import Ball, Case, Exact
 from . import hop_k
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def tokens_needed(case: Case, seed: int) -> Exact:
 
 
 def _angle(turns: Fraction) -> arb:
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     return (2 * from_fraction(turns)).cos_pi()
 
@@ -280,7 +280,7 @@ def softmax_error(weaker: int = 1) -> Any:
     def measured(case: Case, seed: int) -> Ball:
         import flint
 
-        from ..enclosure import from_fraction
+        from ..exact.enclosure import from_fraction
 
         n = case.tokens
         with flint.ctx.workprec(_BITS):

@@ -10,7 +10,7 @@ from itertools import pairwise, product
 from pathlib import Path
 from typing import NamedTuple
 
-from ..measurement import Ball, Case, Exact
+from ..values import Ball, Case, Exact
 from . import find
 
 # The experiment shows the first 98 of 100 symbols out of 4.

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, product
 
-from ..measurement import Case, Exact
+from ..values import Case, Exact
 from . import hop_k
 
 _COPIED = 2

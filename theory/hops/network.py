@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement import Case
+from ..values import Case
 
 Array = NDArray[np.int64]
 Network = Callable[[Sequence[int], int, int], Iterator[Array]]

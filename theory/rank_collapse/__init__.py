@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..claim import Ball, Case, Claim, Source, Twin
+from ..claim import Ball, Case, Claim, Control, Source
 from .cubic_step_measured import prove_one_layer, prove_product_form
 from .measured import (
     LARGEST_RANGE,
@@ -49,7 +49,7 @@ def softmax_constant() -> Ball:
     """
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     low, high = Fraction(1), Fraction(2)
     with flint.ctx.workprec(192):
@@ -207,22 +207,22 @@ def _softmax_claims() -> Iterator[Claim]:
     upper = Le(excess, 2)
     yield Claim(
         key="rank_collapse/softmax_perturbation", title="small logit changes move softmax by at most 1 + 2D",
-        words="For all logits A and E with D_ii = max_j E_ij - min_j E_ij <= 1.256 in every row, entrywise "
+        text="For all logits A and E with D_ii = max_j E_ij - min_j E_ij <= 1.256 in every row, entrywise "
               "softmax(A) <= (I + 2D) softmax(A - E).",
-        statement=upper, source=source, reading="reported", kind="upper", quantifier="all", assumes=condition,
+        statement=upper, source=source, wording="reported", kind="upper", holds_for="all", assumes=condition,
         measured=lambda c, s: softmax_ratio(c, 1), grid={"quick": cases, "theory": more}, proof=lambda st: prove_softmax(st, 1),
         rests_on="Argument. Prose: P/Q is e^E over its mean under Q, so at most e^D; a concave gap that is >= 0 at both ends is >= 0 between.",
-        must_fail=Twin(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
+        control=Control(Case(instance="two tokens", range="13/10"), "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
     yield Claim(
         key="rank_collapse/softmax_perturbation_below", title="small logit changes move softmax by at least 1 - D",
-        words="For all logits A and E, entrywise softmax(A) >= (I - D) softmax(A - E) with D_ii = max_j E_ij - min_j E_ij.",
-        statement=Le(shortfall, 1), source=source, reading="reported", kind="upper", quantifier="all",
+        text="For all logits A and E, entrywise softmax(A) >= (I - D) softmax(A - E) with D_ii = max_j E_ij - min_j E_ij.",
+        statement=Le(shortfall, 1), source=source, wording="reported", kind="upper", holds_for="all",
         assumes={"0 < D_ii": lambda c: c.rational("range") > 0},
         measured=lambda c, s: softmax_ratio(c, -1), grid={"quick": (*cases, Case(instance="two tokens", range="4")), "theory": more},
         proof=lambda st: prove_softmax(st, -1),
         rests_on="Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is zero and flat at 0 is >= 0.",
         note="Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.",
-        must_fail=Twin(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1", statement=Le(shortfall, Rational(9, 10))))
+        control=Control(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1", statement=Le(shortfall, Rational(9, 10))))
 
 
 def _softmax_constant_claim() -> Claim:
@@ -234,14 +234,14 @@ def _softmax_constant_claim() -> Claim:
     decimals = Eq(root, Rational("1.25643120863"))
     return Claim(
         key="rank_collapse/softmax_constant", title="where 1 + 2x stops bounding e^x",
-        words="The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the whole interval "
+        text="The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the whole interval "
               "from 0 to it.",
-        statement=decimals, source=Source("dong2021", "appendix, the constant 1.256", V2), reading="derived", kind="identity",
-        quantifier="all",
+        statement=decimals, source=Source("dong2021", "appendix, the constant 1.256", V2), wording="derived", kind="identity",
+        holds_for="all",
         measured=lambda c, s: softmax_constant(), predicted=lambda st, c: rounded_decimal(st), proof=prove_root,
         rests_on="Argument. Prose: a concave gap that is zero at 0 has one positive root; its signs at both ends of the rounding are enclosed.",
         grid={"quick": (Case(decimals=11),)}, note="The paper's 1.256 (as reported) is this root, cut after three decimals.",
-        must_fail=Twin(Case(decimals=11), "the tenth decimal off by one", statement=Eq(root, Rational("1.25643120873"))))
+        control=Control(Case(decimals=11), "the tenth decimal off by one", statement=Eq(root, Rational("1.25643120873"))))
 
 
 def _one_layer_claims() -> Iterator[Claim]:
@@ -270,13 +270,13 @@ def _one_layer_claims() -> Iterator[Claim]:
     ):
         yield Claim(
             key=f"rank_collapse/{name}", title=f"one attention layer cubes the residual, constant {gamma}",
-            words="For every input whose logits range over at most 1.256 and one head, the residual after a softmax attention layer is at "
+            text="For every input whose logits range over at most 1.256 and one head, the residual after a softmax attention layer is at "
                   f"most {gamma} |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual before it{meaning}.",
-            statement=Le(left, cubic), source=Source("dong2021", "one-layer, one-head lemma", version), reading="reported", kind="upper",
-            quantifier="all", assumes={SMALL_RANGE: _small_range}, note=note + CENTRE,
+            statement=Le(left, cubic), source=Source("dong2021", "one-layer, one-head lemma", version), wording="reported", kind="upper",
+            holds_for="all", assumes={SMALL_RANGE: _small_range}, note=note + CENTRE,
             measured=measured, proof=proof, rests_on=rests_on,
             grid={"quick": grid([(2, 1), (4, 3), (8, 4)]), "theory": grid([(16, 8), (6, 12)]) + grid([(4, 4)], qk_width=4)},
-            must_fail=Twin(pair, "0.4 in place of 4", statement=Le(left, Rational(1, 10) * cubic)))
+            control=Control(pair, "0.4 in place of 4", statement=Le(left, Rational(1, 10) * cubic)))
 
 
 def _deep_cases(depths: Iterable[int], sizes: Iterable[tuple[str, str]]) -> tuple[Case, ...]:
@@ -303,16 +303,16 @@ def _product_claim() -> Claim:
     quick = _deep_cases((1, 2, 3), SIZES)
     return Claim(
         key="rank_collapse/layers_product", title="residual after L layers, with a coefficient per layer",
-        words="For every network of L attention layers and every input whose logits range over at most 1.256 in each layer, the residual "
+        text="For every network of L attention layers and every input whose logits range over at most 1.256 in each layer, the residual "
               "is at most prod_l (4 k_l)^(3^(L-l)) times the 3^L-th power of the input's, with "
               "k_l = sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk).",
-        statement=product(4), source=Source("dong2021", "Theorem 2.3, repaired", V2), reading="derived", kind="upper", quantifier="all",
+        statement=product(4), source=Source("dong2021", "Theorem 2.3, repaired", V2), wording="derived", kind="upper", holds_for="all",
         measured=scaled_residual, proof=prove_product_form, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
         rests_on="Argument: induction on L. Prose: residual_chain per head; |.|_1 and |.|_inf each add over heads before the root of their product.",
         note="a_h = |W_QK|_1 |W_V|_1, b_h = |W_QK|_1 |W_V|_inf, g_h = |D1|_1 / (2|E|_1), g'_h = |D1|_inf / (2|E|_1). The composite "
              "norm has no triangle inequality, so heads are added inside its two factors. The logit ranges are computed on the network that "
              "is drawn; one beyond 1.256 is out of scope. " + CENTRE,
-        must_fail=Twin(quick[0], "0.4 in place of 4", statement=product(Rational(2, 5))))
+        control=Control(quick[0], "0.4 in place of 4", statement=product(Rational(2, 5))))
 
 
 def _uniform_claim() -> Claim:
@@ -329,16 +329,16 @@ def _uniform_claim() -> Claim:
     quick = _deep_cases((1, 2, 3), SIZES)
     return Claim(
         key="rank_collapse/layers_uniform", title="residual after L layers is at most a 3^L-th power",
-        words="For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each, and every input with "
+        text="For every network of L attention layers with H heads and |W_QK|_1 |W_V|_(1,inf) <= beta in each, and every input with "
               "logit ranges at most 1.256 and computed gamma at most gamma in each layer and head, the residual after L layers is at most "
               "(4 gamma beta H / sqrt(d_qk))^((3^L-1)/2) times the 3^L-th power of the input's residual.",
-        statement=uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), reading="reported", kind="upper", quantifier="all",
+        statement=uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), wording="reported", kind="upper", holds_for="all",
         measured=last_residual, grid={"quick": quick, "theory": _deep_cases((4, 5), SIZES[:2])},
         note="The paper's proof (as reported) adds heads by a triangle inequality that the composite norm lacks; no counterexample is known, "
              "and with one head it follows from layers_product. The smallness of the logits is needed by its lemma but missing from every "
              "restatement. Logit ranges and gamma are computed on the network that is drawn; one that exceeds 1.256 or the stated gamma is out "
              "of scope. " + CENTRE,
-        must_fail=Twin(quick[0], "0.4 in place of 4", statement=uniform(Rational(2, 5))))
+        control=Control(quick[0], "0.4 in place of 4", statement=uniform(Rational(2, 5))))
 
 
 def _convergence_claim() -> Claim:
@@ -350,8 +350,8 @@ def _convergence_claim() -> Claim:
     below = {"4 gamma beta H < sqrt(d_qk)": lambda c: (4 * c.rational("gamma") * c.rational("beta") * c.heads) ** 2 < c.qk_width}
     return Claim(
         key="rank_collapse/convergence_as_reported", title="4 gamma beta H < sqrt(d_qk) forces collapse",
-        words="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is at most that of the input, for every input.",
-        statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), reading="universal", kind="upper", quantifier="all",
+        text="Whenever 4 gamma beta H < sqrt(d_qk), the residual after L layers is at most that of the input, for every input.",
+        statement=Le(end, r), source=Source("dong2021", "remark after Theorem 2.3", V2), wording="universal", kind="upper", holds_for="all",
         measured=lambda c, s: last_residual(c, s, any_range=True), known="FAILS", assumes=below,
         grid={"quick": Case.grid(tokens=2, width=1, heads=1, gamma="5/7", residual=("1", "100"), beta="1/10", value_norm="2000",
                                  qk_width=1, depth=(1, 2))},
@@ -360,7 +360,7 @@ def _convergence_claim() -> Claim:
              "form, even with logits that range over 1/2 in the first layer: two tokens at +-70.7, W_QK = 1/20000, W_V = 2000, which layers "
              "of such weights take apart by 2000 tanh(w rho^2) each, as in pair_tanh. "
              "Collapse needs sqrt(c) r_0 < 1 with c = 4 gamma beta H / sqrt(d_qk), see collapse_condition.",
-        must_fail=Twin(Case(tokens=2, width=1, heads=1, gamma="5/7", residual="1", beta="1/10", value_norm="2000", qk_width=1, depth=1),
+        control=Control(Case(tokens=2, width=1, heads=1, gamma="5/7", residual="1", beta="1/10", value_norm="2000", qk_width=1, depth=1),
                        "a thousand times smaller", statement=Le(end, r / 1000)))
 
 
@@ -379,29 +379,29 @@ def _recurrence_claims() -> Iterator[Claim]:
 
     yield Claim(
         key="rank_collapse/cubic_rate", title="one layer's residual is of third order in the input's",
-        words="For almost every symmetric input and one head, log of the residual after a layer against log of the residual before it "
+        text="For almost every symmetric input and one head, log of the residual after a layer against log of the residual before it "
               "has slope 3 in the limit of small residuals, within the second-order remainder of the softmax.",
-        statement=three, source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"), reading="derived", kind="rate",
-        quantifier="almost every", measured=halving_slope, predicted=around_slope,
+        statement=three, source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"), wording="derived", kind="rate",
+        holds_for="almost every", measured=halving_slope, predicted=around_slope,
         # The norms are exact by construction; that `condition` bounds the network's own condition number is measured with the slope.
         assumes={"remainder below one: condition * |W_QK|_1 r^2 < 1/4": lambda c:
                      c.rational("condition") * c.rational("qk_norm") * c.rational("residual") ** 2 < Fraction(1, 4)},
         grid={"quick": grid(("1/20", "1/1000", "1/1000000"), shapes), "theory": grid(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
         note="Every prediction is an interval around 3 whose width is proportional to the squared residual. Out of scope unless "
              f"{WELL_CONDITIONED}, which is computed on the layer that is drawn. The interval's width is derived in prose.",
-        must_fail=Twin(grid(("1/1000",), shapes)[0], "slope 2", statement=Eq(slope, 2)))
+        control=Control(grid(("1/1000",), shapes)[0], "slope 2", statement=Eq(slope, 2)))
     power = Eq(end, c ** ((3**L - 1) / 2) * r ** (3**L))
     yield Claim(
         key="rank_collapse/collapse_condition", title="the cubic recurrence collapses exactly below r_0 = c^(-1/2)",
-        words="For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c) r_0)^(3^L), which tends "
+        text="For all c, r_0 > 0 and all L the recurrence r_(l+1) = c r_l^3 gives r_L = c^(-1/2) (sqrt(c) r_0)^(3^L), which tends "
               "to 0 exactly when sqrt(c) r_0 < 1.",
-        statement=power, source=Source("depthlaw", "theory/rank_collapse/__init__.py, recurrence"), reading="derived", kind="identity",
-        quantifier="all", measured=cubic_recurrence, proof=prove_recurrence,
+        statement=power, source=Source("depthlaw", "theory/rank_collapse/__init__.py, recurrence"), wording="derived", kind="identity",
+        holds_for="all", measured=cubic_recurrence, proof=prove_recurrence,
         rests_on="Argument: induction on L with both steps checked. Prose: x^(3^L) tends to 0 for 0 < x < 1 and for no other x > 0.",
         grid={"quick": Case.grid(cubic_coefficient=("1/2", "3"), residual=("1/2", "3/2"), depth=(1, 2, 3)),
               "theory": Case.grid(cubic_coefficient="5/7", residual="7/6", depth=(4, 5))},
         note="About the recurrence alone. Repairs the reported condition c < 1, which is enough when r_0 <= 1 and not beyond.",
-        must_fail=Twin(Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
+        control=Control(Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
                        statement=Eq(end, c ** ((2**L - 1) / 2) * r ** (2**L))))
 
 
@@ -418,7 +418,7 @@ def _bert_claim() -> Claim:
 
     def predicted(statement: Relational, case: Case) -> Ball:
         from ..claim import at
-        from ..enclosure import enclose
+        from ..exact.enclosure import enclose
 
         # The published curve is one random initialisation. Relative standard deviation over initialisations: 0.02 of 0.60, 10 %, 30 %;
         # 3.29 of them is the two-sided normal quantile at a false-alarm rate of 1/1000.
@@ -431,14 +431,14 @@ def _bert_claim() -> Claim:
 
     return Claim(
         key="rank_collapse/bert_init_collapse", title="BERT's published residuals at initialisation agree with random nets",
-        words="With skip connections and MLPs removed, the published relative residuals 0.6118, 0.01758 and 6.99e-7 of one random "
+        text="With skip connections and MLPs removed, the published relative residuals 0.6118, 0.01758 and 6.99e-7 of one random "
               "initialisation of BERT-base after layers 0, 1 and 2 are within factors of 1.12, 1.39 and 2.69 (3.29 standard deviations over "
               "initialisations) of the mean over such initialisations.",
-        statement=curve(1), source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation", V1), reading="printed",
-        kind="empirical fit", quantifier="typical", measured=None, needs="empirics", predicted=predicted,
+        statement=curve(1), source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation", V1), wording="printed",
+        kind="empirical fit", holds_for="typical", measured=None, needs="empirics", predicted=predicted,
         grid={"quick": cases((1,)), "theory": cases((0, 2))},
         note="The mean is over 24 initialisations of a net of our own with BERT-base's shape, random weights and Zipf-distributed token ids in "
              "place of Wikipedia text; that the nets agree otherwise is assumed. The attention layer normalisation stays, as in the authors' "
              "code. The tolerance is the spread of one initialisation, estimated from twelve seeds of ours, so this is a consistency check, "
              "neither a fit nor evidence for a rate of collapse; nothing beyond layer 2 is compared.",
-        must_fail=Twin(cases((1,))[0], "the published value times ten", statement=curve(10)))
+        control=Control(cases((1,))[0], "the published value times ten", statement=curve(10)))

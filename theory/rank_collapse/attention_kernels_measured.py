@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Case, Exact, Step
+from ..values import Case, Exact, Step
 from .residual_norms_measured import Matrix, at_least, product, random_matrix, root
 
 if TYPE_CHECKING:

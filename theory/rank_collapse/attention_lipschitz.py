@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import attention_lipschitz_measured as measured_by
 
 __all__ = ["claims", "l2_attention_bound"]
@@ -56,17 +56,17 @@ def _dot_product_claim() -> Claim:
     cases = Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))
     return Claim(
         key="rank_collapse/dot_product_not_lipschitz", title="dot-product attention has no Lipschitz constant",
-        words="For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the derivative of the first "
+        text="For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the derivative of the first "
               "output in "
               "the first token is ((N - 1) s^2 + 1)/N, which grows without bound.",
         statement=Eq(entry, ((N - 1) * s**2 + 1) / N), source=Source("kim2021", "dot-product attention is not Lipschitz", _KIM),
-        reading="derived", kind="identity", quantifier="all",
+        wording="derived", kind="identity", holds_for="all",
         assumes={"N is odd": lambda c: c.tokens % 2 == 1}, measured=measured_by.dot_product_entry,
         proof=measured_by.prove_dot_product, grid={"quick": cases},
         rests_on="Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s enter the softmax average alike.",
         note="The theorem (reported) says only that no constant exists, for any p-norm; a single entry suffices, since every operator norm "
              "bounds it. Counterexample: one token at 0 and growing key variance.",
-        must_fail=Twin(cases[2], "bounded by the attention weights", statement=Eq(entry, 1 / N)))
+        control=Control(cases[2], "bounded by the attention weights", statement=Eq(entry, 1 / N)))
 
 
 def _l2_claims() -> Iterator[Claim]:
@@ -85,16 +85,16 @@ def _l2_claims() -> Iterator[Claim]:
         formula = "4 phi^-1(N - 1) + 1/sqrt(D)" if name == "infinity" else "sqrt(N/D) (4 phi^-1(N - 1) + 1)"
         yield Claim(
             key=f"rank_collapse/l2_attention_{name}", title=f"L2 attention is Lipschitz in the {place}",
-            words=f"For one head of L2 attention with W_Q = W_K on N tokens of width D, the {place} of the Jacobian at every input is at "
+            text=f"For one head of L2 attention with W_Q = W_K on N tokens of width D, the {place} of the Jacobian at every input is at "
                   f"most "
                   f"{formula} times the norms of its weights, phi(x) = x e^(x+1).",
             statement=Le(norm, bound), source=Source("kim2021", "Lipschitz bounds of L2 attention", _KIM),
-            reading="recalled", kind="upper", quantifier="all", measured=measured_by.l2_jacobian,
+            wording="recalled", kind="upper", holds_for="all", measured=measured_by.l2_jacobian,
             grid={"quick": cases, "theory": Case.grid(norm=name, tokens=5, width=3, spread=("1/8", "1"))},
             note=_RECALLED + " Measured with one head and W_O = I; phi^-1(y) = W_0(y/e) with Lambert's W is ours. Weight norms are "
                  + ("|W_Q|_inf |W_Q^T|_inf |W_V^T|_inf. The best case reaches 1/1.36 of the bound, so the constant 4 is not tested: with 3 "
                     "every case would hold too." if name == "infinity" else "|W_Q|_2^2 |W_V|_2."),
-            must_fail=Twin(cases[1], "a fraction of the bound", statement=Le(norm, weaker)))
+            control=Control(cases[1], "a fraction of the bound", statement=Le(norm, weaker)))
 
 
 def _distance_claims() -> Iterator[Claim]:
@@ -106,25 +106,25 @@ def _distance_claims() -> Iterator[Claim]:
     pairs, random = Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")), Case.grid(instance="random", tokens=(3, 6), width=(1, 3))
     yield Claim(
         key="rank_collapse/distance_attention", title="attention shrinks the distance to equal tokens by sqrt(lambda_max)",
-        words="For all row-stochastic A and tokens H, d_M(A H)^2 <= lambda_max d_M(H)^2 with d_M(H) = min_C |H - 1 C|_F and lambda_max the "
+        text="For all row-stochastic A and tokens H, d_M(A H)^2 <= lambda_max d_M(H)^2 with d_M(H) = min_C |H - 1 C|_F and lambda_max the "
               "top eigenvalue of A^T (I - 11^T/n) A.",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on attention", _SHI), reading="recalled", kind="upper", quantifier="all",
+        statement=Le(ratio, 1), source=Source("shi2022", "lemma on attention", _SHI), wording="recalled", kind="upper", holds_for="all",
         measured=measured_by.attention_contraction, grid={"quick": (*pairs, *random)}, note=_RECALLED + " Attained by two tokens.",
-        must_fail=Twin(pairs[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
+        control=Control(pairs[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
     relu = (Case(instance="nonnegative", tokens=3, width=2), *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)))
     yield Claim(
         key="rank_collapse/distance_relu", title="ReLU does not increase the distance to equal tokens",
-        words="For all tokens H, d_M(ReLU H) <= d_M(H).",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on ReLU", _SHI), reading="recalled", kind="upper", quantifier="all",
+        text="For all tokens H, d_M(ReLU H) <= d_M(H).",
+        statement=Le(ratio, 1), source=Source("shi2022", "lemma on ReLU", _SHI), wording="recalled", kind="upper", holds_for="all",
         measured=measured_by.relu_contraction, proof=measured_by.prove_relu, grid={"quick": relu},
         rests_on="Argument. Prose: d_M^2 is a sum over pairs of tokens and coordinates, with its squares expanded; ReLU moves no pair apart.",
         note=_RECALLED + " Measured as squares. Attained by tokens without negative entries.",
-        must_fail=Twin(relu[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
+        control=Control(relu[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
     values = (Case(instance="aligned", tokens=3, width=2), *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)))
     yield Claim(
         key="rank_collapse/distance_values", title="a value matrix stretches the distance by its largest singular value",
-        words="For all tokens H and matrices W with largest singular value s, d_M(H W) <= s d_M(H).",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on linear maps", _SHI), reading="recalled", kind="upper", quantifier="all",
+        text="For all tokens H and matrices W with largest singular value s, d_M(H W) <= s d_M(H).",
+        statement=Le(ratio, 1), source=Source("shi2022", "lemma on linear maps", _SHI), wording="recalled", kind="upper", holds_for="all",
         measured=measured_by.value_contraction, grid={"quick": values},
         note=_RECALLED + " Measured as squares. Attained by a diagonal W and tokens along its top direction.",
-        must_fail=Twin(values[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
+        control=Control(values[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 from .residual_norms_measured import Matrix, at_least, product, random_matrix
 
 if TYPE_CHECKING:

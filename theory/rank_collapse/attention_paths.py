@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import comb
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import attention_paths_measured as measured_by
 
 __all__ = ["claims", "path_length_distribution"]
@@ -54,10 +54,10 @@ def _decomposition_claim() -> Claim:
     cases = Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2, 3))
     return Claim(
         key="rank_collapse/path_decomposition", title="pure attention is a sum over H^L paths",
-        words="For all row-stochastic attention matrices, weights and biases, SAN(X) = sum over paths in [H]^L of P_path X W_path + 1 "
+        text="For all row-stochastic attention matrices, weights and biases, SAN(X) = sum over paths in [H]^L of P_path X W_path + 1 "
               "b^T with "
               "P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.",
-        statement=Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", _V2), reading="reported", kind="identity", quantifier="all",
+        statement=Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", _V2), wording="reported", kind="identity", holds_for="all",
         measured=measured_by.path_errors, proof=measured_by.prove_decomposition,
         rests_on="Argument: induction on L with symbols that do not commute. Prose: distributivity carries the checked step to all heads and paths.",
         assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
@@ -65,7 +65,7 @@ def _decomposition_claim() -> Claim:
         note="Exact, over the rationals. The attention matrices are those of the forward pass and depend on X, so this is no linear map. "
              "The "
              "authors' sampling code multiplies them in increasing layer order, which is not P_path.",
-        must_fail=Twin(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"), "P^1 ... P^L in place of P^L ... P^1"))
+        control=Control(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"), "P^1 ... P^L in place of P^L ... P^1"))
 
 
 def _pairs(pairs: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
@@ -82,22 +82,22 @@ def _length_claims() -> Iterator[Claim]:
     small = tuple(Case(depth=k, heads=h, path_length=m) for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
     yield Claim(
         key="rank_collapse/path_count", title="paths of length l with skips: binom(L, l) H^l",
-        words="Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l pass l heads.",
-        statement=Eq(count, binomial(L, length) * H**length), source=_CODE, reading="printed", kind="identity", quantifier="all",
+        text="Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l pass l heads.",
+        statement=Eq(count, binomial(L, length) * H**length), source=_CODE, wording="printed", kind="identity", holds_for="all",
         measured=measured_by.enumerated_paths, proof=measured_by.prove_count,
         rests_on="Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 and l = L + 1.",
         grid={"quick": small, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
-        must_fail=Twin(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
+        control=Control(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
                        statement=Eq(count, 2 * binomial(L, length) * H**length)))
     yield Claim(
         key="rank_collapse/path_length_law", title="path lengths are binomial with success probability H/(H + 1)",
-        words="A uniformly drawn path through L layers with H heads and a skip each has a length distributed as Binomial(L, H/(H + 1)).",
+        text="A uniformly drawn path through L layers with H heads and a skip each has a length distributed as Binomial(L, H/(H + 1)).",
         statement=Eq(share, binomial(L, length) * (H / (H + 1)) ** length * (1 / (H + 1)) ** (L - length)),
-        source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived", kind="identity", quantifier="all",
+        source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived", kind="identity", holds_for="all",
         measured=measured_by.path_share, proof=measured_by.prove_share,
         rests_on="Argument: induction on L. Prose: all H + 1 choices of the last layer are equally likely; the edges l = 0 and l = L + 1.",
         grid={"quick": (*small, Case(depth=12, heads=12, path_length=12), Case(depth=96, heads=96, path_length=95))},
-        must_fail=Twin(Case(depth=12, heads=12, path_length=12), "a fair coin", statement=Eq(share, binomial(L, length) / 2**L)))
+        control=Control(Case(depth=12, heads=12, path_length=12), "a fair coin", statement=Eq(share, binomial(L, length) / 2**L)))
 
 
 def _average_claims() -> Iterator[Claim]:
@@ -109,23 +109,23 @@ def _average_claims() -> Iterator[Claim]:
     models = _pairs(((1, 1), (12, 12), (24, 16), (96, 96), (12, 3)))
     yield Claim(
         key="rank_collapse/path_length_mean", title="mean path length is L H/(H + 1)",
-        words="The mean number of heads on a uniformly drawn path through L layers with H heads and a skip each is L H/(H + 1).",
-        statement=Eq(mean, L * H / (H + 1)), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.path_mean, proof=measured_by.prove_mean, grid={"quick": models},
+        text="The mean number of heads on a uniformly drawn path through L layers with H heads and a skip each is L H/(H + 1).",
+        statement=Eq(mean, L * H / (H + 1)), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived",
+        kind="identity", holds_for="all", measured=measured_by.path_mean, proof=measured_by.prove_mean, grid={"quick": models},
         rests_on="Argument. Prose: layers choose independently, so the generating function is a power; its derivative at 1 is the mean.",
         note="Paths are mostly long, and the share of short ones falls with H: that short paths dominate is a statement on effect, not "
              "count.",
-        must_fail=Twin(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
+        control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
     yield Claim(
         key="rank_collapse/path_length_mode", title="most frequent path length is floor((L + 1) H/(H + 1))",
-        words="The largest of the most frequent lengths of a path through L layers with H heads and a skip each is floor((L + 1) H/(H + "
+        text="The largest of the most frequent lengths of a path through L layers with H heads and a skip each is floor((L + 1) H/(H + "
               "1)).",
         statement=Eq(mode, floor((L + 1) * H / (H + 1))), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.path_mode, proof=measured_by.prove_mode,
+        wording="derived", kind="identity", holds_for="all", measured=measured_by.path_mode, proof=measured_by.prove_mode,
         rests_on="Argument. Prose: counts do not fall while their checked ratio is at least 1, so the last such length is the border rounded down.",
         grid={"quick": (*models, *_pairs(((2, 4), (5, 1), (6, 2), (40, 2))))},
         note="Where H + 1 divides L + 1 the length before it is as frequent: for L = H = 12 both 11 and 12.",
-        must_fail=Twin(Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
+        control=Control(Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
 
 
 def _figures_claim() -> Claim:
@@ -140,12 +140,12 @@ def _figures_claim() -> Claim:
     values = Piecewise(*((entry[-1], Eq(item, i)) for i, entry in enumerate(table, start=1)))
     return Claim(
         key="rank_collapse/path_length_figures", title="path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T",
-        words="Lengths of a uniformly drawn path, attention heads and skips only (no MLP): BERT-base (12 layers, 12 heads): mean 11.077, "
+        text="Lengths of a uniformly drawn path, attention heads and skips only (no MLP): BERT-base (12 layers, 12 heads): mean 11.077, "
               "P(12) = 0.3827, P(at most 6) = 1.27e-4; means: BERT-large (24, 16) 22.59, GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The "
               "statement holds the rounded digits.",
-        statement=Eq(figure, values), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.path_figure, grid={"quick": cases}, weight="arithmetic",
-        must_fail=Twin(cases[0], "a mean of 11.08 in the same digits", statement=Eq(figure, values + 3)))
+        statement=Eq(figure, values), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived",
+        kind="identity", holds_for="all", measured=measured_by.path_figure, grid={"quick": cases}, weight="arithmetic",
+        control=Control(cases[0], "a mean of 11.08 in the same digits", statement=Eq(figure, values + 3)))
 
 
 def _skip_claim() -> Claim:
@@ -158,12 +158,12 @@ def _skip_claim() -> Claim:
     orthogonal = Case.grid(instance="orthogonal", tokens=4, width=3, depth=(1, 6), heads=2, beta=("1/10", "1/1000000"))
     return Claim(
         key="rank_collapse/skip_existence", title="with skips some weights keep the residual at every depth",
-        words="For any L and H there are infinitely many weights, of any size, with which attention layers with skips have "
+        text="For any L and H there are infinitely many weights, of any size, with which attention layers with skips have "
               "|res(X^L)| >= |res(X)|: W_V = 0, and values orthogonal to the input.",
-        statement=Ge(growth, 1), source=Source("dong2021", "Claim 3.1", _V2), reading="reported", kind="lower", quantifier="exists",
+        statement=Ge(growth, 1), source=Source("dong2021", "Claim 3.1", _V2), wording="reported", kind="lower", holds_for="exists",
         measured=measured_by.residual_growth, grid={"quick": (*zero, *orthogonal)},
         assumes={"every layer has a skip": lambda c: c.instance != "none"},
         note="Existence only: it says nothing on generic or trained weights, and the upper bound with skips is vacuous. A lower bound for "
              "generic weights is open in the paper. With W_V = 0 it holds by construction; the orthogonal values are the cases that could fail.",
-        must_fail=Twin(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"), "no skip",
+        control=Control(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"), "no skip",
                        statement=Ge(growth, Rational(1))))

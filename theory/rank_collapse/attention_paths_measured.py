@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 from .residual_norms_measured import Matrix, product
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import clustering_measured as measured_by
 
 __all__ = ["claims", "cosine_velocity"]
@@ -69,13 +69,13 @@ def _rate_claim(flow: str) -> Claim:
              *Case.grid(flow=flow, tokens=4, common_cosine=("-1/3", "0", "2/3"), exp_beta="27"))
     return Claim(
         key=f"rank_collapse/equiangular_{flow.lower()}", title=f"equation of the common cosine under {flow}",
-        words=_TOKENS + f"{flow} on the sphere stay equiangular for all n and beta, and d rho/dt = {formula}.",
+        text=_TOKENS + f"{flow} on the sphere stay equiangular for all n and beta, and d rho/dt = {formula}.",
         statement=Eq(symbol("cosine_rate"), _rate(flow)), source=Source("geshkovski2023perspective", f"equiangular dynamics, {flow}", _V),
-        reading="reported", kind="identity", quantifier="all", measured=measured_by.cosine_rate,
+        wording="reported", kind="identity", holds_for="all", measured=measured_by.cosine_rate,
         proof=lambda statement: measured_by.prove_rate(statement, flow), grid={"quick": cases}, assumes=_EXIST,
         rests_on="Argument: inner products summed for a symbolic n. Prose: equal derivatives of all pairs keep the tokens equiangular (uniqueness).",
         note="Exact: e^beta and rho are chosen so that e^(beta rho) is rational.",
-        must_fail=Twin(cases[4], "without the factor 2", statement=Eq(symbol("cosine_rate"), _rate(flow) / 2)))
+        control=Control(cases[4], "without the factor 2", statement=Eq(symbol("cosine_rate"), _rate(flow) / 2)))
 
 
 def _cluster_claim(flow: str) -> Claim:
@@ -87,16 +87,16 @@ def _cluster_claim(flow: str) -> Claim:
     value = 2 if flow == "SA" else 2 * B
     return Claim(
         key=f"rank_collapse/cluster_rate_{flow.lower()}", title=f"exponential rate of the last approach under {flow}",
-        words=f"For equiangular tokens under {flow}, 1 - rho decays near the single cluster like "
+        text=f"For equiangular tokens under {flow}, 1 - rho decays near the single cluster like "
               f"e^({'-2t' if flow == 'SA' else '-2 e^beta t'}) for all n and beta: "
               f"-d log(1 - rho)/dt tends to {'2' if flow == 'SA' else '2 e^beta'} as rho tends to 1.",
-        statement=Eq(rate, value), source=Source("geshkovski2023perspective", f"equiangular dynamics, {flow}", _V), reading="reported",
-        kind="rate", quantifier="all", measured=measured_by.cluster_rate,
+        statement=Eq(rate, value), source=Source("geshkovski2023perspective", f"equiangular dynamics, {flow}", _V), wording="reported",
+        kind="rate", holds_for="all", measured=measured_by.cluster_rate,
         proof=lambda statement: measured_by.prove_cluster(statement, _rate(flow), flow),
         rests_on="Argument: the equation of the cosine is derived first. Prose: near rho = 1, rho' = (1 - rho) f(rho) decays at the rate f(1).",
         grid={"quick": Case.grid(flow=flow, tokens=(2, 5, 16), exp_beta=("1", "4", "1/3"))},
         note="Measured on the linearised flow of all tokens, not on the equation of the cosine.",
-        must_fail=Twin(Case(flow=flow, tokens=5, exp_beta="4"), "half the rate", statement=Eq(rate, value / 2 if flow == "USA" else 1)))
+        control=Control(Case(flow=flow, tokens=5, exp_beta="4"), "half the rate", statement=Eq(rate, value / 2 if flow == "USA" else 1)))
 
 
 def _figures_claim() -> Claim:
@@ -109,16 +109,16 @@ def _figures_claim() -> Claim:
     values = Piecewise((10609, Eq(time, 8)), (19431, Eq(time, 10)))
     return Claim(
         key="rank_collapse/equiangular_figures", title="16 tokens from cosine 0.1, at times 8 and 10",
-        words="Under SA with n = 16, beta = 2 and rho(0) = 0.1, 1 - rho = 1.0609e-6 at t = 8 and 1.9431e-8 at t = 10; the statement "
+        text="Under SA with n = 16, beta = 2 and rho(0) = 0.1, 1 - rho = 1.0609e-6 at t = 8 and 1.9431e-8 at t = 10; the statement "
               "holds the "
               "rounded digits.",
         statement=Eq(figure, values), source=Source("depthlaw", "theory/rank_collapse/clustering.py, from geshkovski2023perspective"),
-        reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.cosine_figure, grid={"quick": cases}, weight="arithmetic",
+        wording="derived",
+        kind="identity", holds_for="all", measured=measured_by.cosine_figure, grid={"quick": cases}, weight="arithmetic",
         premises=("rank_collapse/equiangular_sa",),
         note="Measured is the equation of the premise, not 16 tokens: it is separable, and the time to a cosine is an integral that arb "
              "encloses rigorously.",
-        must_fail=Twin(cases[0], "the last digit off by one", statement=Eq(figure, values + 1)))
+        control=Control(cases[0], "the last digit off by one", statement=Eq(figure, values + 1)))
 
 
 def _context_claim() -> Claim:
@@ -133,16 +133,16 @@ def _context_claim() -> Claim:
              Case(common_cosine="303/383", logit_growth="383/80"), Case(common_cosine="121/241", logit_growth="241/120"))
     return Claim(
         key="rank_collapse/long_context", title="long context: the critical growth of beta is log n/(1 - rho)",
-        words="For beta = g log n and n -> infinity one step takes equiangular tokens of cosine 0 < rho < 1 to the cosine 1 if g < 1/(1 "
+        text="For beta = g log n and n -> infinity one step takes equiangular tokens of cosine 0 < rho < 1 to the cosine 1 if g < 1/(1 "
               "- rho), 4 rho/(1 + 3 rho) at equality and rho above; the statement compares millionths at n = 2^480, where g is 1/(1 - rho) or "
               "n^|g (1 - rho) - 1| >= 2^40.",
         statement=Eq(cosine, floor(10**6 * limit + Rational(1, 2))),
         source=Source("rigollet2025", "long-context limit", "arXiv:2512.01868"),
-        reading="reported", kind="threshold", quantifier="all", measured=measured_by.rounded_cosine, proof=measured_by.prove_context,
+        wording="reported", kind="threshold", holds_for="all", measured=measured_by.rounded_cosine, proof=measured_by.prove_context,
         evidence="checks", assumes={"0 < rho < 1, and n = 2^480 is close to the limit": _near_limit},
         rests_on="Checks: the limits are taken one after the other, n and then tau, and the statement compares digits at one n; the cases decide.",
         grid={"quick": cases}, note="Read as one normalised attention step; that reading reproduces the reported critical value.",
-        must_fail=Twin(cases[1], "no exception at the border", statement=Eq(cosine, floor(10**6 * rho + Rational(1, 2)))))
+        control=Control(cases[1], "no exception at the border", statement=Eq(cosine, floor(10**6 * rho + Rational(1, 2)))))
 
 
 def _near_limit(case: Case) -> bool:
@@ -160,9 +160,9 @@ def _rescaled_claim() -> Claim:
     cases = Case.grid(tokens=4, width=(2, 3), time=("0", "2/3"))
     return Claim(
         key="rank_collapse/rescaled_tokens", title="rescaled tokens follow differences alone",
-        words="For z_i = e^(-tV) x_i and dx_i/dt = sum_j P_ij V x_j with row-stochastic P, dz_i/dt = sum_j P_ij V (z_j - z_i).",
+        text="For z_i = e^(-tV) x_i and dx_i/dt = sum_j P_ij V x_j with row-stochastic P, dz_i/dt = sum_j P_ij V (z_j - z_i).",
         statement=Eq(errors, 0), source=Source("geshkovski2023clusters", "code borjanG/2023-transformers", "arXiv:2305.05465"),
-        reading="printed", kind="identity", quantifier="all", measured=measured_by.rescaled_errors, grid={"quick": cases},
+        wording="printed", kind="identity", holds_for="all", measured=measured_by.rescaled_errors, grid={"quick": cases},
         assumes={"the rows of P sum to 1": lambda c: c.get("scale", 1) == 1},
         note="Exact, over the rationals, with a nilpotent V whose exponential is a polynomial.",
-        must_fail=Twin(Case(tokens=4, width=3, time="2/3", scale=2), "rows of P that sum to 2"))
+        control=Control(Case(tokens=4, width=3, time="2/3", scale=2), "rows of P that sum to 2"))

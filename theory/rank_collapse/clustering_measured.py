@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Case, Exact, Step
+from ..values import Case, Exact, Step
 from .residual_norms_measured import Matrix, product, random_matrix
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 from .measured import arb_of, instance, prove_softmax, resolved, softmax_instance, whole_part
 from .residual_norms_measured import (
     Matrix,
@@ -70,7 +70,7 @@ def gamma_free_digits(case: Case, seed: int) -> Exact:
 
     Every other interval is decided as a whole, so no sample points are involved; 4 - constant must be positive before and negative after.
     """
-    from ..enclosure import ball
+    from ..exact.enclosure import ball
 
     todo, undecided = [(Fraction(0), Fraction(1))], []
     before, after = Fraction(1), Fraction(0)
@@ -246,7 +246,7 @@ def prove_digits(statement: Relational) -> Iterator[Step]:
     """e^{2M} - e^M - 2M is convex, zero and falling at 0, so it has one positive root; its sign at both ends of the stated digit."""
     import sympy
 
-    from ..enclosure import sign
+    from ..exact.enclosure import sign
 
     M = sympy.Symbol("M", positive=True)
     gap = sympy.exp(2 * M) - sympy.exp(M) - 2 * M
@@ -286,7 +286,7 @@ def prove_small_logits(statement: Relational) -> Iterator[Step]:
     """The gamma-free bound, and its constant at the largest logits allowed."""
     import sympy
 
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
     from ..glossary import symbol
 
     M = symbol("logit_max")

@@ -10,7 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Ball, Case, Exact, Outside, Step
+from ..values import Ball, Case, Exact, Outside, Step
 from .residual_norms_measured import sum_step
 from .softmax_attention import (
     Head,
@@ -36,7 +36,7 @@ LARGEST_RANGE = Fraction(1256, 1000)
 
 def arb_of(value: Fraction | int) -> arb:
     """A ball around a rational number; python-flint is loaded on the first call."""
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     return from_fraction(value)
 
@@ -325,7 +325,7 @@ def _exponential_below_line(k: Any, end: Fraction) -> Iterator[Step]:
     """e^x <= 1 + kx on [0, end]: the gap is concave, zero at 0, and positive at the end."""
     import sympy
 
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
 
     x = sympy.Symbol("x", real=True)
     gap = 1 + k * x - sympy.exp(x)
@@ -338,7 +338,7 @@ def prove_root(statement: Relational) -> Iterator[Step]:
     """The root rounds to the stated decimals, and e^x <= 1 + 2x up to there; the gap is concave and zero at 0, so it has no other root."""
     import sympy
 
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
 
     interval = rounded_decimal(statement)
     yield from _exponential_below_line(sympy.Integer(2), interval.low)

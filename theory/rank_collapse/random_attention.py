@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from ..claim import Ball, Case, Claim, Sample, Source, Twin
+from ..claim import Ball, Case, Claim, Control, Sample, Source
 
 __all__ = ["claims", "random_attention"]
 
@@ -92,17 +92,17 @@ def _limit_claim(name: str, limit: int, words: str, statistic: Callable[[np.ndar
     statement = Eq(quantity, limit)
     return Claim(
         key=f"rank_collapse/random_attention_{name}", title=f"random attention: {words.replace('the ', '', 1)} is near {limit}",
-        words=f"For row-normalised i.i.d. log-normal T x T attention with deviation equal to mean, the mean of {words} is typically "
+        text=f"For row-normalised i.i.d. log-normal T x T attention with deviation equal to mean, the mean of {words} is typically "
               f"within a "
               f"relative T^(-1/4) of its limit {limit}.",
         statement=statement, source=Source("naitsaada2025", "spectra of random attention at sigma = 1", "arXiv:2410.07799"),
-        reading="derived", kind="empirical fit", quantifier="typical", measured=lambda c, s: _spectra(c, s, statistic),
+        wording="derived", kind="empirical fit", holds_for="typical", measured=lambda c, s: _spectra(c, s, statistic),
         predicted=lambda st, case: _around(st.rhs, case.tokens),
         grid={"quick": (Case(tokens=64),), "theory": (Case(tokens=192),), "full": (Case(tokens=512),)},
         note=f"The limit is that of random Markov matrices (bulk radius sigma/sqrt(T), reported). The allowance T^(-1/4) is ours, set after "
              f"looking at sizes from 50 to 800, because the rate is not known to us: a consistency check, no evidence of convergence. "
              f"Entries have heavy tails, and at these sizes the mean lies above the limit. {REPLICAS} matrices per case.",
-        must_fail=Twin(Case(tokens=192), "twice the limit", statement=Eq(quantity, 2 * limit)))
+        control=Control(Case(tokens=192), "twice the limit", statement=Eq(quantity, 2 * limit)))
 
 
 def _around(limit: object, tokens: int) -> Ball:

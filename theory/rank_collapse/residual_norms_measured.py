@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 
 if TYPE_CHECKING:
     import sympy
@@ -50,7 +50,7 @@ def root(square: Fraction) -> Exact | Ball:
     top, bottom = math.isqrt(square.numerator), math.isqrt(square.denominator)
     if top**2 == square.numerator and bottom**2 == square.denominator:
         return Exact(Fraction(top, bottom))
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     return Ball.of(from_fraction(square).sqrt())
 

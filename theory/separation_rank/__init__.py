@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import bounds as separation_bounds
 from . import convolution as separation_convolution
 from . import count_loss as separation_loss
@@ -211,24 +211,24 @@ def _degree_claims() -> Iterator[Claim]:
     grid = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)), "theory": Case.grid(width=(2, 3), depth=5)}
     yield Claim(
         key="separation_rank/degree", title="degree 3^L in the tokens",
-        words="For every width, heads and tokens and almost all weights, an output coordinate of L layers of linearised attention without "
+        text="For every width, heads and tokens and almost all weights, an output coordinate of L layers of linearised attention without "
               "residual connections is a form of degree 3^L in the tokens.",
-        statement=Eq(degree, 3**L), source=source, reading="recalled", kind="identity", quantifier="almost every",
+        statement=Eq(degree, 3**L), source=source, wording="recalled", kind="identity", holds_for="almost every",
         measured=measured_by.measured_degree, grid=grid, proof=measured_by.degree_proof,
         rests_on="One layer's term, the induction over L and the positive witness are checked; prose: that sums of any length go like the "
                  "sum over two of each, degrees of compositions multiply, and a polynomial that is not zero vanishes on a null set only.",
         assumes={"no residual connections": lambda c: not c.get("residual", False)},
-        must_fail=Twin(Case(width=2, depth=2, residual=True), "residual connections mix degrees 1 to 3^L, so the output is no form"),
+        control=Control(Case(width=2, depth=2, residual=True), "residual connections mix degrees 1 to 3^L, so the output is no form"),
         note="The layer is as recalled; check against the paper. The degree is derived from it.")
     yield Claim(
         key="separation_rank/moments_degree", title="degree (3^L - 1)/2 in the moments",
-        words="For every width and heads and almost all weights, an output coordinate is linear in the token at its position and a form of "
+        text="For every width and heads and almost all weights, an output coordinate is linear in the token at its position and a form of "
               "degree C(L) = (3^L - 1)/2 in the second moments of all tokens.",
-        statement=Eq(in_moments, _moments(L)), source=source, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(in_moments, _moments(L)), source=source, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_by.measured_moments_degree, grid=grid, proof=measured_by.moments_degree_proof,
         rests_on="One layer, the induction over L and the positive witness are checked; prose: that sums of any length go like the sum over "
                  "two of each, degrees of compositions multiply, and a polynomial that is not zero vanishes on a null set only.",
-        must_fail=Twin(Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(in_moments, 3**L / 2, evaluate=False)))
+        control=Control(Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(in_moments, 3**L / 2, evaluate=False)))
 
 
 def _threshold_claim() -> Claim:
@@ -239,13 +239,13 @@ def _threshold_claim() -> Claim:
     width, threshold = symbol("width"), symbol("threshold")
     return Claim(
         key="separation_rank/threshold", title="the degree 3^L reaches the width at L = log_3(d_x)",
-        words="For every width, the depth at which 3^L, the degree of the output (separation_rank/degree), equals the width, where "
+        text="For every width, the depth at which 3^L, the degree of the output (separation_rank/degree), equals the width, where "
               "Levine's two regimes meet, is log_3(d_x).",
         statement=Eq(threshold, _log3(width)), source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
+        wording="derived", kind="identity", holds_for="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
         evidence="checks", rests_on="The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no argument.",
         grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
-        must_fail=Twin(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
+        control=Control(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
         note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this. "
              "Measured at powers of 3, where the depth is whole.")
 
@@ -260,23 +260,23 @@ def _shallow_claims() -> Iterator[Claim]:
     rate = _log3(d - H) - L + 2 - _log3(2)
     yield Claim(
         key="separation_rank/lower_bound_shallow", title="lower bound below the threshold",
-        words="For L < log_3(d_x), H < d_x and almost all weights, log_3 sep >= 3^(L-2) (log_3(d_x - H) - L + 2 - log_3 2).",
-        statement=Ge(_log3(sep), 3 ** (L - 2) * rate), source=source, reading="recalled", kind="lower", quantifier="almost every",
+        text="For L < log_3(d_x), H < d_x and almost all weights, log_3 sep >= 3^(L-2) (log_3(d_x - H) - L + 2 - log_3 2).",
+        statement=Ge(_log3(sep), 3 ** (L - 2) * rate), source=source, wording="recalled", kind="lower", holds_for="almost every",
         measured=measured_by.measured_rank, assumes={**_SHALLOW, **_SPARE_WIDTH},
         # The bound is at most 5 at depth 2; at depth 3 it is ((28 - H)/6)^3: 92, 82, 64 and 43 for 1, 2, 4 and 7 heads.
         grid={"quick": (*exact, *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
                         Case(width=28, depth=3, heads=7, tokens=4, inputs=100)),
               "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200)},
-        must_fail=Twin(Case(width=4, depth=1, heads=1, tokens=4), "3^L in place of 3^(L-2)", statement=Ge(_log3(sep), 3**L * rate)),
+        control=Control(Case(width=4, depth=1, heads=1, tokens=4), "3^L in place of 3^(L-2)", statement=Ge(_log3(sep), 3**L * rate)),
         note=_RECALLED + " A rank found modulo a prime at one choice of weights decides its case for almost all weights. " + _TWICE)
     yield Claim(
         key="separation_rank/upper_bound_shallow", title="upper bound below the threshold",
-        words="For L < log_3(d_x), sep <= (d_x + H)^C(L), that is log_3 sep <= (3^L - 1)/2 log_3(d_x + H).",
-        statement=Le(sep, (d + H) ** _moments(L)), source=source, reading="recalled", kind="upper", quantifier="almost every",
+        text="For L < log_3(d_x), sep <= (d_x + H)^C(L), that is log_3 sep <= (3^L - 1)/2 log_3(d_x + H).",
+        statement=Le(sep, (d + H) ** _moments(L)), source=source, wording="recalled", kind="upper", holds_for="almost every",
         measured=measured_by.measured_rank, assumes=_SHALLOW,
         grid={"quick": exact, "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
               "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
-        must_fail=Twin(Case(width=4, depth=1, heads=1, tokens=4), "without the one term per head that does not cross",
+        control=Control(Case(width=4, depth=1, heads=1, tokens=4), "without the one term per head that does not cross",
                        statement=Le(sep, d ** _moments(L))),
         note=_RECALLED + " Stated before the logarithm, since one head at depth 1 attains it.")
 
@@ -290,16 +290,16 @@ def _deep_lower_claim() -> Claim:
     constants = -L * (H / 2 + 1) - d * (1 + _log3((d - H) / 2) / 2)
     return Claim(
         key="separation_rank/lower_bound_deep", title="lower bound beyond the threshold",
-        words="For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 = -L (H/2 + 1) and "
+        text="For L > log_3(d_x), H < d_x and almost all weights, log_3 sep >= d_x L/2 + b_1 + b_2 with b_1 = -L (H/2 + 1) and "
               "b_2 = -d_x (1 + log_3((d_x - H)/2)/2).",
         statement=Ge(_log3(sep), half * d * L + constants), source=Source("levine2020", "Theorem 2, lower bound", _V3),
-        reading="recalled", kind="lower", quantifier="almost every", measured=measured_by.measured_rank, assumes={**_DEEP, **_SPARE_WIDTH},
+        wording="recalled", kind="lower", holds_for="almost every", measured=measured_by.measured_rank, assumes={**_DEEP, **_SPARE_WIDTH},
         # The bounds of the cases with `inputs` are 15 and 39, then 228, 173 and 519.
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), Case(width=8, depth=6, heads=1, tokens=4, inputs=60),
                         Case(width=9, depth=6, heads=1, tokens=4, inputs=100)),
               "theory": (Case(width=8, depth=7, heads=1, tokens=4, inputs=480), Case(width=10, depth=7, heads=2, tokens=4, inputs=360),
                          Case(width=12, depth=6, heads=1, tokens=2, inputs=1050))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "the slope 2 d L of the upper bound",
+        control=Control(Case(width=2, depth=2, heads=1, tokens=4), "the slope 2 d L of the upper bound",
                        statement=Ge(_log3(sep), 2 * d * L + constants)),
         note=_RECALLED + " Vacuous for d_x <= H + 2: there the bound does not grow with depth. " + _TWICE)
 
@@ -313,11 +313,11 @@ def _deep_upper_claim() -> Claim:
     constants = L - 2 * d * _log3(d / (2 * sqrt(2) * E)) + _log3(d)
     return Claim(
         key="separation_rank/upper_bound_deep", title="upper bound beyond the threshold, as recalled",
-        words="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
-        statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), reading="recalled",
-        kind="upper", quantifier="almost every", measured=measured_by.measured_rank, assumes=_DEEP, known="FAILS",
+        text="For L > log_3(d_x), log_3 sep <= 2 d_x L + c_1 + c_2 with c_1 = L and c_2 = -2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x.",
+        statement=Le(_log3(sep), 2 * d * L + constants), source=Source("levine2020", "Theorem 2, upper bound", _V3), wording="recalled",
+        kind="upper", holds_for="almost every", measured=measured_by.measured_rank, assumes=_DEEP, known="FAILS",
         grid={"quick": (*_GRADED, *_COORDINATE[:2], *_SMALL), "theory": (*(c for c in _LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
-        must_fail=Twin(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
+        control=Control(Case(width=2, depth=3, heads=1, tokens=4), "a quarter of the slope and no constants",
                        statement=Le(_log3(sep), d * L / 2)),
         note=_RECALLED + " Fails as recalled for almost all weights at d_x = 4, L = 34, H = 2, N >= 10, inside the domain of both bounds of "
              "the theorem (2 H <= d_x, N >= 2 (d_x + 1)): a net of weights 0 and 1 has an output whose leading monomial has all ten moments, and "
@@ -339,10 +339,10 @@ def _count_claims() -> Iterator[Claim]:
     source = Source("depthlaw", "dimension count in the moments, after eqs. (3)-(4) of levine2020")
     yield Claim(
         key="separation_rank/dimension_count", title="dimension count S(d, L) bounds the rank",
-        words="For all weights, heads and tokens, sep <= S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), D = d(d+1)/2.",
-        statement=Le(sep, S), source=source, reading="derived", kind="upper", quantifier="all", measured=measured_by.measured_rank,
+        text="For all weights, heads and tokens, sep <= S(d, L) = sum_{k=0}^C min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), D = d(d+1)/2.",
+        statement=Le(sep, S), source=source, wording="derived", kind="upper", holds_for="all", measured=measured_by.measured_rank,
         grid={"quick": _SMALL, "theory": _LARGER},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
+        control=Control(Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
                        statement=Le(sep, S.func(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C)))),
         note="The k-th term bounds the rank of a catalecticant matrix, which pairs derivatives of order k with forms of degree C - k. "
              "Random weights have the largest rank of all but a chance of at most `misses`, so they test the bound for all weights. "
@@ -350,15 +350,15 @@ def _count_claims() -> Iterator[Claim]:
              "the verdict is HOLDS and claims that use the bound are CONDITIONAL.")
     yield Claim(
         key="separation_rank/generic_one_head", title="one head attains the dimension count in small cases",
-        words="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case here; not in general.",
-        statement=Eq(sep, S), source=source, reading="derived", kind="identity", quantifier="almost every",
+        text="For one head, at least four tokens and almost all weights, sep = S(d, L) in every case here; not in general.",
+        statement=Eq(sep, S), source=source, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_by.measured_rank, assumes={**_ONE_HEAD, **_MANY_TOKENS},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4), *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
                         *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4)),
               "theory": (*Case.grid(width=(2, 3, 4), depth=2, heads=1, tokens=(6, 8, 10)),
                          *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4)),
               "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min", statement=Eq(sep, _count(Max, C))),
+        control=Control(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min", statement=Eq(sep, _count(Max, C))),
         note="In these cases, not for all d and L: fails at (4, 3), see exact_below_count, and at (3, 3) with four tokens, see four_tokens. "
              "With several heads the rank is mostly smaller and never larger.")
 
@@ -371,12 +371,12 @@ def _two_token_claim() -> Claim:
     d, C, sep = symbol("width"), _moments(symbol("depth")), symbol("sep")
     return Claim(
         key="separation_rank/two_tokens", title="one head, one token on each side",
-        words="For one head, two tokens and almost all weights, sep = binom(d_x + C(L), C(L)) in every case measured.",
-        statement=Eq(sep, binomial(d + C, C)), source=Source("depthlaw", "exponent counting by bidegree"), reading="derived",
-        kind="identity", quantifier="almost every", measured=measured_by.measured_rank,
+        text="For one head, two tokens and almost all weights, sep = binom(d_x + C(L), C(L)) in every case measured.",
+        statement=Eq(sep, binomial(d + C, C)), source=Source("depthlaw", "exponent counting by bidegree"), wording="derived",
+        kind="identity", holds_for="almost every", measured=measured_by.measured_rank,
         assumes={**_ONE_HEAD, "N = 2": lambda c: c.tokens == 2},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
                         *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2)),
               "theory": (Case(width=2, depth=4, heads=1, tokens=2), Case(width=3, depth=3, heads=1, tokens=2))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=4), "more tokens on each side: the rank grows to S(d, L)"),
+        control=Control(Case(width=2, depth=2, heads=1, tokens=4), "more tokens on each side: the rank grows to S(d, L)"),
         note="For all weights it is at most that (two_tokens_upper). That the rank is reached is measured, for the cases here.")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Case, Exact, Step
 from ..proof_steps import equal, factorial_steps, hockey_stick_steps, logarithm_step, nonnegative, vanish
+from ..values import Case, Exact, Step
 
 if TYPE_CHECKING:
     from flint import arb
@@ -116,13 +116,13 @@ def _at_least(left: arb, right: arb) -> bool:
 
 
 def _rational(value: Fraction | int) -> arb:
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     return from_fraction(value)
 
 
 def _log3_count(width: int, depth: int) -> arb:
-    from ..enclosure import ball
+    from ..exact.enclosure import ball
     from .dimension_count import log3_dimension_count
 
     low, high = log3_dimension_count(width, depth)

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Case, Claim, Source, Twin
-from ..measurement import Exact
+from ..claim import Case, Claim, Control, Source
+from ..values import Exact
 from .linear_attention import PRIME
 from .measured import rank_mod
 
@@ -103,22 +103,22 @@ def claims() -> Iterator[Claim]:
     source = Source("cohen2016", "convolutional arithmetic circuits with shared weights and windows of two tokens")
     yield Claim(
         key="separation_rank/convolution_in_turn", title="a convolutional circuit, sides in turn: the largest rank",
-        words="For a convolutional arithmetic circuit of width d_x and depth L on N = 2^L tokens, sides that own the tokens in turn and almost all "
+        text="For a convolutional arithmetic circuit of width d_x and depth L on N = 2^L tokens, sides that own the tokens in turn and almost all "
               "weights, sep = d_x^(N/2), in every case measured.",
-        statement=Eq(sep, d ** (N / 2)), source=source, reading="derived", kind="identity", quantifier="almost every", measured=measured_circuit,
+        statement=Eq(sep, d ** (N / 2)), source=source, wording="derived", kind="identity", holds_for="almost every", measured=measured_circuit,
         assumes={**_TOKENS, **_IN_TURN}, grid=_grid(alternating=True),
-        must_fail=Twin(Case(width=2, depth=2, tokens=4, alternating=False), "the first half and the second: the rank is d_x"),
+        control=Control(Case(width=2, depth=2, tokens=4, alternating=False), "the first half and the second: the rank is d_x"),
         note="No function that is linear in each token has a larger rank: the matrix is no larger, so that only a smaller rank could show. For these "
              "sides it grows exponentially with N, while that of attention never exceeds S(d_x, L), whatever N is and whichever tokens a "
              "side owns (dimension_count). At equal width and depth L = log_2 N it is the smaller one all the same until N is large: 4, 16 "
              "and 256 at d_x = 2, N = 4, 8 and 16, where S is 18, 232 and 4538.")
     yield Claim(
         key="separation_rank/convolution_halves", title="a convolutional circuit, one half and the other: the width",
-        words="For the same circuit, if the sides are the first and the second half of the tokens, sep = d_x for almost all weights, in every case "
+        text="For the same circuit, if the sides are the first and the second half of the tokens, sep = d_x for almost all weights, in every case "
               "measured.",
-        statement=Eq(sep, d), source=source, reading="derived", kind="identity", quantifier="almost every", measured=measured_circuit,
+        statement=Eq(sep, d), source=source, wording="derived", kind="identity", holds_for="almost every", measured=measured_circuit,
         assumes={**_TOKENS, **_HALVES}, grid=_grid(alternating=False),
-        must_fail=Twin(Case(width=2, depth=2, tokens=4, alternating=True), "sides in turn: the rank is d_x^(N/2)"),
+        control=Control(Case(width=2, depth=2, tokens=4, alternating=True), "sides in turn: the rank is d_x^(N/2)"),
         note="The halves meet in the last layer only, in a sum of d_x products, so that sep <= d_x for all weights. So whether a convolutional net "
              "has a high separation rank depends on the sides; attention without a mask has the same rank for all sides of equal size.")
 

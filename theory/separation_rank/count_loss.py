@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Case, Claim, Source, Twin
-from ..finite_field import matmul
-from ..measurement import Exact
+from ..claim import Case, Claim, Control, Source
+from ..exact.finite_field import matmul
+from ..values import Exact
 from .dimension_count import moments_degree
 from .graded_pieces import PRIME, Forms, partial_sums, piece_shape, products_with_variables
 from .piece_rank import graded_rank
@@ -317,15 +317,15 @@ def _loss_claim() -> Claim:
 
     return Claim(
         key="separation_rank/count_loss", title="one head: fewer derivatives than forms of their degree",
-        words="For one head, d_x > L, 2 k < C and all weights, rank Cat_k <= binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-L) with e = C - k, "
+        text="For one head, d_x > L, 2 k < C and all weights, rank Cat_k <= binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-L) with e = C - k, "
               "and q = L for even L, q = L - 1 for odd L.",
-        statement=Le(symbol("catalecticant"), columns_less_loss()), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
+        statement=Le(symbol("catalecticant"), columns_less_loss()), source=_SOURCE, wording="derived", kind="upper", holds_for="all",
         measured=measured_loss, proof=count_loss_proof,
         rests_on=_RESTS.format(checked="the recursion of the word, the place of c_L, the pairs of letters", range="L <= 3"),
         assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth, "2 k < C": lambda c: 2 * c.order < moments_degree(c.depth)},
         grid={"quick": (*Case.grid(width=(2, 3, 4, 5), depth=1, heads=1, order=0), *Case.grid(width=(3, 4, 5), depth=2, heads=1, order=(0, 1))),
               "theory": (Case(width=6, depth=2, heads=1, order=1), *Case.grid(width=4, depth=3, heads=1, order=(1, 2, 3)))},
-        must_fail=Twin(Case(width=2, depth=1, heads=1, order=1), "derivatives of order k >= C/2: constants, of which none is lost"),
+        control=Control(Case(width=2, depth=1, heads=1, order=1), "derivatives of order k >= C/2: constants, of which none is lost"),
         note="At (4, 3), k = 6 it says 11436 = 11440 - 4, which is attained (exact_below_count). It is below both sides of the matrix, so that one "
              "head does not attain S, in the cases listed on the page. At (4, 3), k = 6 every finite check is complete.")
 
@@ -341,15 +341,15 @@ def _word_claim() -> Claim:
 
     return Claim(
         key="separation_rank/word_loss", title="words with few separators at even places have fewer derivatives",
-        words="For a row a^T M s_1 M ... s_{C-1} M whose separators at even places are among q matrices and their transposes, d_x >= q + 2, 2 q < C, "
+        text="For a row a^T M s_1 M ... s_{C-1} M whose separators at even places are among q matrices and their transposes, d_x >= q + 2, 2 q < C, "
               "2 k < C, the derivatives of order k span at most binom(D+e-1, e) - [t^(2e)] (1+t)^q/(1-t)^(d_x-q-1) dimensions, e = C - k.",
-        statement=Le(symbol("catalecticant"), word_bound()), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
+        statement=Le(symbol("catalecticant"), word_bound()), source=_SOURCE, wording="derived", kind="upper", holds_for="all",
         measured=measured_word, proof=word_loss_proof,
         rests_on=_RESTS.format(checked="the pairs of letters", range="one matrix and C <= 11"),
         assumes={"d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2, "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
                  "2 k < C": lambda c: 2 * c.order < c.word_letters},
         grid={"quick": cases((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)), "theory": cases((3, 9, 1), (4, 7, 1), (4, 7, 2), (5, 7, 2), (5, 7, 3))},
-        must_fail=Twin(Case(width=3, word_letters=5, shared_separators=1, order=2), "two matrices in place of one: 56, not 54",
+        control=Control(Case(width=3, word_letters=5, shared_separators=1, order=2), "two matrices in place of one: 56, not 54",
                        measured=measured_free_word),
         note="The small model of what happens at (4, 3). Attained in every case here but d_x = 4 with one matrix, where the rank is smaller by "
              "two more: the bound is not the rank of every word. 2 q < C says that there are no more matrices than even places.")

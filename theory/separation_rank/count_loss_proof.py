@@ -8,8 +8,8 @@ import itertools
 from collections.abc import Iterator
 from typing import Any
 
-from ..measurement import Step
 from ..proof_steps import equal, nonnegative, vanish
+from ..values import Step
 from .count_loss import columns_less_loss, ideal_codimension, kept_letters, separators, word_bound
 
 __all__ = ["count_loss_proof", "word_loss_proof"]

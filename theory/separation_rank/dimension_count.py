@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..claim import Case, Claim, Source, Twin
-from ..measurement import Ball
+from ..claim import Case, Claim, Control, Source
+from ..values import Ball
 from . import dimension_count_measured as measured_by
 
 if TYPE_CHECKING:
@@ -189,13 +189,13 @@ def _value_claims() -> Iterator[Claim]:
     terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
     yield Claim(
         key="separation_rank/count_closed_form", title="the dimension count is two hockey sticks",
-        words="For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d binom(D+m, m) + binom(D+C-m-1, "
+        text="For every d and L, S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)) equals d binom(D+m, m) + binom(D+C-m-1, "
               "C-m-1), with m the last k at which the first term is not the larger one.",
-        statement=Eq(S, Sum(Min(*terms), (k, 0, C))), source=_SOURCE, reading="derived", kind="identity", quantifier="all",
+        statement=Eq(S, Sum(Min(*terms), (k, 0, C))), source=_SOURCE, wording="derived", kind="identity", holds_for="all",
         measured=measured_by.measured_count, proof=measured_by.closed_form_proof,
         rests_on="Monotone terms and hockey sticks are checked for all sizes; prose: that the terms therefore cross once.",
         grid={"quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)), "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5))},
-        must_fail=Twin(Case(width=2, depth=2), "max in place of min", statement=Eq(S, Sum(Max(*terms), (k, 0, C)))),
+        control=Control(Case(width=2, depth=2), "max in place of min", statement=Eq(S, Sum(Max(*terms), (k, 0, C)))),
         note="Measured is the closed form, by binary search for m; predicted is the sum.")
 
 
@@ -208,26 +208,26 @@ def _size_claims() -> Iterator[Claim]:
     middle = binomial(D + floor(C / 2), D)
     yield Claim(
         key="separation_rank/count_lower", title="lower bound on the dimension count",
-        words="For every d and L, S(d, L) >= binom(D + floor(C/2), D).",
-        statement=Ge(S, middle), source=_SOURCE, reading="derived", kind="lower", quantifier="all", measured=measured_by.measured_count,
+        text="For every d and L, S(d, L) >= binom(D + floor(C/2), D).",
+        statement=Ge(S, middle), source=_SOURCE, wording="derived", kind="lower", holds_for="all", measured=measured_by.measured_count,
         grid=grid, proof=measured_by.count_lower_proof,
         rests_on="Monotone terms and hockey sticks are checked for all sizes; prose: C - k >= k for k <= C/2, term by term.",
-        must_fail=Twin(Case(width=3, depth=3), "the whole of C in place of half", statement=Ge(S, binomial(D + C, D))))
+        control=Control(Case(width=3, depth=3), "the whole of C in place of half", statement=Ge(S, binomial(D + C, D))))
     yield Claim(
         key="separation_rank/count_upper", title="the dimension count up to a factor d + 1",
-        words="For every d and L, S(d, L) <= (d + 1) binom(D + floor(C/2), D), so the binomial coefficient is S up to a factor d + 1.",
-        statement=Le(S, (d + 1) * middle), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
+        text="For every d and L, S(d, L) <= (d + 1) binom(D + floor(C/2), D), so the binomial coefficient is S up to a factor d + 1.",
+        statement=Le(S, (d + 1) * middle), source=_SOURCE, wording="derived", kind="upper", holds_for="all",
         measured=measured_by.measured_count, grid=grid, proof=measured_by.count_upper_proof,
         rests_on=_SPLIT,
-        must_fail=Twin(Case(width=3, depth=1), "without the factor", statement=Le(S, middle)))
+        control=Control(Case(width=3, depth=1), "without the factor", statement=Le(S, middle)))
     yield Claim(
         key="separation_rank/count_below_theorem_1", title="the count implies the upper bound of Theorem 1",
-        words="For every d and L, S(d, L) <= (d + 1)^C(L), which is the upper bound of Theorem 1, as recalled, with H replaced by 1.",
-        statement=Le(S, (d + 1) ** C), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
+        text="For every d and L, S(d, L) <= (d + 1)^C(L), which is the upper bound of Theorem 1, as recalled, with H replaced by 1.",
+        statement=Le(S, (d + 1) ** C), source=_SOURCE, wording="derived", kind="upper", holds_for="all",
         measured=measured_by.measured_count, proof=measured_by.count_below_theorem_1_proof,
         rests_on=_SPLIT + " The factors of the binomial are compared one by one, for all sizes.",
         grid={"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3)), "theory": Case.grid(width=(4, 11, 40), depth=(4, 5))},
-        must_fail=Twin(Case(width=3, depth=1), "d in place of d + 1", statement=Le(S, d**C)),
+        control=Control(Case(width=3, depth=1), "d in place of d + 1", statement=Le(S, d**C)),
         note="With sep <= S (separation_rank/dimension_count) it gives sep <= (d + 1)^C <= (d + H)^C, the upper bound of Theorem 1, at every "
              "depth, for all weights and any number of heads.")
 
@@ -243,25 +243,25 @@ def _growth_claims() -> Iterator[Claim]:
     after = {"floor(C/2) >= D": lambda c: moments_degree(c.depth) // 2 >= c.width * (c.width + 1) // 2}
     yield Claim(
         key="separation_rank/growth_before_knee", title="doubly exponential growth before the knee",
-        words="While floor(C(L)/2) <= D, S(d, L) >= 2^floor(C(L)/2), which is doubly exponential in the depth.",
-        statement=Ge(S, 2**half), source=_SOURCE, reading="derived", kind="lower", quantifier="all", assumes=before,
+        text="While floor(C(L)/2) <= D, S(d, L) >= 2^floor(C(L)/2), which is doubly exponential in the depth.",
+        statement=Ge(S, 2**half), source=_SOURCE, wording="derived", kind="lower", holds_for="all", assumes=before,
         measured=measured_by.measured_count, proof=measured_by.before_knee_proof,
         rests_on="The lower bound of count_lower, whose steps are repeated, and each factor of the binomial, for all sizes; prose: their "
                  "product.",
         grid={"quick": (*Case.grid(width=(1, 2, 5, 9), depth=1), *Case.grid(width=(2, 5, 9), depth=2), *Case.grid(width=(5, 9), depth=3),
                         Case(width=9, depth=4)),
               "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8)))},
-        must_fail=Twin(Case(width=2, depth=5), "past the knee: D = 3 and C/2 = 60"))
+        control=Control(Case(width=2, depth=5), "past the knee: D = 3 and C/2 = 60"))
     yield Claim(
         key="separation_rank/growth_after_knee", title="slope d(d+1)/2 after the knee",
-        words="Once floor(C(L)/2) >= D, log_3 S(d, L) <= D L + D log_3(e / (d (d + 1))) + log_3(d + 1): linear in depth.",
+        text="Once floor(C(L)/2) >= D, log_3 S(d, L) <= D L + D log_3(e / (d (d + 1))) + log_3(d + 1): linear in depth.",
         statement=Le(log(S) / log(3), D * L + D * log(E / (d * (d + 1))) / log(3) + log(d + 1) / log(3)), source=_SOURCE,
-        reading="derived", kind="upper", quantifier="all", assumes=after, measured=measured_by.measured_count,
+        wording="derived", kind="upper", holds_for="all", assumes=after, measured=measured_by.measured_count,
         proof=measured_by.after_knee_proof,
         rests_on=_SPLIT + " The chain from there to the right side is checked inequality by inequality.",
         grid={"quick": (*Case.grid(width=(1, 2), depth=(3, 5, 20)), *Case.grid(width=(5, 9), depth=(5, 8, 20))),
               "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
-        must_fail=Twin(Case(width=5, depth=20), "the slope 2 d of Theorem 2", statement=Le(log(S) / log(3),
+        control=Control(Case(width=5, depth=20), "the slope 2 d of Theorem 2", statement=Le(log(S) / log(3),
             2 * d * L + log(d + 1) / log(3))))
 
 
@@ -274,18 +274,18 @@ def _slope_claims() -> Iterator[Claim]:
     L, slope = symbol("depth"), symbol("late_slope")
     yield Claim(
         key="separation_rank/count_linear", title="the count never exceeds 3^(D L)",
-        words="For every d and L, S(d, L) <= 3^(D L) with D = d(d+1)/2.",
-        statement=Le(S, 3 ** (D * L)), source=_SOURCE, reading="derived", kind="upper", quantifier="all",
+        text="For every d and L, S(d, L) <= 3^(D L) with D = d(d+1)/2.",
+        statement=Le(S, 3 ** (D * L)), source=_SOURCE, wording="derived", kind="upper", holds_for="all",
         measured=measured_by.measured_count, proof=measured_by.count_linear_proof,
         rests_on=_SPLIT + " The chain from there to 3^(D L) is checked inequality by inequality.",
         grid={"quick": Case.grid(width=(1, 2, 5), depth=(1, 2, 5, 30))},
-        must_fail=Twin(Case(width=5, depth=30), "the slope 2 d + 1 of Theorem 2", statement=Le(S, 3 ** ((2 * d + 1) * L))))
+        control=Control(Case(width=5, depth=30), "the slope 2 d + 1 of Theorem 2", statement=Le(S, 3 ** ((2 * d + 1) * L))))
     yield Claim(
         key="separation_rank/late_slope", title="late slope of the dimension count",
-        words="Far beyond the knee each layer adds D = d(d+1)/2 to log_3 S(d, L), to the nearest integer, in every case measured.",
-        statement=Eq(slope, D), source=_SOURCE, reading="derived", kind="rate", quantifier="all", measured=measured_by.measured_late_slope,
+        text="Far beyond the knee each layer adds D = d(d+1)/2 to log_3 S(d, L), to the nearest integer, in every case measured.",
+        statement=Eq(slope, D), source=_SOURCE, wording="derived", kind="rate", holds_for="all", measured=measured_by.measured_late_slope,
         grid={"quick": Case.grid(width=(1, 2, 3, 6, 10), depth=(40, 100)), "theory": Case.grid(width=(30, 100), depth=(60, 200))},
-        must_fail=Twin(Case(width=6, depth=40), "2 d, the slope of Theorem 2", statement=Eq(slope, 2 * d)),
+        control=Control(Case(width=6, depth=40), "2 d, the slope of Theorem 2", statement=Eq(slope, 2 * d)),
         note="The reason: by count_lower and count_upper, S is binom(D + floor(C/2), D) up to a factor d + 1, a polynomial of degree D in "
              "3^L. From which depth on it is so is not claimed.")
 
@@ -298,11 +298,11 @@ def _knee_claim() -> Claim:
     d, knee = symbol("width"), symbol("knee")
     return Claim(
         key="separation_rank/knee", title="the knee of the dimension count",
-        words="The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d + 1) = 2 log_3 d + log_3 2 "
+        text="The first depth at which C(L)/2 >= D is ceil(log_3(2 d^2 + 2 d + 1)), where log_3(2 d^2 + 2 d + 1) = 2 log_3 d + log_3 2 "
               "+ log_3(1 + 1/d + 1/(2 d^2)): about twice log_3 d.",
-        statement=Eq(knee, ceiling(log(2 * d**2 + 2 * d + 1) / log(3))), source=_SOURCE, reading="derived", kind="threshold",
-        quantifier="all", measured=measured_by.measured_knee, proof=measured_by.knee_proof,
+        statement=Eq(knee, ceiling(log(2 * d**2 + 2 * d + 1) / log(3))), source=_SOURCE, wording="derived", kind="threshold",
+        holds_for="all", measured=measured_by.measured_knee, proof=measured_by.knee_proof,
         rests_on="C/2 = D at the depth that is rounded up, and C grows with L; prose: so the first whole depth is that one rounded up.",
         grid={"quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)), "theory": Case.grid(width=(10**6, 10**12))},
-        must_fail=Twin(Case(width=1000), "log_3 d", statement=Eq(knee, ceiling(log(d) / log(3)))),
+        control=Control(Case(width=1000), "log_3 d", statement=Eq(knee, ceiling(log(d) / log(3)))),
         note="The knee of this measure of expressivity; whether a task needs it is another question. At d = 12288 it is 18.")

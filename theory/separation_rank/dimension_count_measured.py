@@ -4,8 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..measurement import Case, Exact, Step
 from ..proof_steps import equal, factorial_steps, hockey_stick_steps, logarithm_step, nonnegative
+from ..values import Case, Exact, Step
 
 
 def measured_count(case: Case, seed: int) -> Exact:

@@ -14,8 +14,8 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..claim import Case, Claim, Source, Twin, at
-from ..measurement import Exact, Step
+from ..claim import Case, Claim, Control, Source, at
+from ..values import Exact, Step
 from .count_loss import loss_of_columns, piece_bound
 from .graded_pieces import PRIME, frontier_forms, piece_shape
 from .piece_rank import graded_rank, piece_cost
@@ -142,16 +142,16 @@ def _exact_claim() -> Claim:
     found, sizes = _sizes()
     return Claim(
         key="separation_rank/exact", title="exact ranks of the graded pieces of one head",
-        words="For one head, almost all weights, each (d_x, L) of the table and every k from 0 to C, the catalecticant of order k has the rank "
+        text="For one head, almost all weights, each (d_x, L) of the table and every k from 0 to C, the catalecticant of order k has the rank "
               "min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k)), its shorter side.",
-        statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "docs/separation-rank.md"), reading="derived", kind="two-sided",
-        quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1},
+        statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "docs/separation-rank.md"), wording="derived", kind="two-sided",
+        holds_for="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1},
         proof=certificates_proof, evidence="certificate", certified=lambda c: (c.width, c.depth) in CERTIFICATES and c.heads == 1,
         rests_on="A stored certificate of every case of suites quick and theory: a minor of that size that is not 0 modulo a prime, decided by "
                  "python-flint on matrices that no code of the measurement builds. To be read: a minor that is not 0 at one choice of weights is 0 "
                  "on a null set only.",
         grid={suite: tuple(c for entry in entries for c in entry_cases(*entry)) for suite, entries in ENTRIES.items()},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
+        control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
         note="About the entries of the table, not about all d_x and L: see separation_rank/exact_below_count. In suite frontier HOLDS: its larger "
              "entries have no stored certificate. That these ranks add up to the "
              "separation rank with N >= 2 (d_x + 1) tokens, so that sep = S(d_x, L), is separation_rank/graded_rank, not this. The lower half is a "
@@ -192,27 +192,27 @@ def _below_claims() -> Iterator[Claim]:
     lost = Min(sizes[0], sizes[1] - loss_of_columns())
     yield Claim(
         key="separation_rank/exact_below_count", title="exact separation ranks below the dimension count",
-        words="For one head, almost all weights, and each (d_x, L) of the table, the graded piece of order k has rank "
+        text="For one head, almost all weights, and each (d_x, L) of the table, the graded piece of order k has rank "
               "min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k) - h) for every k, where h is the loss of separation_rank/count_loss for 2 k < C, and 0 "
               "for larger k.",
-        statement=Eq(found, lost), source=Source("depthlaw", "docs/separation-rank.md"), reading="derived", kind="two-sided",
-        quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth},
+        statement=Eq(found, lost), source=Source("depthlaw", "docs/separation-rank.md"), wording="derived", kind="two-sided",
+        holds_for="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth},
         premises=("separation_rank/count_loss",),
         grid={suite: tuple(c for entry in entries for c in entry_cases(*entry)) for suite, entries in _BELOW.items()},
-        must_fail=Twin(Case(width=3, depth=2, heads=1, order=2), "one more column lost", statement=Eq(found, Min(sizes[0], sizes[1] - 1))),
+        control=Control(Case(width=3, depth=2, heads=1, order=2), "one more column lost", statement=Eq(found, Min(sizes[0], sizes[1] - 1))),
         note="The upper half is separation_rank/count_loss, or the number of rows; the lower half is a minor that is not zero modulo a prime. "
              "By separation_rank/graded_rank the ranks at (4, 3) add up to sep = 31456 = S(4, 3) - 4. "
              "About the entries of the table: that it is so for odd L, all d_x > L and the largest k with 2 k < C is a conjecture; for even L >= 4 "
              "and that k it is false, as the page shows.")
     yield Claim(
         key="separation_rank/count_attained", title="one head attains the dimension count at width 4, depth 3",
-        words="For one head and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "
+        text="For one head and almost all weights, the graded pieces at d_x = 4, L = 3 have the rank of their shorter "
               "side, as they must if sep = S(4, 3) = 31460; asked at orders 0 and 6.",
-        statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "the pattern of separation_rank/exact, continued"), reading="derived",
-        kind="identity", quantifier="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1}, known="FAILS",
+        statement=Eq(found, Min(*sizes)), source=Source("depthlaw", "the pattern of separation_rank/exact, continued"), wording="derived",
+        kind="identity", holds_for="almost every", measured=measured_piece, assumes={"H = 1": lambda c: c.heads == 1}, known="FAILS",
         premises=("separation_rank/count_loss",),
         grid={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
+        control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(found, Max(*sizes))),
         note="Fails at order 6: no weights have a rank above 11436 by separation_rank/count_loss, and almost all have it "
              "(separation_rank/exact_below_count). The failure rests on count_loss, not on the measurement: that gives a rank modulo p, and a minor "
              "whose integer coefficients are all multiples of p would be missed by every draw.")

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..finite_field import matmul
-from ..residues import default_prime, pieces
+from ..exact.finite_field import matmul
+from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
 __all__ = ["PRIME", "Forms", "Piece", "catalecticant_part", "dense_forms", "forms_bytes", "forms_entries", "frontier_forms", "frontier_net",

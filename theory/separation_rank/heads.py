@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Case, Claim, Source, Twin
-from ..finite_field import matmul, rank
-from ..measurement import Exact
+from ..claim import Case, Claim, Control, Source
+from ..exact.finite_field import matmul, rank
+from ..values import Exact
 from .graded_pieces import PRIME, Piece, catalecticant_part, frontier_forms, partial_sums, piece_shape
 from .measured import measured_rank
 from .piece_rank import graded_rank
@@ -254,14 +254,14 @@ def _heads_claim() -> Claim:
     right = d * Sum(forms(k), (i, 0, s)) + Sum(forms(e), (i, 0, reach - 1 - s))
     return Claim(
         key="separation_rank/heads_exact", title="exact graded ranks for several heads",
-        words="For H >= 2 and almost all weights, in every case measured, rank Cat_k = d_x sum_{i<=s} binom(tau+i-1, i) binom(w+k-i-1, k-i) + "
+        text="For H >= 2 and almost all weights, in every case measured, rank Cat_k = d_x sum_{i<=s} binom(tau+i-1, i) binom(w+k-i-1, k-i) + "
               "sum_{j<=C(L-1)-1-s} binom(tau+j-1, j) binom(w+C-k-j-1, C-k-j) with w = d_x^2/H and tau = D - w, at the cut s that is listed.",
-        statement=Eq(symbol("catalecticant"), right), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(symbol("catalecticant"), right), source=_SOURCE, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_heads, assumes={"H >= 2": lambda c: c.heads >= 2},
         grid={"quick": _cases((2, 1, 2), (2, 2, 2), (2, 3, 2), (3, 2, 3), (4, 2, 2), (4, 2, 4)),
               "theory": _cases((2, 4, 2), (3, 3, 3), (5, 2, 5), (6, 2, 2), (6, 2, 3), (6, 2, 6), (4, 3, 2), (4, 3, 4), (8, 2, 4), (8, 2, 8)),
               "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
-        must_fail=Twin(Case(width=4, depth=2, heads=4, order=2, cut=0), "a cut that is not the best one: the bound is not attained"),
+        control=Control(Case(width=4, depth=2, heads=4, order=2, cut=0), "a cut that is not the best one: the bound is not attained"),
         note="For all weights and every cut -1 <= s <= C(L-1) the right side is an upper bound: argued in words on the page named as the source, no "
              "machine has checked that, so that the verdict is HOLDS. The lower half is a rank modulo a prime. Not claimed for all d_x, L and H: "
              "one head falls short at (4, 3), see count_loss. With enough tokens sep is the sum over k.")
@@ -277,14 +277,14 @@ def _two_layers_claim() -> Claim:
     right = d + Min(d * D, d * w + binomial(w + 2, 3)) + binomial(D + 1, 2) - binomial(D - w + 1, 2) + D + 1
     return Claim(
         key="separation_rank/heads_two_layers", title="two layers and several heads in closed form",
-        words="For L = 2, H >= 2, at least four tokens and almost all weights, in every case measured sep = d_x + min(d_x D, d_x w + "
+        text="For L = 2, H >= 2, at least four tokens and almost all weights, in every case measured sep = d_x + min(d_x D, d_x w + "
               "binom(w+2, 3)) + binom(D+1, 2) - binom(D-w+1, 2) + D + 1 with w = d_x^2/H.",
-        statement=Eq(symbol("sep"), right), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every", measured=measured_rank,
+        statement=Eq(symbol("sep"), right), source=_SOURCE, wording="derived", kind="identity", holds_for="almost every", measured=measured_rank,
         assumes={"L = 2": lambda c: c.depth == 2, "H >= 2": lambda c: c.heads >= 2, "N >= 4": lambda c: c.tokens >= 4},
         grid={"quick": (Case(width=2, depth=2, heads=2, tokens=4), Case(width=3, depth=2, heads=3, tokens=4),
                         *Case.grid(width=4, depth=2, heads=(2, 4), tokens=(4, 8))),
               "theory": (Case(width=5, depth=2, heads=5, tokens=4), *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
-        must_fail=Twin(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"),
+        control=Control(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"),
         note="By values at tokens, another route than heads_exact. For all weights it is no larger, as argued there. The second term of the "
              "minimum is the smaller one only for H = d_x >= 4.")
 
@@ -303,12 +303,12 @@ def _four_tokens_claim() -> Claim:
     odd, even = Sum(two_rows(2 * k + 1 - i, i), (i, 0, k)), Sum(two_rows(2 * e - 2 * i, 2 * i), (i, 0, floor(e / 2)))
     return Claim(
         key="separation_rank/four_tokens", title="one head and four tokens, by graded pieces",
-        words="For one head, two tokens on each side and almost all weights, in every case measured, the part of order k has rank min(a, b): a "
+        text="For one head, two tokens on each side and almost all weights, in every case measured, the part of order k has rank min(a, b): a "
               "and b add up the dimensions of the GL_d-modules of the partitions (2k+1-q, q), and (2e-2q, 2q) with e = C - k.",
-        statement=Eq(symbol("restricted"), Min(odd, even)), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(symbol("restricted"), Min(odd, even)), source=_SOURCE, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_restricted, assumes={"H = 1": lambda c: c.heads == 1, "N = 4": lambda c: c.tokens == 4, "d >= 2": lambda c: c.width >= 2},
         grid={"quick": (*_pieces(2, 2), *_pieces(3, 2), *_pieces(4, 2), *_pieces(2, 3)), "theory": (*_pieces(3, 3), *_pieces(5, 2), *_pieces(6, 2))},
-        must_fail=Twin(Case(width=3, depth=3, heads=1, order=6, tokens=6), "three tokens on each side: at width 3 the whole catalecticant"),
+        control=Control(Case(width=3, depth=3, heads=1, order=6, tokens=6), "three tokens on each side: at width 3 the whole catalecticant"),
         note="For all weights and heads it is no larger: argued in words on the page named as the source, no machine has checked that, so that the "
              "verdict is HOLDS. The lower half is a rank modulo a prime. Adds up to S where that is known to be reached with four tokens, "
              "but at d_x = 3, L = 3 to 2640, not S = 3102.")
@@ -326,13 +326,13 @@ def _causal_claim() -> Claim:
     N, sep = symbol("tokens"), symbol("sep")
     return Claim(
         key="separation_rank/causal_alternating", title="with a causal mask the rank grows with the tokens",
-        words="For a causal mask, width 1, depth 2, the last position, sides that own the tokens in turn, and all weights that are not zero, "
+        text="For a causal mask, width 1, depth 2, the last position, sides that own the tokens in turn, and all weights that are not zero, "
               "sep = 2 N + 1.",
-        statement=Eq(sep, 2 * N + 1), source=_SOURCE, reading="derived", kind="identity", quantifier="almost every", measured=measured_causal,
+        statement=Eq(sep, 2 * N + 1), source=_SOURCE, wording="derived", kind="identity", holds_for="almost every", measured=measured_causal,
         assumes={"d = 1": lambda c: c.width == 1, "L = 2": lambda c: c.depth == 2,
                  "the sides own the tokens in turn": lambda c: c.get("alternating", True)},
         grid={"quick": Case.grid(width=1, depth=2, tokens=(2, 4, 6, 8)), "theory": Case.grid(width=1, depth=2, tokens=(10, 12, 16))},
-        must_fail=Twin(Case(width=1, depth=2, tokens=6, alternating=False), "one side before the other: 5 = S(1, 2), however many tokens"),
+        control=Control(Case(width=1, depth=2, tokens=6, alternating=False), "one side before the other: 5 = S(1, 2), however many tokens"),
         note="Argued in words for all N on the page named as the source; a test confirms its expansion for N <= 8. Without the mask sep <= S(1, 2) = "
              "5. If it is so for all N, no bound without N survives the mask where sides alternate: weights of any width may use one "
              "coordinate only.")

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement import Exact
+from ..values import Exact
 from .linear_attention import AttentionNet
 
 __all__ = ["GRADING", "graded_net", "leading_monomial", "leading_rank"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement import Ball, Exact
+from ..values import Ball, Exact
 
 __all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree", "moments", "normal_form", "random_net", "random_tokens",
            "value_matrix"]

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement import Ball, Case, Exact, Step
 from ..proof_steps import vanish
+from ..values import Ball, Case, Exact, Step
 from .leading_monomial import GRADING, graded_net, leading_rank
 from .linear_attention import (
     PRIME,

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..finite_field import elimination_cost, relations
-from ..residues import pieces
+from ..exact.finite_field import elimination_cost, relations
+from ..exact.residues import pieces
 from .graded_pieces import PRIME, SPARE, Forms, Piece, catalecticant_part, forms_bytes, piece_shape, selection
 
 __all__ = ["PieceCost", "graded_rank", "piece_cost"]

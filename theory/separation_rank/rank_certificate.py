@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..finite_field import centred, matmul, ple, triangular_solve
-from ..measurement import Step
+from ..exact.finite_field import centred, matmul, ple, triangular_solve
+from ..exact.residues import checked_prime
 from ..plain_net import NAMES, PlainForms, read_net, whole, whole_list
-from ..residues import checked_prime
+from ..values import Step
 from .graded_pieces import (
     PRIME,
     Forms,

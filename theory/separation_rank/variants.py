@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..claim import Case, Claim, Source, Twin
-from ..measurement import Exact
+from ..claim import Case, Claim, Control, Source
+from ..values import Exact
 from .linear_attention import AttentionNet, forward, layer_matrix, moments, random_net, random_tokens, value_matrix
 from .measured import measured_rank, rank_mod
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
@@ -140,24 +140,24 @@ def _graded_claims() -> Iterator[Claim]:
     sizes = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
     yield Claim(
         key="separation_rank/catalecticants", title="one head: graded pieces as large as possible in small cases",
-        words="For one head and almost all weights, in every case measured, the derivatives of order k of the d_x forms in the moments "
+        text="For one head and almost all weights, in every case measured, the derivatives of order k of the d_x forms in the moments "
               "span min(d_x binom(D+k-1, k), binom(D+C-k-1, C-k)) dimensions, 0 <= k <= C; fails at (4, 3).",
-        statement=Eq(symbol("catalecticant"), Min(*sizes)), source=_NOTE, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(symbol("catalecticant"), Min(*sizes)), source=_NOTE, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_catalecticant, assumes=_ONE_HEAD,
         grid={"quick": (*_orders(2, 1), *_orders(2, 2), *_orders(2, 3), *_orders(3, 2), *_orders(4, 2)),
               "theory": (*_orders(3, 3), *_orders(5, 2))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(symbol("catalecticant"), Max(*sizes))),
+        control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min", statement=Eq(symbol("catalecticant"), Max(*sizes))),
         note="Finer than generic_one_head, by another route: polynomials in the moments in place of values at tokens. Ranks modulo a "
              "prime prove the lower half for almost all weights; the upper half is the size of the matrix.")
     yield Claim(
         key="separation_rank/graded_rank", title="the rank is the sum of the catalecticant ranks",
-        words="For N >= 2 (d_x + 1), at every choice of weights, the separation rank is the sum over k of the ranks of the catalecticants, "
+        text="For N >= 2 (d_x + 1), at every choice of weights, the separation rank is the sum over k of the ranks of the catalecticants, "
               "in every case measured.",
-        statement=Eq(symbol("rank_gap"), 0), source=_NOTE, reading="derived", kind="identity", quantifier="all", measured=measured_rank_gap,
+        statement=Eq(symbol("rank_gap"), 0), source=_NOTE, wording="derived", kind="identity", holds_for="all", measured=measured_rank_gap,
         assumes={"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2},
         grid={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=6), *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8)),
               "theory": Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10)},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=2), "two tokens: the sides are not dense, and the rank is 15, not 18"),
+        control=Control(Case(width=2, depth=2, heads=1, tokens=2), "two tokens: the sides are not dense, and the rank is 15, not 18"),
         note="Checks steps 3 to 5 of the written proof at random weights modulo a prime, at several heads too.")
 
 
@@ -169,13 +169,13 @@ def _heads_claim() -> Claim:
     sep = symbol("sep")
     return Claim(
         key="separation_rank/several_heads", title="several heads have a smaller rank than one",
-        words="For 2 <= H <= d_x, L >= 2 and all weights, sep < S(d_x, L), in every case measured.",
-        statement=Lt(sep, _count(symbol("width"))), source=_NOTE, reading="derived", kind="upper", quantifier="all", measured=measured_rank,
+        text="For 2 <= H <= d_x, L >= 2 and all weights, sep < S(d_x, L), in every case measured.",
+        statement=Lt(sep, _count(symbol("width"))), source=_NOTE, wording="derived", kind="upper", holds_for="all", measured=measured_rank,
         assumes={"H >= 2": lambda c: c.heads >= 2, "L >= 2": lambda c: c.depth >= 2},
         grid={"quick": (*Case.grid(width=2, depth=(2, 3), heads=2, tokens=6), Case(width=3, depth=2, heads=3, tokens=8),
                         *Case.grid(width=4, depth=2, heads=(2, 4), tokens=4)),
               "theory": (*Case.grid(width=5, depth=2, heads=5, tokens=4), *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"),
+        control=Control(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"),
         note="Argued in words, for all shapes, on docs/separation-rank.md; no machine has checked that. Measured: 17 of 18 at d = 2, L = 2; 215 of "
              "232 at d = 2, L = 3; 43 of 49 at d = H = 3, L = 2; 107 and 85 of 110 at d = 4 with two and four heads. One head attains S in these "
              "cases (generic_one_head, exact). At L = 1 several heads attain S = d + 1.")
@@ -189,28 +189,28 @@ def _residual_rank_claims() -> Iterator[Claim]:
     d, sep = symbol("width"), symbol("sep")
     yield Claim(
         key="separation_rank/residual_upper", title="the dimension count bounds residual nets too",
-        words="With residual connections too, for all weights, heads and tokens, sep <= S(d_x, L).",
-        statement=Le(sep, _count(d)), source=_NOTE, reading="derived", kind="upper", quantifier="all", measured=measured_rank,
+        text="With residual connections too, for all weights, heads and tokens, sep <= S(d_x, L).",
+        statement=Le(sep, _count(d)), source=_NOTE, wording="derived", kind="upper", holds_for="all", measured=measured_rank,
         assumes=_RESIDUAL,
         grid={"quick": (*Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=6, residual=True),
                         *Case.grid(width=3, depth=(1, 2), heads=(1, 3), tokens=4, residual=True)),
               "theory": (*Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=(4, 6), residual=True),
                          *Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, residual=True))},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=6, residual=True), "one less: the bound is attained here",
+        control=Control(Case(width=2, depth=2, heads=1, tokens=6, residual=True), "one less: the bound is attained here",
                        statement=Le(sep, _count(d) - 1)),
         note="The degrees in the two sides' moments add up to at most C in place of exactly C. A coefficient with order above m on one "
              "side has order at most C - m - 1 on the other, which bounds the rank by the closed form of S. This is an argument in words.")
     yield Claim(
         key="separation_rank/residual_gain", title="residual connections leave the measured ranks unchanged",
-        words="For almost all weights the separation rank with residual connections equals that without, at the same weights, in every "
+        text="For almost all weights the separation rank with residual connections equals that without, at the same weights, in every "
               "case measured.",
-        statement=Eq(symbol("rank_gain"), 0), source=_NOTE, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(symbol("rank_gain"), 0), source=_NOTE, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_rank_gain,
         grid={"quick": (*Case.grid(width=2, depth=(1, 2), heads=(1, 2), tokens=(2, 6), inputs=24),
                         *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8, inputs=56)),
               "theory": (*Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, inputs=240),
                          *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116))},
-        must_fail=Twin(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one", statement=Eq(symbol("rank_gain"), 1)),
+        control=Control(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one", statement=Eq(symbol("rank_gain"), 1)),
         note="The coefficient matrix with residuals is block triangular with the catalecticants of the net without on its diagonal, so "
              "its rank is at least theirs, for all weights, if N >= 2 (d_x + 1): an argument in words. That nothing is gained follows from "
              "residual_upper where one head attains S; for several heads it is measured only.")
@@ -225,23 +225,23 @@ def _residual_form_claims() -> Iterator[Claim]:
     source = Source("veit2016", "residual nets as ensembles, here for linearised attention")
     yield Claim(
         key="separation_rank/residual_parts", title="residual nets mix all odd degrees",
-        words="For almost all weights an output coordinate of L layers with residual connections has parts of all odd degrees 1, 3, ..., "
+        text="For almost all weights an output coordinate of L layers with residual connections has parts of all odd degrees 1, 3, ..., "
               "3^L in the tokens, and no others: (3^L + 1)/2 of them.",
-        statement=Eq(parts, (3**L + 1) / 2), source=source, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(parts, (3**L + 1) / 2), source=source, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_parts, assumes=_RESIDUAL,
         grid={"quick": Case.grid(width=(1, 2), depth=(1, 2, 3), heads=1, residual=True),
               "theory": Case.grid(width=4, depth=4, heads=(1, 2), residual=True)},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, residual=False), "no residual connections: one degree only"),
+        control=Control(Case(width=2, depth=2, heads=1, residual=False), "no residual connections: one degree only"),
         note="Counted is how many degrees occur along a line through the origin. The part of degree 3^L is the net without residuals.")
     yield Claim(
         key="separation_rank/residual_paths", title="a residual net is a sum over the subsets of layers",
-        words="For all weights and tokens the output with residual connections is the sum over the 2^L subsets of layers of the products "
+        text="For all weights and tokens the output with residual connections is the sum over the 2^L subsets of layers of the products "
               "of their matrices T_l(M_l) with the token, each M_l that of the residual net.",
-        statement=Eq(symbol("path_defect"), 0), source=source, reading="derived", kind="identity", quantifier="all",
+        statement=Eq(symbol("path_defect"), 0), source=source, wording="derived", kind="identity", holds_for="all",
         measured=measured_path_defect,
         grid={"quick": Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=3),
               "theory": Case.grid(width=4, depth=(3, 4), heads=2, tokens=4)},
-        must_fail=Twin(Case(width=2, depth=2, heads=1, tokens=3, first=1), "without the path that skips every layer"),
+        control=Control(Case(width=2, depth=2, heads=1, tokens=3, first=1), "without the path that skips every layer"),
         note="There are binom(L, m) paths of m layers. They share their moments, so the sum is no ensemble of independent shallow nets.")
 
 
@@ -256,22 +256,22 @@ def _bottleneck_claims() -> Iterator[Claim]:
     deeper = Case(width=4, depth=3, heads=1, tokens=6, input_rank=2)
     yield Claim(
         key="separation_rank/vocabulary_bottleneck", title="inputs of rank r act like width r",
-        words="If all tokens lie in a space of dimension r, then sep <= S(min(d_x, r), L) for all weights, heads and numbers of tokens.",
-        statement=Le(sep, _count(Min(d, r))), source=source, reading="derived", kind="upper", quantifier="all", measured=measured_rank,
+        text="If all tokens lie in a space of dimension r, then sep <= S(min(d_x, r), L) for all weights, heads and numbers of tokens.",
+        statement=Le(sep, _count(Min(d, r))), source=source, wording="derived", kind="upper", holds_for="all", measured=measured_rank,
         grid={"quick": (*quick, *Case.grid(width=4, depth=2, heads=(2, 4), tokens=6, input_rank=2)),
               "theory": (deeper, Case(width=6, depth=2, heads=1, tokens=8, input_rank=3), Case(width=6, depth=2, heads=3, tokens=8, input_rank=4),
                          Case(width=2, depth=2, heads=1, tokens=6, input_rank=3))},
-        must_fail=Twin(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "the rank less one", statement=Le(sep, _count(Min(d,
+        control=Control(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "the rank less one", statement=Le(sep, _count(Min(d,
             r) - 1))),
         note="Not the theorem of the paper, whose constants we have not read: it bounds log sep by orders of L min(r, d_x). Here both "
              "the number of moments and the number of forms become those of width r, since x = E w makes the output one of w.")
     yield Claim(
         key="separation_rank/bottleneck_one_head", title="one head attains the bottleneck",
-        words="For one head, inputs x = E w with w of dimension r, N >= 2 (r + 1) and almost all E and weights, sep = S(min(d_x, r), L) in "
+        text="For one head, inputs x = E w with w of dimension r, N >= 2 (r + 1) and almost all E and weights, sep = S(min(d_x, r), L) in "
               "every case measured.",
-        statement=Eq(sep, _count(Min(d, r))), source=source, reading="derived", kind="identity", quantifier="almost every",
+        statement=Eq(sep, _count(Min(d, r))), source=source, wording="derived", kind="identity", holds_for="almost every",
         measured=measured_rank, assumes={**_ONE_HEAD, "N >= 2 (r + 1)": lambda c: c.tokens >= 2 * c.input_rank + 2},
         grid={"quick": quick,
               "theory": (deeper, Case(width=6, depth=2, heads=1, tokens=8, input_rank=3), Case(width=2, depth=2, heads=1, tokens=8, input_rank=3))},
-        must_fail=Twin(Case(width=4, depth=2, heads=1, tokens=8, input_rank=3), "the full width", statement=Eq(sep, _count(d))),
+        control=Control(Case(width=4, depth=2, heads=1, tokens=8, input_rank=3), "the full width", statement=Eq(sep, _count(d))),
         note="In the cases measured: widening beyond the input rank gains nothing in this measure, deepening does.")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..measurement import Ball, Case, Exact, Step
 from ..proof_steps import equal, logarithm_step, nonnegative
+from ..values import Ball, Case, Exact, Step
 from .linear_attention import AttentionNet, measured_degree, random_net, random_tokens, value_matrix
 from .measured import rank_mod
 
@@ -153,7 +153,7 @@ def _product_above(heads: int) -> Callable[[int, int, arb], bool]:
 
 
 def _count_above(d: int, depth: int, bound: arb) -> bool:
-    from ..enclosure import ball
+    from ..exact.enclosure import ball
     from .dimension_count import log3_dimension_count
 
     low, high = log3_dimension_count(d, depth)

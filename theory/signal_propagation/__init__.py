@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import depth_scaling, gradients, initialisation, token_correlation
 from . import measured as measured_by
 
@@ -100,12 +100,12 @@ def _relu_claim() -> Claim:
     norm, v, d = symbol("squared_norm"), symbol("input_variance"), symbol("width")
     return Claim(
         key="signal_propagation/relu_norm", title="ReLU halves the mean squared norm of a Gaussian",
-        words="For X with independent N(0, sigma^2) coordinates, E ||ReLU(X)||^2 = sigma^2 d/2.",
-        statement=Eq(norm, v * d / 2), source=Source("xiong2020", "Lemma 1", _XIONG), reading="printed", kind="identity",
-        quantifier="all", measured=measured_by.relu_squared_norm, proof=measured_by.prove_relu_norm,
+        text="For X with independent N(0, sigma^2) coordinates, E ||ReLU(X)||^2 = sigma^2 d/2.",
+        statement=Eq(norm, v * d / 2), source=Source("xiong2020", "Lemma 1", _XIONG), wording="printed", kind="identity",
+        holds_for="all", measured=measured_by.relu_squared_norm, proof=measured_by.prove_relu_norm,
         rests_on="one integral with a symbolic variance; prose: the mean of a sum over d coordinates is d times one mean",
         grid={"quick": Case.grid(width=(1, 3), input_variance=("1", "1/3")), "theory": Case.grid(width=512, input_variance=("2", "7/5"))},
-        must_fail=Twin(Case(width=3, input_variance="1"), "the whole norm", statement=Eq(norm, v * d)))
+        control=Control(Case(width=3, input_variance="1"), "the whole norm", statement=Eq(norm, v * d)))
 
 
 def _post_ln_claim() -> Claim:
@@ -116,13 +116,13 @@ def _post_ln_claim() -> Claim:
     square = symbol("sum_mean_square")
     return Claim(
         key="signal_propagation/post_ln_norm", title="post-LN residual sums have squared norm 3d/2 at every layer",
-        words="At initialisation the residual sum that enters the last LayerNorm of a post-LN layer has mean squared norm 3d/2, for every "
+        text="At initialisation the residual sum that enters the last LayerNorm of a post-LN layer has mean squared norm 3d/2, for every "
               "layer l > 0 and every input whose rows LayerNorm is defined on.",
-        statement=Eq(square, Rational(3, 2)), source=Source("xiong2020", "Lemma 2, post-LN", _XIONG), reading="printed", kind="identity",
-        quantifier="all", measured=measured_by.post_ln_sum, proof=measured_by.prove_post_ln, note=_MOMENTS,
+        statement=Eq(square, Rational(3, 2)), source=Source("xiong2020", "Lemma 2, post-LN", _XIONG), wording="printed", kind="identity",
+        holds_for="all", measured=measured_by.post_ln_sum, proof=measured_by.prove_post_ln, note=_MOMENTS,
         rests_on="the machine checks the Gaussian half moment; prose: LayerNorm fixes the norm, fresh weights write uncorrelated with it",
         grid={"quick": Case.grid(width=2, layer=(1, 2, 5)), "theory": Case.grid(width=3, layer=(1, 3, 8))},
-        must_fail=Twin(Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(square, 1)))
+        control=Control(Case(width=2, layer=1), "without the feed-forward branch", statement=Eq(square, 1)))
 
 
 def _pre_ln_claims() -> Iterator[Claim]:
@@ -144,14 +144,14 @@ def _pre_ln_claims() -> Iterator[Claim]:
     for name, side, statement, wrong, case in bounds:
         yield Claim(
             key=f"signal_propagation/pre_ln_norm_{name}", title=f"pre-LN streams grow linearly: {name} bound",
-            words="At initialisation the mean squared norm of a pre-LN stream after layer l is at "
+            text="At initialisation the mean squared norm of a pre-LN stream after layer l is at "
                   + ("least (1 + l/2) d." if side < 0 else "most (1 + 3 l/2) d."),
-            statement=statement, source=source, reading="printed", kind=name, quantifier="all",
+            statement=statement, source=source, wording="printed", kind=name, holds_for="all",
             rests_on="induction over layers; prose: fresh weights write uncorrelated with the stream, so that mean squares add",
             measured=measured_by.pre_ln_mean_square, proof=lambda st, side=side: measured_by.prove_pre_ln(st, side),  # type: ignore[misc]
             grid={"quick": quick, "theory": more},
             note=_MOMENTS + (" Attained at l = 1 by tokens that cancel." if side < 0 else " Attained by identical tokens.") + attained,
-            must_fail=Twin(case, "the other end of the bracket", statement=wrong))
+            control=Control(case, "the other end of the bracket", statement=wrong))
 
 
 def _jacobian_claims() -> Iterator[Claim]:
@@ -174,14 +174,14 @@ def _jacobian_claims() -> Iterator[Claim]:
     )
     for name, spectral, title, words, quantity, value, wrong, reading in claimed:
         yield Claim(
-            key=f"signal_propagation/{name}", title=title, words=words, statement=Eq(quantity, value), source=source, reading=reading,
-            kind="identity", quantifier="all", assumes=shape,
+            key=f"signal_propagation/{name}", title=title, text=words, statement=Eq(quantity, value), source=source, wording=reading,
+            kind="identity", holds_for="all", assumes=shape,
             rests_on="the derivative and the projection algebra are symbolic; prose: y is orthogonal to the ones, and what a trace counts",
             measured=lambda c, s, spectral=spectral: measured_by.jacobian_size(c, s, spectral=spectral),  # type: ignore[misc]
             proof=lambda st, spectral=spectral: measured_by.prove_jacobian(st, spectral=spectral),  # type: ignore[misc]
             grid={"quick": tuple(map(_centred, rows)), "theory": tuple(map(_centred, more))},
             note="Lemma 3 states O(sqrt(d)/||x||); its proof has the exact Jacobian, from which this follows.",
-            must_fail=Twin(_centred(rows[0]), "another dimension", statement=Eq(quantity, wrong)))
+            control=Control(_centred(rows[0]), "another dimension", statement=Eq(quantity, wrong)))
 
 
 def _centred(row: list[int]) -> Case:
@@ -198,12 +198,12 @@ def _tail_claim() -> Claim:
     tail, eps, d = symbol("excess_probability"), symbol("relative_excess"), symbol("width")
     return Claim(
         key="signal_propagation/norm_concentration", title="squared norms of Gaussians rarely exceed their mean",
-        words="For a standard Gaussian vector X of width d and 0 < eps <= 8/5, P(||X||^2 > (1 + eps) d) <= exp(-d eps^2/8).",
+        text="For a standard Gaussian vector X of width d and 0 < eps <= 8/5, P(||X||^2 > (1 + eps) d) <= exp(-d eps^2/8).",
         statement=Le(tail, exp(-d * eps**2 / 8)), source=Source("xiong2020", "after the definition of (eps, delta)-boundedness", _XIONG),
-        reading="printed", kind="upper", quantifier="all", measured=measured_by.gaussian_tail, proof=measured_by.prove_tail,
+        wording="printed", kind="upper", holds_for="all", measured=measured_by.gaussian_tail, proof=measured_by.prove_tail,
         rests_on="every inequality on the whole range; prose: Markov's inequality; that the slope has one root rests on SymPy's solver",
         assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
         grid={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
               "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
         note="Needs a bound on eps that the text does not state: from eps = 1.6238 on it is false for large d.",
-        must_fail=Twin(Case(width=64, relative_excess="3"), "eps = 3 is beyond the range"))
+        control=Control(Case(width=64, relative_excess="3"), "eps = 3 is beyond the range"))

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import depth_scaling_measured as measured_by
 from .measured import nine_decimals
 
@@ -137,11 +137,11 @@ def _deepnorm_claims() -> Iterator[Claim]:
             text = f"({n if residual else 4 * n}{'M' if decoder else 'N'})^({'1/4' if residual else '-1/4'})"
             yield Claim(
                 key=f"{_STEM}deepnorm_{stack}{name}", title=f"DeepNorm's {name} = {text} solves two equations",
-                words=f"The printed {name} = {text} of {'the decoder of an encoder-decoder' if decoder else 'an encoder-only or decoder-only stack'} "
+                text=f"The printed {name} = {text} of {'the decoder of an encoder-decoder' if decoder else 'an encoder-only or decoder-only stack'} "
                       f"is the only positive scale with {n}{'M' if decoder else 'N'} 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations "
                       "that are derived here; to nine decimals, rounded down.",
-                statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "figure 2 and section 4.3", _DEEPNET), reading="derived",
-                kind="identity", quantifier="all", rests_on=_SCALE,
+                statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "figure 2 and section 4.3", _DEEPNET), wording="derived",
+                kind="identity", holds_for="all", rests_on=_SCALE,
                 measured=lambda c, s, residual=residual: measured_by.deepnorm_scale(c, s, residual=residual),  # type: ignore[misc]
                 proof=lambda st, residual=residual, count=n * layers: measured_by.prove_scale(  # type: ignore[misc]
                     st, residual=residual, sublayers=count),
@@ -149,7 +149,7 @@ def _deepnorm_claims() -> Iterator[Claim]:
                       "theory": Case.grid(**{layers.name: (8, 27, 48, 500, 1000)}, decoder=decoder)},
                 note="Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the "
                      "second is what the constants satisfy besides. That they were chosen by these two is our reading.",
-                must_fail=Twin(Case(**{layers.name: 6}, decoder=decoder), "a square root",
+                control=Control(Case(**{layers.name: 6}, decoder=decoder), "a square root",
                                statement=Eq(scale, nine_decimals(value**2))))
 
 
@@ -167,11 +167,11 @@ def _encoder_claims() -> Iterator[Claim]:
         exact = "3^(-3/16) (N^4 M)^(1/16)" if residual else "3^(3/16)/sqrt(2) (N^4 M)^(-1/16)"
         yield Claim(
             key=f"{_STEM}deepnorm_encoder_{name}", title=f"DeepNorm's encoder {name}, before rounding",
-            words=f"{name} = {exact} is the only scale of an encoder of N layers before a decoder of M layers with "
+            text=f"{name} = {exact} is the only scale of an encoder of N layers before a decoder of M layers with "
                   "(M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine "
                   "decimals, rounded down.",
             statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "section 4.3, encoder-decoder; Theorem 4.3", _DEEPNET),
-            reading="derived", kind="identity", quantifier="all", rests_on=_SCALE,
+            wording="derived", kind="identity", holds_for="all", rests_on=_SCALE,
             measured=lambda c, s, residual=residual: measured_by.encoder_scale(c, s, residual=residual),  # type: ignore[misc]
             proof=lambda st, residual=residual: measured_by.prove_scale(  # type: ignore[misc]
                 st, residual=residual, sublayers=2 * n, cross=measured_by.cross_term(m)),
@@ -180,7 +180,7 @@ def _encoder_claims() -> Iterator[Claim]:
             note="Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our reading, which gives "
                  "3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = "
                  "1.0122 for all N and M, in place of 1.",
-            must_fail=Twin(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
+            control=Control(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
                            statement=Eq(scale, nine_decimals(Rational(81, 100) * size if residual else Rational(87, 100) / size))))
 
 
@@ -192,12 +192,12 @@ def _transcribed_claim() -> Claim:
     scales, m = symbol("weight_scales"), symbol("decoder_depth")
     return Claim(
         key=_STEM + "deepnorm_transcribed_exponent", title="v_d^2 + w_d^2 = (3M)^(1/2), as transcribed",
-        words="With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).", statement=Eq(scales, sqrt(3 * m)),
-        source=Source("wang2022deepnet", "section 4.3, in a public transcription", _DEEPNET), reading="reported", kind="identity",
-        quantifier="all", measured=measured_by.decoder_weight_scales, known="FAILS", weight="arithmetic",
+        text="With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).", statement=Eq(scales, sqrt(3 * m)),
+        source=Source("wang2022deepnet", "section 4.3, in a public transcription", _DEEPNET), wording="reported", kind="identity",
+        holds_for="all", measured=measured_by.decoder_weight_scales, known="FAILS", weight="arithmetic",
         grid={"quick": Case.grid(decoder_depth=(3, 12, 27))},
         note="It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 + w_d^2)/alpha_d^2 = 1 hold.",
-        must_fail=Twin(Case(decoder_depth=3), "the exponent 1/2"))
+        control=Control(Case(decoder_depth=3), "the exponent 1/2"))
 
 
 def _amplification_claims() -> Iterator[Claim]:
@@ -214,23 +214,23 @@ def _amplification_claims() -> Iterator[Claim]:
     quick, more = Case.grid(sublayers=(1, 2, 12, 96)), Case.grid(sublayers=(400, 1000))
     yield Claim(
         key=_STEM + "amplification_post_ln", title="post-LN branch shares add up in proportion to depth",
-        words=model + "every one of n branches of a post-LN net has share 1/2 of its own sum, so the shares add up to n/2.",
-        statement=Eq(total, n / 2), source=source, reading="derived", kind="identity", quantifier="all",
+        text=model + "every one of n branches of a post-LN net has share 1/2 of its own sum, so the shares add up to n/2.",
+        statement=Eq(total, n / 2), source=source, wording="derived", kind="identity", holds_for="all",
         measured=lambda c, s: measured_by.amplification(c, s, post=True), grid={"quick": quick, "theory": more}, note=note,
-        must_fail=Twin(Case(sublayers=12), "logarithmic, as in pre-LN", statement=Eq(total, log(n + 1))))
+        control=Control(Case(sublayers=12), "logarithmic, as in pre-LN", statement=Eq(total, log(n + 1))))
     bounds: tuple[tuple[Any, ...], ...] = (
         ("lower", -1, Ge(total, log(n + 2) - Rational(3, 5)), Ge(total, n / 2)), ("upper", 1, Le(total, log(n + 1)), Le(total, log(n + 2) / 2)),
     )
     for name, side, statement, wrong in bounds:
         yield Claim(
             key=f"{_STEM}amplification_pre_ln_{name}", title=f"pre-LN branch shares add up logarithmically: {name} bound",
-            words=model + "the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1), add up to at "
+            text=model + "the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1), add up to at "
                   + ("least log(n + 2) - 3/5." if side < 0 else "most log(n + 1)."),
-            statement=statement, source=source, reading="derived", kind=name, quantifier="all",
+            statement=statement, source=source, wording="derived", kind=name, holds_for="all",
             rests_on="induction on n, its step for every real n > 0; prose: what falls with n and tends to 0 is positive",
             measured=lambda c, s: measured_by.amplification(c, s, post=False), grid={"quick": quick, "theory": more}, note=note,
             proof=lambda st, side=side: measured_by.prove_harmonic(st, side),  # type: ignore[misc]
-            must_fail=Twin(Case(sublayers=96), "another growth", statement=wrong))
+            control=Control(Case(sublayers=96), "another growth", statement=wrong))
 
 
 def _admin_claim() -> Claim:
@@ -241,13 +241,13 @@ def _admin_claim() -> Claim:
     share, n = symbol("branch_share"), symbol("sublayers")
     return Claim(
         key=_STEM + "admin_share", title="ADMIN gives post-LN the branch shares of pre-LN",
-        words="In the model of branches that each write variance 1, uncorrelated with the stream: with omega_i^2 the sum of the profiled "
+        text="In the model of branches that each write variance 1, uncorrelated with the stream: with omega_i^2 the sum of the profiled "
               "variances before i, the embedding included, branch n of a post-LN net has share 1/(n + 1) of its sum, as in pre-LN.",
         statement=Eq(share, 1 / (n + 1)), source=Source("liu2020admin", "section 4.3, adaptive model initialization", "arXiv:2004.08249"),
-        reading="reported", kind="identity", quantifier="all", measured=measured_by.admin_share,
+        wording="reported", kind="identity", holds_for="all", measured=measured_by.admin_share,
         grid={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
         note="Reported is the rule for omega; that it reproduces pre-LN's shares is what it is for.",
-        must_fail=Twin(Case(sublayers=2), "omega = 1", statement=Eq(share, Rational(1, 2))))
+        control=Control(Case(sublayers=2), "omega = 1", statement=Eq(share, Rational(1, 2))))
 
 
 def _exponent_claims() -> Iterator[Claim]:
@@ -277,15 +277,15 @@ def _exponent_claims() -> Iterator[Claim]:
     )
     for name, what, quantity, value, wrong, law, reading, title, words, says in rows:
         yield Claim(
-            key=_STEM + name, title=title, words=words, statement=Eq(symbol(quantity), value),
-            source=Source("dey2025", "section 3, parameterizations with alpha in [1/2, 1]", _COMPLETEP), reading=reading, kind="rate",
-            quantifier="all", measured=lambda c, s, what=what: measured_by.depth_exponent(c, s, what=what),  # type: ignore[misc]
+            key=_STEM + name, title=title, text=words, statement=Eq(symbol(quantity), value),
+            source=Source("dey2025", "section 3, parameterizations with alpha in [1/2, 1]", _COMPLETEP), wording=reading, kind="rate",
+            holds_for="all", measured=lambda c, s, what=what: measured_by.depth_exponent(c, s, what=what),  # type: ignore[misc]
             proof=lambda st, law=law, says=says: measured_by.prove_exponent(st, law, says),  # type: ignore[misc]
             evidence="checks", rests_on=_POWERS, grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
             note="A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that nets train alike at every "
                  "depth. At alpha = 1/2 these are depth-muP's exponents: branches and Adam rate L^(-1/2), SGD rate 1, as recalled from "
                  "yang2023tp6 and bordelon2023.",
-            must_fail=Twin(Case(depth_power="1/4"), "another exponent, below alpha = 1/2", statement=Eq(symbol(quantity), wrong)))
+            control=Control(Case(depth_power="1/4"), "another exponent, below alpha = 1/2", statement=Eq(symbol(quantity), wrong)))
 
 
 def _second_order_claim() -> Claim:
@@ -296,14 +296,14 @@ def _second_order_claim() -> Claim:
     a, exponent = symbol("depth_power"), symbol("second_order_exponent")
     return Claim(
         key=_STEM + "lazy_second_order", title="branches over L^alpha: power of L in the second-order response",
-        words="In the scalar branch L^(-alpha) u w h at u = w = 1, the second-order over the linear response to a step of L^(alpha-1) in "
+        text="In the scalar branch L^(-alpha) u w h at u = w = 1, the second-order over the linear response to a step of L^(alpha-1) in "
               "both weights goes as L^(alpha-1): it is flat at alpha = 1 only, and L^(-1/2) at alpha = 1/2.",
-        statement=Eq(exponent, a - 1), source=Source("dey2025", "equation 6 and figure 6", _COMPLETEP), reading="derived", kind="rate",
-        quantifier="all", measured=measured_by.second_order, grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
+        statement=Eq(exponent, a - 1), source=Source("dey2025", "equation 6 and figure 6", _COMPLETEP), wording="derived", kind="rate",
+        holds_for="all", measured=measured_by.second_order, grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
         evidence="checks", rests_on=_POWERS, note="A scalar model of one block; the power is reported for nets.",
         proof=lambda st: measured_by.prove_exponent(st, lambda L: L**-a * L ** (2 * a - 2) / (L**-a * L ** (a - 1)),
                                                     "a branch of two weights is quadratic in the step L^(alpha-1)"),
-        must_fail=Twin(Case(depth_power="1/2"), "flat", statement=Eq(exponent, 0)))
+        control=Control(Case(depth_power="1/2"), "flat", statement=Eq(exponent, 0)))
 
 
 def _width_claim() -> Claim:
@@ -315,11 +315,11 @@ def _width_claim() -> Claim:
     cases = [Case(matrix=m, optimiser=o) for m in ("input", "hidden", "output") for o in ("adam", "sgd")]
     return Claim(
         key=_STEM + "mup_learning_rates", title="muP's learning rates move one exact net equally at every width",
-        words="In the net x -> u -> W -> v with |u_i| = 1, W a Hadamard matrix over sqrt(n) and v = u/n, the sizes of muP's initial weights, "
+        text="In the net x -> u -> W -> v with |u_i| = 1, W a Hadamard matrix over sqrt(n) and v = u/n, the sizes of muP's initial weights, "
               "one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, 1, 1/n for u, W, v) changes the next activation by an amount that does not "
               "depend on the width n.",
-        statement=Eq(exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), reading="derived", kind="rate",
-        quantifier="all", measured=measured_by.width_exponent, grid={"quick": tuple(cases)},
+        statement=Eq(exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), wording="derived", kind="rate",
+        holds_for="all", measured=measured_by.width_exponent, grid={"quick": tuple(cases)},
         note="Reported are the rates. Measured from n = 16 to 256 on one input; the Hadamard matrix and a bent sign vector spread signals evenly, "
              "as random weights do on average. For random or trained nets nothing is shown.",
-        must_fail=Twin(Case(matrix="hidden", optimiser="adam", rates="standard"), "one rate for all widths: exponent 1"))
+        control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"), "one rate for all widths: exponent 1"))

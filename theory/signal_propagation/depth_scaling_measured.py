@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import isqrt
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Case, Exact, Step
+from ..values import Case, Exact, Step
 from .measured import UNITS
 
 if TYPE_CHECKING:
@@ -239,7 +239,7 @@ def prove_harmonic(statement: Relational, side: int) -> Iterator[Step]:
     """Induction on n: the bound grows by more (or less) than the next share 1/(n + 2), on the whole of n >= 0."""
     from sympy import Symbol, expand_log, limit, oo, simplify
 
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
     from ..glossary import symbol
 
     n, x = symbol("sublayers"), Symbol("x", positive=True)

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from ..claim import Ball, Case, Claim, Source, Twin
-from ..measurement import Measured
+from ..claim import Ball, Case, Claim, Control, Source
+from ..values import Measured
 from . import gradients_measured as measured_by
 from .measured import fraction
 
@@ -53,29 +53,29 @@ def _slope_claims() -> Iterator[Claim]:
     more = (Case(**long, loss="softmax"), Case(**(long | {"start": "equal", "replicas": 1024}), loss="linear"))
     yield Claim(
         key=_STEM + "pre_ln_gradient_slope", title="pre-LN gradients of the last layer fall about as L^(-1/2)",
-        words="In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log scales "
+        text="In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log scales "
               "with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies between -1/2 "
               "and the slope of a stream that grows by 1/2 per layer, for others within the slopes that Lemma 2's "
               "bracket [1 + l/2, 1 + 3 l/2] allows on the same depths.",
-        statement=Eq(slope, -Rational(1, 2)), source=_WHERE, reading="derived", kind="rate", quantifier="typical",
+        statement=Eq(slope, -Rational(1, 2)), source=_WHERE, wording="derived", kind="rate", holds_for="typical",
         measured=_net(pre=True, slope=True), predicted=_pre_ln_range,
         note=_SETTING + "The bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention "
              "aligns on the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves "
              "the size and hardly the slope: pre_ln_gradient_lower is what fails for it. " + _NOT_SHOWN,
         grid={"quick": quick, "theory": more},
-        must_fail=Twin(quick[1], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=True)))
+        control=Control(quick[1], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=True)))
     yield Claim(
         key=_STEM + "post_ln_gradient_slope", title="post-LN gradients of the last layer do not fall with depth",
-        words="In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against depth on "
+        text="In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against depth on "
               "log scales, up to the least slope that Lemma 2's bracket allows a pre-LN net on the same depths.",
-        statement=Eq(slope, 0), source=_WHERE, reading="derived", kind="rate", quantifier="typical",
+        statement=Eq(slope, 0), source=_WHERE, wording="derived", kind="rate", holds_for="typical",
         measured=_net(pre=False, slope=True), predicted=_post_ln_range,
         note=_SETTING + "The last branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights "
              "do not see its direction, so the gradient has one law at every depth and with every attention branch, "
              "and its mean slope is 0. The tolerance, 0.24 on depths 4 to 64, is what sampling must resolve to tell "
              "this from pre-LN. " + _NOT_SHOWN,
         grid={"quick": (quick[1], Case(**(long | {"start": "equal"}), loss="linear")), "theory": more[:1]},
-        must_fail=Twin(quick[1], "the other order: LayerNorm before the branches", measured=_net(pre=True, slope=True)))
+        control=Control(quick[1], "the other order: LayerNorm before the branches", measured=_net(pre=True, slope=True)))
 
 
 def _size_claims() -> Iterator[Claim]:
@@ -93,21 +93,21 @@ def _size_claims() -> Iterator[Claim]:
                        "variance that attention writes, since log ||x|| is subharmonic from two dimensions on. ")
     yield Claim(
         key=_STEM + "pre_ln_gradient_upper", title="pre-LN gradients of the last layer: upper bound",
-        words="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d) - "
+        text="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d) - "
               "log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite width, "
               "read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.",
-        statement=Le(size, -log(1 + depth * half)), source=_WHERE, reading="derived", kind="upper", quantifier="typical",
+        statement=Le(size, -log(1 + depth * half)), source=_WHERE, wording="derived", kind="upper", holds_for="typical",
         measured=_net(pre=True, slope=False), predicted=_finite_width, note=note + "It does not fix the constant: with twice the "
         "slope the samples are undecided. " + _NOT_SHOWN, grid={"quick": quick, "theory": more},
-        must_fail=Twin(quick[0], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=False)))
+        control=Control(quick[0], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=False)))
     yield Claim(
         key=_STEM + "pre_ln_gradient_lower", title="pre-LN gradients of the last layer: lower bound",
-        words="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d) - "
+        text="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d) - "
               "log(1 + 3L/2), c(d) its value where the sum before the last LayerNorm has variance 1.",
-        statement=Ge(size, -log(1 + 3 * depth * half)), source=_WHERE, reading="derived", kind="lower", quantifier="typical",
+        statement=Ge(size, -log(1 + 3 * depth * half)), source=_WHERE, wording="derived", kind="lower", holds_for="typical",
         measured=_net(pre=True, slope=False), grid={"quick": quick, "theory": more},
         note=note + "Equal tokens attain it up to O(1/(d L)), too close to be decided by samples. " + _NOT_SHOWN,
-        must_fail=Twin(quick[0], "an attention branch 7 times as large", measured=_net(pre=True, attention=7.0, slope=False)))
+        control=Control(quick[0], "an attention branch 7 times as large", measured=_net(pre=True, attention=7.0, slope=False)))
 
 
 # --- predictions: exact at every width --------------------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ def _stream_slope(case: Case, rising: bool | None) -> Ball:
     lower end for shallow nets (rising), the other way round, or at its lower end everywhere (None)."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     depths = measured_by.doublings(case)
     with flint.ctx.workprec(96):
@@ -160,7 +160,7 @@ def _finite_width(statement: Relational, case: Case) -> Ball:
     import flint
 
     from ..claim import at
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
 
     with flint.ctx.workprec(96):
         infinite = (1 + flint.arb(case.depth) / 2).log()

@@ -4,7 +4,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Case, Outside, Sample
+from ..values import Case, Outside, Sample
 
 if TYPE_CHECKING:
     from flint import arb

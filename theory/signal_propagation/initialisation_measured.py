@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Case, Exact, Step
+from ..values import Case, Exact, Step
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational

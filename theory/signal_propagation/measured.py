@@ -12,7 +12,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 
 if TYPE_CHECKING:
     from flint import arb
@@ -203,7 +203,7 @@ def gaussian_tail(case: Case, seed: int) -> Ball:
     """P(chi^2_d > (1 + eps) d) = Gamma(d/2, (1 + eps) d/2) / Gamma(d/2) in balls."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(256):
         return Ball.of(from_fraction((1 + case.rational("relative_excess")) * case.width / 2).gamma_upper(flint.arb(case.width) / 2, 1))
@@ -288,7 +288,7 @@ def prove_tail(statement: Relational) -> Iterator[Step]:
     """Chernoff at t = eps / (2 (1 + eps)), then one inequality on the whole of 0 < eps <= 8/5."""
     from sympy import Rational, Symbol, exp, expand_log, integrate, log, oo, pi, simplify, solve, sqrt
 
-    from ..enclosure import enclose
+    from ..exact.enclosure import enclose
     from ..glossary import symbol
 
     eps, d = symbol("relative_excess"), symbol("width")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..claim import Case, Claim, Source, Twin
+from ..claim import Case, Claim, Control, Source
 from . import token_correlation_measured as measured_by
 from .measured import nine_decimals
 
@@ -140,14 +140,14 @@ def _moment_claims() -> Iterator[Claim]:
     ):
         yield Claim(
             key=_STEM + name, title=f"uniform attention: growth of the {'common part' if is_common else 'total norm'}",
-            words="In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2, weights of variance 1/d, "
+            text="In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2, weights of variance 1/d, "
                   + words,
-            statement=Eq(quantity, value), source=source, reading="derived", kind="identity", quantifier="all", measured=measured, note=_SIGNS,
+            statement=Eq(quantity, value), source=source, wording="derived", kind="identity", holds_for="all", measured=measured, note=_SIGNS,
             assumes=_OF_TOKENS,
             rests_on="induction over layers for the pair (C, N); prose: what one layer adds, from weights of mean zero and variance 1/d",
             proof=lambda st, is_common=is_common: measured_by.prove_moments(st, common=is_common),  # type: ignore[misc]
             grid={"quick": quick, "theory": more},
-            must_fail=Twin(_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth", statement=Eq(quantity, wrong)))
+            control=Control(_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth", statement=Eq(quantity, wrong)))
 
 
 def _correlation_claim() -> Claim:
@@ -160,10 +160,10 @@ def _correlation_claim() -> Claim:
     pair, triple = ((1, 0), (0, 1)), ((1, 0, 0), (0, 1, 0), (0, 0, 1))
     return Claim(
         key=_STEM + "uniform_correlation", title="orthogonal tokens correlate under uniform attention",
-        words="From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + "
+        text="From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 + a^2)^l - 1)/(n - 1 + (1 + "
               "a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.",
-        statement=Eq(rho, (power - 1) / (n - 1 + power)), source=Source("noci2022", "section 3; derived here", _NOCI), reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.correlation, proof=measured_by.prove_correlation,
+        statement=Eq(rho, (power - 1) / (n - 1 + power)), source=Source("noci2022", "section 3; derived here", _NOCI), wording="derived",
+        kind="identity", holds_for="all", measured=measured_by.correlation, proof=measured_by.prove_correlation,
         assumes=_OF_TOKENS | {"tokens are orthogonal and of one norm": measured_by.orthogonal},
         rests_on="the pair (C, N) by induction, then algebra and a limit; prose: what one layer adds to the pair",
         grid={"quick": (*(_case(pair, attention_square=s, mlp_square="0", layer=k) for s in ("2", "1/2", "1/8") for k in (0, 1, 2, 3)),
@@ -171,7 +171,7 @@ def _correlation_claim() -> Claim:
                         _case(((3, 0, 0), (0, -3, 0)), attention_square="3/4", mlp_square="0", layer=1)),
               "theory": (_case(triple, attention_square="3/4", mlp_square="0", layer=1),)},
         note=_SIGNS + " The ratio of the two expectations, not the expectation of the ratio.",
-        must_fail=Twin(_case(pair, attention_square="2", mlp_square="0", layer=2), "without the tokens' own norm",
+        control=Control(_case(pair, attention_square="2", mlp_square="0", layer=2), "without the tokens' own norm",
                        statement=Eq(rho, (power - 1) / power)))
 
 
@@ -183,15 +183,15 @@ def _limit_claim() -> Claim:
     t2, n, rho = symbol("scaled_square"), symbol("tokens"), symbol("limit_correlation")
     return Claim(
         key=_STEM + "scaled_correlation_limit", title="residual scaling by 1/sqrt(L) stops the correlation below 1",
-        words="With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n - 1 + e^(t^2)); for t = 1 "
+        text="With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n - 1 + e^(t^2)); for t = 1 "
               "that is (e - 1)/(n + e - 1). To nine decimals, rounded down.",
         statement=Eq(rho, nine_decimals((exp(t2) - 1) / (n - 1 + exp(t2)))), source=Source("noci2022", "section 3; derived here", _NOCI),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.limit_correlation, proof=measured_by.prove_limit,
+        wording="derived", kind="identity", holds_for="all", measured=measured_by.limit_correlation, proof=measured_by.prove_limit,
         rests_on="one limit for symbolic t^2, put into uniform_correlation; prose: the correlation is continuous in that power",
         grid={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
               "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
         note="Measured at L = 2^100, whose correlation differs from the limit by less than 10^-25.",
-        must_fail=Twin(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1", statement=Eq(rho, 1)))
+        control=Control(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1", statement=Eq(rho, 1)))
 
 
 def _kernel_claims() -> Iterator[Claim]:
@@ -205,25 +205,25 @@ def _kernel_claims() -> Iterator[Claim]:
     digits = symbol("relu_kernel_digits")
     yield Claim(
         key=_STEM + "relu_kernel", title="the ReLU kernel in closed form",
-        words="For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos c))/pi; to nine decimals, "
+        text="For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos c))/pi; to nine decimals, "
               "rounded down.",
-        statement=Eq(digits, nine_decimals((sqrt(1 - c**2) + c * (pi - acos(c))) / pi)), source=source, reading="printed", kind="identity",
-        quantifier="all", measured=measured_by.kernel_digits, proof=measured_by.prove_kernel, assumes=inside,
+        statement=Eq(digits, nine_decimals((sqrt(1 - c**2) + c * (pi - acos(c))) / pi)), source=source, wording="printed", kind="identity",
+        holds_for="all", measured=measured_by.kernel_digits, proof=measured_by.prove_kernel, assumes=inside,
         rests_on="both integrals are symbolic; prose: a Gaussian pair in polar coordinates, and where both coordinates are positive",
         grid={"quick": Case.grid(cosine=points), "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
-        must_fail=Twin(Case(cosine="1/2"), "the cosine itself", statement=Eq(digits, c)))
+        control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(digits, c)))
     value = symbol("relu_kernel")
     yield Claim(
         key=_STEM + "relu_kernel_above", title="a wide ReLU layer brings every two tokens closer",
-        words="k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer raises the cosine of any two vectors "
+        text="k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer raises the cosine of any two vectors "
               "of different directions.",
-        statement=Gt(value, c), source=Source("noci2022", "correlation under a ReLU branch; derived here", _NOCI), reading="derived",
-        kind="lower", quantifier="all", measured=measured_by.kernel_value, proof=measured_by.prove_kernel_above,
+        statement=Gt(value, c), source=Source("noci2022", "correlation under a ReLU branch; derived here", _NOCI), wording="derived",
+        kind="lower", holds_for="all", measured=measured_by.kernel_value, proof=measured_by.prove_kernel_above,
         rests_on="the derivative is symbolic on the whole interval; prose: what falls strictly to 0 is positive before",
         assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
         grid={"quick": Case.grid(cosine=points), "theory": Case.grid(cosine=("-1", "999999/1000000"))},
         note="Near c = 1 the gap closes as (1 - c)^(3/2), so samples alone could not decide the end of the interval; the proof does.",
-        must_fail=Twin(Case(cosine="1/2"), "above 2c", statement=Gt(value, 2 * c)))
+        control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(value, 2 * c)))
 
 
 def _relu_branch_claim() -> Claim:
@@ -234,13 +234,13 @@ def _relu_branch_claim() -> Claim:
     growth, m = symbol("common_growth"), symbol("mlp_square")
     return Claim(
         key=_STEM + "relu_branch_common", title="a ReLU branch raises the common part by more than the total",
-        words="A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2, its factor on E ||X||^2, "
+        text="A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2, its factor on E ||X||^2, "
               "unless all tokens point the same way.",
-        statement=Gt(growth, 1 + m), source=Source("noci2022", "correlation under a ReLU branch; derived here", _NOCI), reading="derived",
-        kind="lower", quantifier="all", measured=measured_by.relu_branch_growth,
+        statement=Gt(growth, 1 + m), source=Source("noci2022", "correlation under a ReLU branch; derived here", _NOCI), wording="derived",
+        kind="lower", holds_for="all", measured=measured_by.relu_branch_growth,
         assumes=_OF_TOKENS | {"two tokens differ in direction": measured_by.directions_differ},
         grid={"quick": tuple(_case(t, mlp_square=s) for t in (_TWO, _THREE, ((1, 0), (0, 1)), ((50, 50), (50, 51))) for s in ("1", "1/24"))},
-        must_fail=Twin(_case(_TWO, mlp_square="1"), "as much as twice the branch", statement=Gt(growth, 1 + 2 * m)),
+        control=Control(_case(_TWO, mlp_square="1"), "as much as twice the branch", statement=Gt(growth, 1 + 2 * m)),
         note="Exact at any width: the mean over Gaussian weights is a sum of values of the ReLU kernel.")
 
 
@@ -255,20 +255,20 @@ def _gradient_claims() -> Iterator[Claim]:
     quick = tuple(map(_case, (_TWO, _THREE, _LINE, same)))
     yield Claim(
         key=_STEM + "query_gradient", title="query gradients vanish as tokens align",
-        words="At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2 ||X_c^T X_c||^2/(n^2 d), "
+        text="At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2 ||X_c^T X_c||^2/(n^2 d), "
               "X_c the centred tokens: it is zero when all tokens are equal.",
         statement=Eq(query, N * gram / (n**2 * d)), source=Source("noci2022", "vanishing query and key gradients; derived here", _NOCI),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.query_gradient, note=_SIGNS, assumes=_OF_TOKENS,
+        wording="derived", kind="identity", holds_for="all", measured=measured_by.query_gradient, note=_SIGNS, assumes=_OF_TOKENS,
         grid={"quick": quick, "theory": (_case(((2, 1), (0, 3), (1, 1), (-2, 5))), _case(((3,), (1,), (4,), (1,), (5,))))},
-        must_fail=Twin(_case(_TWO), "not centred: ||X^T X||", statement=Eq(query, N * N**2 / (n**2 * d))))
+        control=Control(_case(_TWO), "not centred: ||X^T X||", statement=Eq(query, N * N**2 / (n**2 * d))))
     yield Claim(
         key=_STEM + "value_gradient", title="value gradients do not vanish",
-        words="With uniform attention ||dS/dW_V||^2 = d^2 sigma_x^2 (1 + rho (n - 1)), which grows with the correlation rho of the tokens.",
+        text="With uniform attention ||dS/dW_V||^2 = d^2 sigma_x^2 (1 + rho (n - 1)), which grows with the correlation rho of the tokens.",
         statement=Eq(value, d**2 * v * (1 + rho * (n - 1))), source=Source("noci2022", "value gradient; derived here", _NOCI),
-        reading="derived", kind="identity", quantifier="all", measured=measured_by.value_gradient, assumes=_OF_TOKENS,
+        wording="derived", kind="identity", holds_for="all", measured=measured_by.value_gradient, assumes=_OF_TOKENS,
         grid={"quick": tuple(_spread(t) for t in (_TWO, _THREE, _LINE, same, wide)),
               "theory": (_spread(((2, 1, 0, 1), (0, 3, 1, 1), (1, 1, -1, -4))),)},
-        must_fail=Twin(_spread(_TWO), "without the other tokens", statement=Eq(value, d**2 * v)))
+        control=Control(_spread(_TWO), "without the other tokens", statement=Eq(value, d**2 * v)))
 
 
 def _first_layer_claim() -> Claim:
@@ -283,14 +283,14 @@ def _first_layer_claim() -> Claim:
 
     return Claim(
         key=_STEM + "reference_first_layer", title="correlation after one layer of the reference run",
-        words="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first "
+        text="From q = 1, p = 0.2 with beta = 0.1, alpha = 1, sigma_v^2 = 1, sigma_w^2 = 0.2, sigma_b = 0.02 the correlation after the first "
               "layer, by the paper's maps of (q, p), is 0.3369 (post-LN), 0.3363 (pre-LN) and 0.2047 with gain-controlled attention, to four "
               "decimals.",
-        statement=table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), reading="derived", kind="identity",
-        quantifier="all", measured=measured_by.first_correlation, weight="arithmetic",
+        statement=table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), wording="derived", kind="identity",
+        holds_for="all", measured=measured_by.first_correlation, weight="arithmetic",
         grid={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
         note="The maps are printed, the four values are ours. beta = 0.1 lies below beta_c = 1.58, so attention is uniform.",
-        must_fail=Twin(Case(pre_norm=False, gain_controlled=False), "a third", statement=table("0.3333")))
+        control=Control(Case(pre_norm=False, gain_controlled=False), "a third", statement=table("0.3333")))
 
 
 def _participation_claim() -> Claim:
@@ -301,17 +301,17 @@ def _participation_claim() -> Claim:
     y, p, beta = symbol("participation"), symbol("overlap"), symbol("sharpness")
     return Claim(
         key=_STEM + "condensed_attention", title="Poisson-Dirichlet attention condenses beyond beta_c",
-        words="If the attention weights of many LayerNormed tokens (q = 1) have the Poisson-Dirichlet law of parameter beta_c/beta, with "
+        text="If the attention weights of many LayerNormed tokens (q = 1) have the Poisson-Dirichlet law of parameter beta_c/beta, with "
               "beta_c = sqrt(2/(1 - p)), then for beta > beta_c their mean sum of squares is 1 - beta_c/beta; at p = 0, beta = 2 that is "
               "1 - sqrt(2)/2 = 0.293. To nine decimals, rounded down; up to beta_c it is 0.",
         statement=Eq(y, nine_decimals(Max(Integer(0), 1 - sqrt(2 / (1 - p)) / beta))), source=Source("giorlandino2026", "beta_c and Y", _GG),
-        reading="printed", kind="identity", quantifier="all", measured=measured_by.participation,
+        wording="printed", kind="identity", holds_for="all", measured=measured_by.participation,
         assumes={"p < 1": lambda c: c.rational("overlap") < 1},
         grid={"quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
               "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100"))},
         note="Exponentials of many independent Gaussians have these weights in the limit; neither that limit theorem nor its use for the scores "
              "of attention is checked, and up to beta_c the 0 is taken as given. Finite numbers of tokens approach the limit slowly.",
-        must_fail=Twin(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
+        control=Control(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
                        statement=Eq(y, nine_decimals(Max(Integer(0), 1 - 1 / sqrt(1 - p) / beta)))))
 
 
@@ -325,12 +325,12 @@ def _contraction_claims() -> Iterator[Claim]:
     note = "The paper's exact formulas are not available to us; q = 1, infinite width."
     yield Claim(
         key=_STEM + "attention_exponent", title="uniform attention contracts nearly equal tokens by 1 - a^2",
-        words="At infinite width the block sqrt(1 - a^2) x + a Attn(LN x) with uniform attention multiplies 1 - p/q by 1 - a^2 when p is close "
+        text="At infinite width the block sqrt(1 - a^2) x + a Attn(LN x) with uniform attention multiplies 1 - p/q by 1 - a^2 when p is close "
               "to q: lambda = ln(1 - a^2).",
-        statement=Eq(factor, 1 - a), source=Source("cowsik2024", "angle exponent; derived here", _COWSIK), reading="derived",
-        kind="identity", quantifier="all", measured=measured_by.attention_contraction, note=note,
+        statement=Eq(factor, 1 - a), source=Source("cowsik2024", "angle exponent; derived here", _COWSIK), wording="derived",
+        kind="identity", holds_for="all", measured=measured_by.attention_contraction, note=note,
         grid={"quick": Case.grid(attention_square=("1/10", "1/2", "9/10"), tokens=(2, 64))},
-        must_fail=Twin(Case(attention_square="1/2", tokens=2), "the amplitude sqrt(1 - a^2)", statement=Eq(factor, sqrt(1 - a))))
+        control=Control(Case(attention_square="1/2", tokens=2), "the amplitude sqrt(1 - a^2)", statement=Eq(factor, sqrt(1 - a))))
     value = (1 - m + m * s2 * D) / (1 - m + m * M)
 
     def case(activation: str, square: str, weight: str, moment: str, slope: str) -> Case:
@@ -341,11 +341,11 @@ def _contraction_claims() -> Iterator[Claim]:
         ("x^2", "1/10", "1/2", "3/4", "2"), ("x^3", "1/3", "1", "15", "27"), ("x^3", "1/3", "2", "120", "108"), ("x^4", "1/5", "1", "105", "240")))
     yield Claim(
         key=_STEM + "mlp_exponent", title="an MLP's exponent near equal tokens",
-        words="At infinite width the block sqrt(1 - a^2) x + a MLP(LN x) with first-layer weights of standard deviation s/sqrt(d) multiplies "
+        text="At infinite width the block sqrt(1 - a^2) x + a MLP(LN x) with first-layer weights of standard deviation s/sqrt(d) multiplies "
               "1 - p/q by (1 - a^2 + a^2 s^2 E phi'(sz)^2)/(1 - a^2 + a^2 E phi(sz)^2) when p is close to q; for ReLU that is 1.",
-        statement=Eq(factor, value), source=Source("cowsik2024", "angle exponent; derived here", _COWSIK), reading="derived", kind="identity",
-        quantifier="all", measured=measured_by.mlp_contraction, proof=measured_by.prove_mlp_contraction, grid={"quick": cases},
+        statement=Eq(factor, value), source=Source("cowsik2024", "angle exponent; derived here", _COWSIK), wording="derived", kind="identity",
+        holds_for="all", measured=measured_by.mlp_contraction, proof=measured_by.prove_mlp_contraction, grid={"quick": cases},
         assumes={"the moments are those of the activation": measured_by.moments_of_activation},
         rests_on="one Hermite term and the ratio are symbolic; prose: Hermite polynomials are orthogonal, and the series may be differentiated",
         note=note + " For every phi with a Hermite series. A ReLU MLP is marginal at every weight scale: its exponent is 0.",
-        must_fail=Twin(cases[3], "without the skip", statement=Eq(factor, s2 * D / M)))
+        control=Control(cases[3], "without the skip", statement=Eq(factor, s2 * D / M)))

@@ -7,7 +7,7 @@ from itertools import product
 from math import comb, isqrt, prod
 from typing import TYPE_CHECKING, Any
 
-from ..measurement import Ball, Case, Exact, Step
+from ..values import Ball, Case, Exact, Step
 from .measured import UNITS, relu_kernel_ball, rounded_down
 
 if TYPE_CHECKING:
@@ -110,7 +110,7 @@ def limit_correlation(case: Case, seed: int) -> Exact:
     """The correlation of orthogonal tokens after L = 2^100 layers with a^2 = t^2/L: the two-by-two map of (C, N) squared 100 times."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(512):
         n = case.tokens
@@ -136,7 +136,7 @@ def kernel_value(case: Case, seed: int) -> Ball:
     """k(c) by the integral, as a ball."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(128):
         return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
@@ -146,7 +146,7 @@ def kernel_digits(case: Case, seed: int) -> Exact:
     """k(c) by the integral, to nine decimals."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(128):
         return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
@@ -156,7 +156,7 @@ def relu_branch_growth(case: Case, seed: int) -> Ball:
     """E C'/C of X + a_2 ReLU(X W_1) W_2 with He's W_1: C + a_2^2 sum_ij ||x_i|| ||x_j|| k(c_ij), by the integral, over C."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     X = tokens_of(case)
     with flint.ctx.workprec(128):
@@ -215,7 +215,7 @@ def first_correlation(case: Case, seed: int) -> Exact:
     """p/q after the first layer of the reference run (q = 1, p = 1/5, beta = 1/10, alpha = 1, sigma_w^2 = 1/5, sigma_b = 1/50), four decimals."""
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(128):
         q, p = flint.arb(1), from_fraction(Fraction(1, 5))
@@ -239,7 +239,7 @@ def participation(case: Case, seed: int) -> Exact:
     """
     import flint
 
-    from ..enclosure import from_fraction
+    from ..exact.enclosure import from_fraction
 
     with flint.ctx.workprec(128):
         q, p, beta = flint.arb(1), from_fraction(case.rational("overlap")), from_fraction(case.rational("sharpness"))

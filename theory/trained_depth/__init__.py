@@ -13,7 +13,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from ..claim import Ball, Case, Claim, Source, Twin
+from ..claim import Ball, Case, Claim, Control, Source
 from ..connectivity import layers_for_diameter, reach
 from ..hops import layers_for_hops
 from .distances import RADII, distance_claims, rule_claims, wall_claims
@@ -96,7 +96,7 @@ def _hop_claims() -> Iterator[Claim]:
         Ge(accuracy, bar), source=HOPS,
         grid=_hop_cases(lambda k, depth: layers_for_hops(k) <= depth),
         assumes={"ceil(log2 k) + 2 <= L": lambda c: layers_for_hops(c.hops) <= c.depth},
-        must_fail=Twin(Case(**induction, depth=1), "one layer does not do induction"), known="UNDECIDED",
+        control=Control(Case(**induction, depth=1), "one layer does not do induction"), known="UNDECIDED",
         note="Undecided for k = 2 in three layers, which answer 95 %, too near to the bar; in the third recording they stopped short of it, and it "
              "failed. They were trained on k up to 4 together, of which k = 4 is beyond three layers. Training on k <= 2 alone was not tried.")
     yield trained(
@@ -104,7 +104,7 @@ def _hop_claims() -> Iterator[Claim]:
         "gpu) typically do not answer for any k = 1, 2, 4, ... with floor(log2 k) + 2 > L; k = 1 is induction.", Lt(accuracy, bar), source=HOPS,
         grid=_hop_cases(lambda k, depth: layers_at_least(k) > depth),
         assumes={"floor(log2 k) + 2 > L": lambda c: layers_at_least(c.hops) > c.depth},
-        must_fail=Twin(Case(**induction, depth=2), "two layers do induction"))
+        control=Control(Case(**induction, depth=2), "two layers do induction"))
 
 
 def _published_claims() -> Iterator[Claim]:
@@ -116,17 +116,17 @@ def _published_claims() -> Iterator[Claim]:
 
     published = 1 - symbol("published_error")
     shared: dict[str, Any] = {
-        "source": Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, Appendix G"), "reading": "derived",
-        "kind": "empirical fit", "quantifier": "typical", "weight": "measurement", "measured": None, "needs": "empirics", "reads": READS}
+        "source": Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, Appendix G"), "wording": "derived",
+        "kind": "empirical fit", "holds_for": "typical", "weight": "measurement", "measured": None, "needs": "empirics", "reads": READS}
     small: dict[str, Any] = {"symbols": 8, "hops_max": 2}
     # As near to what the small nets err, 0.88, as errors are published, with room for the interval of their answers.
     near, far = (Cell(hops=1, depth=1, error=error) for error in ("0.6120", "0.0100"))
     yield Claim(
         key="trained_depth/published_dropout_on", title="errors with dropout on lie within what 100 sequences leave open",
-        words="The errors of nets trained again on hop_k as published (4 heads, width 128, L = 2..6), with dropout 0.1 left on, typically lie "
+        text="The errors of nets trained again on hop_k as published (4 heads, width 128, L = 2..6), with dropout 0.1 left on, typically lie "
               "within what 100 sequences leave open around the published errors for k = 1, 2, 4, 8, 16.",
         statement=Eq(symbol("accuracy"), published), predicted=predicted, grid={"gpu": tuple(cell.case(dropout=True) for cell in cells())},
-        must_fail=Twin(near.case(dropout=True, **small), "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"),
+        control=Control(near.case(dropout=True, **small), "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"),
         note="The errors were published with dropout left on (hops/experiment_dropout). A published error is the mean over 100 sequences for each k: "
              "stated is the interval of what can lie behind it, whatever the spread between sequences, by Hoeffding's inequality at a false-alarm "
              "budget of 1e-3 divided by 25 cells, with the rounding to four places. So the claim is about the published number's own noise: seeds, "
@@ -137,10 +137,10 @@ def _published_claims() -> Iterator[Claim]:
              "The negative control is small: nets of the published size take too long. " + SCHEDULE, **shared)
     yield Claim(
         key="trained_depth/published_dropout_off", title="with dropout off, trained nets answer at least as often as published",
-        words="Nets trained again on hop_k as published (4 heads, width 128, L = 2..6) typically answer, with dropout off, at least as often as "
+        text="Nets trained again on hop_k as published (4 heads, width 128, L = 2..6) typically answer, with dropout off, at least as often as "
               "the published errors say for k = 1, 2, 4, 8, 16.", statement=Ge(symbol("accuracy"), published),
         grid={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
-        must_fail=Twin(far.case(dropout=False, **small), "nets of one layer, hardly trained, do not answer like two trained ones"),
+        control=Control(far.case(dropout=False, **small), "nets of one layer, hardly trained, do not answer like two trained ones"),
         note="Expected since the public weights of L = 2..5 err less with dropout off than on, at k = 1 and 8 (hops/experiment_dropout). The "
              "published number is taken as printed, without its noise. A k is that of one example in 17: where the published error is so small "
              "that its examples cannot tell it from none, the verdict stays UNDECIDED. " + SCHEDULE, **shared)
@@ -202,7 +202,7 @@ def _depth_claims() -> Iterator[Claim]:
              "induction.",
              Ge(least, floor(log2) + 2), Ge(least, floor(log2) + 3), best, HOPS, fewer_hops, f"{count} {few} {beyond}", False)):
         yield trained(key, title, words, statement, source=source, grid=grid, assumes=tried, note=note, known="FAILS" if fails else "",
-                     must_fail=Twin(case, "another number of layers", other))
+                     control=Control(case, "another number of layers", other))
 
 
 def _is_tried(case: Case) -> bool:
@@ -228,14 +228,14 @@ def _convergence_claims() -> Iterator[Claim]:
         "Where 3^L >= D, at least half of our five (three) seeds' trainings of nets of L layers succeed within their budget.",
         statement, source=GRAPHS,
         grid=graphs, assumes={"3^L >= D": _is_deep}, note="Fails for three layers of softmax on 24 vertices and four linearised ones on 12.",
-        must_fail=Twin(Case(task="connectivity", net="linearised", vertices=12, diameter=3, depth=1, shuffled=True), "labels of other graphs"),
+        control=Control(Case(task="connectivity", net="linearised", vertices=12, diameter=3, depth=1, shuffled=True), "labels of other graphs"),
         **shared)
     yield trained(
         "hops_converged", "half of our seeds succeed on hops where depth allows",
         "Where ceil(log2 k) + 2 <= L for every k, at least half of our five (three) seeds' trainings of nets of L layers on hop_k succeed within "
         "their budget.",
         statement, source=HOPS, grid={"full": hops}, assumes={"ceil(log2 k) + 2 <= L": _is_deep}, note="Fails for four layers and k up to 4.",
-        must_fail=Twin(Case(task="induction", symbols=24, alphabet=8, hops_max=1, depth=2, shuffled=True), "labels of other sequences"), **shared)
+        control=Control(Case(task="induction", symbols=24, alphabet=8, hops_max=1, depth=2, shuffled=True), "labels of other sequences"), **shared)
 
 
 def _is_deep(case: Case) -> bool:
@@ -262,11 +262,11 @@ def _slope_claims() -> Iterator[Claim]:
         Eq(slope, 1), source=GRAPHS, grid={"full": graphs}, predicted=_slope_predicted, known="FAILS",
         note="Fails from D = 3 to 11, since on 12 vertices two layers are enough for both nets, and so from 11 to 23, where they take at least one "
              f"more for log_3(23/11) = 0.67. A line through all three sizes, which weighs D = 11 with 0.1, has the slope 1.05. {note}",
-        must_fail=Twin(graphs[0], "two layers for each factor of three", steep))
+        control=Control(graphs[0], "two layers for each factor of three", steep))
     yield trained(
         "hops_slope", "trained depth grows by a layer when hops double, k <= 4", "For k = 2 and 4 the least depth at which trained nets do "
         "hop_k is typically one more than that for k / 2 hops: its slope against log2 k is 1.", Eq(slope, 1), source=HOPS,
-        grid={"full": hops}, predicted=_slope_predicted, must_fail=Twin(hops[1], "two layers for each factor of two", steep), known="UNDECIDED",
+        grid={"full": hops}, predicted=_slope_predicted, control=Control(hops[1], "two layers for each factor of two", steep), known="UNDECIDED",
         note="Undecided: least depths are 2, 3 or 4, and 4 for k = 1, 2, 4, since three layers trained on k up to 4 come too near to the "
              "bar at k = 2. "
              "In the third recording they were 2, 4, 4, by which it failed. The mean of both slopes, that of the least-squares line, is 1 "
@@ -287,24 +287,24 @@ def _shortcut_claims() -> Iterator[Claim]:
     from ..glossary import symbol
 
     statement = Lt(symbol("accuracy"), Rational(95, 100))
-    shared: dict[str, Any] = {"source": Source("depthlaw", "empirics/tasks/shortcuts.py"), "reading": "derived", "kind": "empirical fit",
-                              "quantifier": "typical", "weight": "measurement", "measured": None, "needs": "empirics", "reads": ("clue",),
+    shared: dict[str, Any] = {"source": Source("depthlaw", "empirics/tasks/shortcuts.py"), "wording": "derived", "kind": "empirical fit",
+                              "holds_for": "typical", "weight": "measurement", "measured": None, "needs": "empirics", "reads": ("clue",),
                               "statement": statement}
     hops: dict[str, Any] = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
     note = ("A tree of at most 256 leaves, fitted to 2000 examples and scored on one answer of each of 2000 others. Nets that reach 95 % on a task "
             "where this fails may have learned the clue.")
     yield Claim(
         key="trained_depth/connectivity_shortcuts", title="small trees miss connectivity from degrees, indices, edges, three hops",
-        words="On the random paths that nets are trained on, typically no small decision tree answers 95 % of the pairs from degrees, indices, the "
+        text="On the random paths that nets are trained on, typically no small decision tree answers 95 % of the pairs from degrees, indices, the "
               "number of edges, or what lies within three hops.",
         grid={"quick": tuple(Case(task="connectivity", vertices=n, diameter=n - 1, clue=clue) for n in (12, 24)
                              for clue in ("degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"))},
-        must_fail=Twin(Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"), "nine hops are nearly all the search there is"),
+        control=Control(Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"), "nine hops are nearly all the search there is"),
         note=note, **shared)
     yield Claim(
         key="trained_depth/hops_shortcuts", title="small trees miss hops from positions, counts and last symbols",
-        words="On the sequences that nets are trained on, typically no small decision tree answers 95 % of the positions from the position, the "
+        text="On the sequences that nets are trained on, typically no small decision tree answers 95 % of the positions from the position, the "
               "token, the counts of symbols, or the last one, three or nine symbols.",
         grid={"quick": tuple(Case(**task, clue=clue) for task in (hops, hops | {"task": "induction", "alphabet": 8, "hops_max": 1})
                              for clue in ("position", "token", "counts", "last 1", "last 3", "last 9"))},
-        must_fail=Twin(Case(**hops, clue="9 hops"), "nine hops are all the search there is"), note=note, **shared)
+        control=Control(Case(**hops, clue="9 hops"), "nine hops are all the search there is"), note=note, **shared)

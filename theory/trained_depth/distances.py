@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ..claim import Case, Claim, Twin
+from ..claim import Case, Claim, Control
 from ..connectivity import reach
 from .experiment import GRAPHS, GRAPHS_OF, LATE, NETS, READS, trained
 
@@ -73,13 +73,13 @@ def distance_claims() -> Iterator[Claim]:
             key, title, f"Nets {few} trained on all-pairs connectivity of random paths, given the rows of A + I, typically tell pairs at every "
             "distance up to 3^L from pairs that are not connected, as explicit weights do.", Ge(accuracy, bar), source=GRAPHS,
             grid=_distances(chosen), assumes={f"nets {few}, distance <= 3^L": chosen},
-            must_fail=Twin(shuffled, "labels of other graphs teach nothing"), **rest)
+            control=Control(shuffled, "labels of other graphs teach nothing"), **rest)
     yield trained(
         "connectivity_far", "trained nets fail at all distances beyond 3^L",
         "Nets of L layers trained on all-pairs connectivity of random paths typically tell pairs at no distance beyond 3^L from pairs that "
         "are not connected.", Lt(accuracy, bar), source=GRAPHS,
         grid={suite: cases for suite, cases in _distances(lambda c: not _is_within(c)).items() if suite != "quick"},
-        assumes={"distance > 3^L": lambda c: not _is_within(c)}, must_fail=Twin(near, "neighbours are answered"), expected="FAILS",
+        assumes={"distance > 3^L": lambda c: not _is_within(c)}, control=Control(near, "neighbours are answered"), expected="FAILS",
         note="Fails where few vertices are left over beyond a pair so far apart: what lies within 3^L of both tells it (look_around).")
 
 
@@ -105,13 +105,13 @@ def wall_claims() -> Iterator[Claim]:
             "pairs that are not connected, and fail to at 3^L + 1, where the graph has twice as many vertices.", reached, source=GRAPHS,
             grid={suite: cases for suite, each in _walls().items() if (cases := tuple(c for c in each if (c.depth == 1) is one))},
             assumes={f"nets {few}": lambda c, one=one: (c.depth == 1) is one} | room,
-            must_fail=Twin(_UNTAUGHT, "labels of other graphs teach nothing"), **rest)
+            control=Control(_UNTAUGHT, "labels of other graphs teach nothing"), **rest)
     yield trained(
         "local_baseline", "trained nets answer like the local baseline of radius 3^L",
         "Of the local baselines of radius r = 1, 2, ..., n/2 the one whose accuracies at all distances differ least from those of nets of L "
         "layers trained on random paths, by the sum of squares, typically has radius 3^L.",
         Eq(symbol("local_radius"), limit), source=GRAPHS, grid={"full": _walls()["full"]}, assumes=room, expected="FAILS",
-        must_fail=Twin(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
+        control=Control(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5, depth=2),
                        "the local baseline of radius 5 is not that of radius 9"),
         note="Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and 3 are not told apart. The "
              "radius measured is an interval of all that Clopper-Pearson intervals of level 1e-7 around every accuracy leave open; it does not say "
@@ -129,29 +129,29 @@ def rule_claims() -> Iterator[Claim]:
     local = Case.grid(task="connectivity", net="bounded", vertices=24, diameter=23, radius=RADII, distance=range(1, 21))
     note = ("A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the choices between a connected pair and another are "
             "right (chance: one half).")
-    shared: dict[str, Any] = {"source": GRAPHS, "reading": "derived", "kind": "empirical fit", "quantifier": "typical",
+    shared: dict[str, Any] = {"source": GRAPHS, "wording": "derived", "kind": "empirical fit", "holds_for": "typical",
                               "weight": "measurement", "measured": None, "needs": "empirics", "reads": READS}
     near, far = cases[2], cases[3]
     exact = ("What the weights compute is exact by connectivity/reach: this checks the pipeline of graphs and choices, which must find 100 % right "
              "within 3^L and a coin beyond.")
     yield Claim(
         key="trained_depth/rules_within", title="explicit weights connect pairs up to distance 3^L", statement=Ge(accuracy, bar),
-        words="On random paths of 24 vertices, explicit weights of L = 1, 2, 3 layers tell pairs at every distance up to 3^L, of distances 1 "
+        text="On random paths of 24 vertices, explicit weights of L = 1, 2, 3 layers tell pairs at every distance up to 3^L, of distances 1 "
               "to 20, from pairs that are not connected.",
         grid={"full": tuple(c for c in cases if _is_within(c))}, assumes={"distance <= 3^L": _is_within},
-        must_fail=Twin(far, "one step too far"), note=f"{exact} {LATE['rules_within']} {note}", **shared)
+        control=Control(far, "one step too far"), note=f"{exact} {LATE['rules_within']} {note}", **shared)
     yield Claim(
         key="trained_depth/rules_beyond", title="explicit weights do not connect pairs beyond distance 3^L", statement=Lt(accuracy, bar),
-        words="On random paths of 24 vertices, explicit weights of L = 1, 2 layers tell pairs at no distance beyond 3^L, up to 20, from pairs "
+        text="On random paths of 24 vertices, explicit weights of L = 1, 2 layers tell pairs at no distance beyond 3^L, up to 20, from pairs "
               "that are not connected.", grid={"full": tuple(c for c in cases if not _is_within(c))},
-        assumes={"distance > 3^L": lambda c: not _is_within(c)}, must_fail=Twin(near, "within 3^L"),
+        assumes={"distance > 3^L": lambda c: not _is_within(c)}, control=Control(near, "within 3^L"),
         note=f"{exact} {LATE['rules_beyond']} {note}", **shared)
     yield Claim(
         key="trained_depth/look_around", title="the local baseline of radius r misses pairs beyond r", statement=Lt(accuracy, bar),
-        words="On random paths of 24 vertices, the local baseline of radius r = 1, ..., 9, which answers from what lies within r of a vertex u "
+        text="On random paths of 24 vertices, the local baseline of radius r = 1, ..., 9, which answers from what lies within r of a vertex u "
               "and of a vertex v, tells pairs u, v at no distance beyond r from pairs that are not connected.",
         grid={"full": tuple(c for c in local if _is_out_of_sight(c))}, assumes={"distance > r": _is_out_of_sight},
-        must_fail=Twin(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=3, distance=3), "within r"),
+        control=Control(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=3, distance=3), "within r"),
         expected="FAILS",
         note="Fails, at r = 8 and 9 for every distance beyond r, at 3 to 7 for the farthest: who sees both ends of a path knows that nothing "
              "else is connected to it, and of 24 vertices one sees most. So nets of two layers that fail between 7 and 9, or beyond, do not fail "

@@ -54,5 +54,5 @@ _NO_THEOREM = "What training finds is no theorem: another budget, family of grap
 def trained(key: str, title: str, words: str, statement: Relational, **rest: Any) -> Claim:
     """A claim about trained nets: what these share, and in the note its entry in `LATE`, the seeds and the bar."""
     note = " ".join(filter(None, (rest.pop("note", ""), LATE.get(key), _SEEDS, rest.pop("bar", _BAR), _NO_THEOREM)))
-    return Claim(key=f"trained_depth/{key}", title=title, words=words, statement=statement, reading="derived", kind="empirical fit",
-                 quantifier="typical", weight="measurement", measured=None, needs="empirics", reads=READS, note=note, **rest)
+    return Claim(key=f"trained_depth/{key}", title=title, text=words, statement=statement, wording="derived", kind="empirical fit",
+                 holds_for="typical", weight="measurement", measured=None, needs="empirics", reads=READS, note=note, **rest)

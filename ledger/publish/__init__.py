@@ -1,0 +1,1 @@
+"""Appendix, pages, figures and citations."""

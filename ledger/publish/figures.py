@@ -1,0 +1,226 @@
+"""Figures of the appendix: points come from records, curves from the functions of `theory`, and nothing else is drawn."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from math import log
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, SupportsFloat
+
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.values import Exact
+
+from ..run.frontier import Entry
+from ..run.records import decode
+from ..verdicts.report import CaseResult, ClaimResult
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# The claims whose records hold the separation rank of nets with random weights.
+GENERIC_RANK = ("separation_rank/generic_one_head", "separation_rank/dimension_count")
+# Panels of the frontier.
+FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
+# How many layers the curves go on after the deepest point.
+_BEYOND = 1
+_COLUMNS = 3
+# Okabe and Ito's colours, which readers with any colour vision tell apart.
+COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73", "several": "#CC79A7"}
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans", "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
+    "savefig.dpi": 200, "text.usetex": False}
+
+
+@dataclass(frozen=True)
+class Point:
+    """The largest rank found on one case, over its seeds."""
+
+    claim: str
+    width: int
+    depth: int
+    heads: int
+    rank: int
+    draws: int
+    records: tuple[str, ...]
+    device: str
+
+    @property
+    def height(self) -> float:
+        """log_3 of the rank, which may have more digits than a float."""
+        return log(self.rank) / log(3)
+
+
+@dataclass(frozen=True)
+class Caption:
+    """What a figure shows, for the templates to say in words."""
+
+    name: str
+    claims: tuple[str, ...]
+    widths: tuple[int, ...]
+    heads: tuple[int, ...]
+    points: int
+    draws: int
+    devices: tuple[str, ...]
+    records: tuple[str, ...]
+
+
+def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | None:
+    """Draw the measured separation rank, the bounds of Theorems 1 and 2 and the dimension count S against depth, one panel for each width.
+
+    Args:
+        results: the results of a suite; the claims in `GENERIC_RANK` are looked for.
+        folder: receives separation-rank.pdf and separation-rank.png, whose bytes depend on the points alone.
+
+    Returns:
+        What the figure shows, or None (and no file) when there is no point to draw.
+    """
+    from matplotlib import style
+
+    points = sorted(generic_ranks(results), key=lambda p: (p.width, p.heads, p.depth))
+    if not points:
+        return None
+    with style.context(["default", STYLE]):
+        figure = _panels(points)
+        # A note of when a file was made, or by which release, would make equal figures differ.
+        figure.savefig(folder / "separation-rank.pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+        figure.savefig(folder / "separation-rank.png", metadata={"Software": None})
+    return Caption("separation-rank", tuple(sorted({p.claim for p in points})), tuple(sorted({p.width for p in points})),
+                   tuple(sorted({p.heads for p in points})), len(points), max(p.draws for p in points),
+                   tuple(sorted({p.device for p in points})), tuple(sorted({r[:8] for p in points for r in p.records})))
+
+
+def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
+    """One point for each width, depth and number of heads: the case with the most tokens, and of its seeds the largest rank."""
+    best: dict[tuple[int, int, int], tuple[int, Point]] = {}
+    for result in results:
+        if result.claim.key not in GENERIC_RANK:
+            continue
+        for case in result.cases:
+            shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)), int(case.case.get("heads", 1)))
+            point = _point(result.claim.key, shape, case)
+            tokens = case.case.get("tokens", 0)
+            if point and (shape not in best or (tokens, point.rank) > (best[shape][0], best[shape][1].rank)):
+                best[shape] = tokens, point
+    return (point for _, point in best.values())
+
+
+def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
+    # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the separation rank.
+    if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width", "depth"} <= case.case.fields().keys():
+        return None
+    found = [value for record in case.records if isinstance(value := decode(record.result), Exact) and value.value >= 1]
+    if not found:
+        return None
+    devices = ", ".join(sorted({str(record.inputs.get("device", "unknown")) for record in case.records}))
+    width, depth, heads = shape
+    rank = int(max(value.value for value in found))
+    return Point(claim, width, depth, heads, rank, len(found), tuple(record.id for record in case.records), devices)
+
+
+def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> Path | None:
+    """Draw the exact separation ranks of one head against depth, with the bounds, S, and both knees, one panel for each width.
+
+    Args:
+        found: entries of the frontier; those that are complete are drawn, as exact values or as lower bounds.
+        folder: receives frontier.png, whose bytes depend on the entries alone.
+        widths: which panels, of those that have an entry.
+
+    Returns:
+        The file, or None when there is nothing to draw.
+    """
+    from matplotlib import style
+    from matplotlib.lines import Line2D
+
+    chosen = [entry for entry in found if entry.complete and entry.width in widths]
+    points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "") for e in chosen]
+    if not points:
+        return None
+    with style.context(["default", STYLE]):
+        figure = _panels(points)
+        for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
+            for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
+                axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
+        knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
+                 for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))]
+        old = figure.legends.pop()
+        handles = [*(h for h in old.legend_handles if h is not None), *knees]
+        labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(str(k.get_label()) for k in knees)]
+        figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
+        file = folder / "frontier.png"
+        figure.savefig(file, metadata={"Software": None})
+    return file
+
+
+def _knee(width: int) -> float:
+    """The real depth at which C(L)/2 reaches the number D of moments: from there on each layer multiplies S by 3^D, no more."""
+    return log(2 * width * (width + 1) + 1) / log(3)
+
+
+def _depths(points: list[Point]) -> range:
+    return range(1, max(p.depth for p in points) + _BEYOND + 1)
+
+
+def _panels(points: list[Point]) -> Figure:
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    widths = sorted({p.width for p in points})
+    columns, rows = min(_COLUMNS, len(widths)), -(-len(widths) // _COLUMNS)
+    # No pyplot: it would keep the figure alive and choose a backend for the whole process.
+    figure = Figure(figsize=(1.2 + 1.9 * columns, 0.9 + 2.2 * rows), layout="constrained")
+    FigureCanvasAgg(figure)
+    panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
+    named: dict[str, Any] = {}
+    for axes, width in zip(panels, widths, strict=False):
+        _panel(axes, width, [p for p in points if p.width == width], _depths(points))
+        handles, labels = axes.get_legend_handles_labels()
+        named |= dict(zip(labels, handles, strict=True))
+    for axes in panels[len(widths):]:
+        axes.set_visible(False)
+    for axes in panels[max(0, len(widths) - columns):len(widths)]:
+        axes.set_xlabel("depth $L$")
+        axes.xaxis.set_tick_params(labelbottom=True)
+    figure.supylabel(r"$\log_3$ of the separation rank (logarithmic above 1)", fontsize="medium")
+    # Linear up to 1, where bounds that say nothing lie at 0, and logarithmic above: ranks are doubly exponential.
+    panels[0].set_yscale("symlog", base=3, linthresh=1, linscale=0.5)
+    panels[0].yaxis.set_major_formatter(lambda height, _: f"{height:g}")
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns)
+    return figure
+
+
+def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    for label, colour, style, curve in _curves(width, depths):
+        if curve:
+            axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour], linewidth=1.2, marker=".", markersize=4,
+                      label=label)
+    # Open markers, so that a bound that is attained shows through.
+    for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
+                                       ("x", 5, "several", [p for p in points if p.heads > 1])):
+        if shown:
+            axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size, markerfacecolor="none",
+                      markeredgewidth=1.5, markeredgecolor=COLOURS[heads], zorder=3,
+                      label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
+    axes.set_title(f"$d_x = {width}$")
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+
+
+def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int, float]]]:
+    """(label, colour, line style, height by depth) of the bounds for one head, each where its theorem applies."""
+    from depthlaw.theory import separation_rank as theory
+
+    def curve(bound: Callable[[int], SupportsFloat], part: list[int]) -> dict[int, float]:
+        # A rank is at least 1: a negative bound says no more than that.
+        return {depth: max(0.0, float(bound(depth))) for depth in part}
+
+    shallow, deep = [depth for depth in depths if 3**depth < width], [depth for depth in depths if 3**depth > width]
+    yield "dimension count $S(d_x, L)$", "S", "-", curve(lambda depth: theory.log3_dimension_count(width, depth)[1], list(depths))
+    # Two curves with one label: nothing connects the two theorems, and neither speaks about the threshold itself.
+    yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.shallow_upper_bound(width, depth, 1), shallow)
+    yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.deep_upper_bound(width, depth), deep)
+    if width > 1:
+        yield "lower bound, Theorems 1 and 2", "lower", ":", curve(lambda depth: theory.shallow_lower_bound(width, depth, 1), shallow)
+        yield "lower bound, Theorems 1 and 2", "lower", ":", curve(lambda depth: theory.deep_lower_bound(width, depth, 1), deep)

@@ -1,0 +1,230 @@
+"""Text and maths on their way into Markdown and LaTeX: escaping, names of macros, numbers."""
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from ..cli.terminal import clean, slack
+
+_TEX = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
+    "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''",
+    "\u2026": r"\dots{}", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "æ": r"\ae{}", "Æ": r"\AE{}",
+    "œ": r"\oe{}", "Œ": r"\OE{}"}
+# Combining marks and the commands that set them in every font encoding.
+_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".", "\u0308": '"',
+            "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
+
+# Characters that papers write as a command of maths mode.
+_MATHS = {
+    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim", "±": "pm", "×": "times", "·": "cdot",
+    "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow", "↦": "mapsto",
+    "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists",
+    "∑": "sum", "∏": "prod", "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle",
+    "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}",
+    "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
+_GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N",
+                "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
+_GREEK = ("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA", "LAMDA", "MU", "NU", "XI", "OMICRON", "PI",
+          "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA")
+_DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
+
+
+def tex(text: str) -> str:
+    """Plain text as LaTeX text. Never fails: what pdfLaTeX cannot set by itself becomes its code point in brackets.
+
+    >>> tex("50% of d_x, x^2 & λ ≤ 3")
+    '50\\\\% of d\\\\_x, x\\\\textasciicircum{}2 \\\\& \\\\ensuremath{\\\\lambda} \\\\ensuremath{\\\\leq} 3'
+    """
+    return "".join(_tex_character(c) for c in _quoted(_flat(text)))
+
+
+def _quoted(text: str) -> str:
+    """Straight quotes open and close in turn."""
+    parts = text.split('"')
+    return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c") for i, part in enumerate(parts))
+
+
+# A base of one letter or a named operator, so that keys, file names and identifiers in prose stay as they are.
+_BASE = r"(?:(?<![\w/.`])(?:[A-Za-z]|log|ln|sum|prod|max|min|lim|inf)|(?<=\w)[|)])"
+_GROUP = r"(?:\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}|-?[^\W_²³¹⁰-⁹]+)"
+_SCRIPTS = re.compile(rf"(?P<base>{_BASE})_(?P<sub>{_GROUP})(?![\w/.]*[/_]\w)|\^(?P<sup>{_GROUP})")
+_RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "<->": "↔", "->": "→"}
+
+
+def prose(text: str) -> str:
+    r"""Prose with formulas written in ASCII, as LaTeX text: subscripts, superscripts and relations are set as such.
+
+    >>> prose("log_3(d_x) <= 3^(L-2) in a_file/b_c")
+    'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2} in a\\_file/b\\_c'
+    """
+    # Quotes are paired before the text is cut into pieces, each of which would begin anew.
+    text = re.sub("<->|<=|>=|!=|->", lambda m: _RELATIONS[m[0]], _quoted(_flat(text)))
+    parts, done = [], 0
+    for found in _SCRIPTS.finditer(text):
+        parts.append(tex(text[done:found.start()] + (found["base"] or "")))
+        group = found["sub"] or found["sup"]
+        inner = group[1:-1] if group[0] in "({" else group
+        parts.append(rf"\text{'sub' if found['sub'] else 'super'}script{{{prose(inner)}}}")
+        done = found.end()
+    return "".join(parts) + tex(text[done:])
+
+
+def sentence(text: str) -> str:
+    """The text with a full stop, when it ends without one.
+
+    >>> sentence("as recalled"), sentence("Is it so?")
+    ('as recalled.', 'Is it so?')
+    """
+    text = text.rstrip()
+    return text if not text or text[-1] in ".!?" else text + "."
+
+
+def tex_code(text: str) -> str:
+    """A key, a case or a hash in typewriter type, which may break after an underscore, a slash or a space.
+
+    >>> tex_code("a_b/c")
+    '\\\\texttt{a\\\\_\\\\allowbreak{}b/\\\\allowbreak{}c}'
+    """
+    return r"\texttt{" + re.sub(r"(\\_|/)", r"\1\\allowbreak{}", tex(text)) + "}"
+
+
+def md(text: str) -> str:
+    """Plain text as Markdown: every character that a renderer could read as markup is escaped, pipes included.
+
+    >>> md("a_b | <x> $1")
+    'a\\\\_b \\\\| \\\\<x\\\\> \\\\$1'
+    """
+    return re.sub(r"([\\`*_{}\[\]<>|$~&#])", r"\\\1", _flat(text))
+
+
+def md_code(text: str) -> str:
+    """A key, a case or a hash as a code span; a pipe is escaped as tables want it.
+
+    >>> md_code("a_b")
+    '`a_b`'
+    """
+    text = _flat(text).replace("|", "\\|")
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
+    return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
+
+
+def md_math(latex: str) -> str:
+    r"""Inline maths that passes through a Markdown renderer unchanged, also one that does not know maths, also inside a table.
+
+    No pipe remains, no backslash before punctuation, and no character that could open emphasis, a link or a tag.
+
+    >>> md_math(r"\left|x_{1}\right| \leq \{a\}")
+    '$\\left\\vert x_ {1}\\right\\vert  \\leq \\lbrace a\\rbrace$'
+    """
+    if not latex:
+        return ""
+    named = {"\\#": r"\sharp ", "\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ",
+             "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
+             "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ", "*": r"\ast ", "~": r"\enspace ",
+             "_": "_ ", "](": "] (", "][": "] ["}
+    text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])", lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
+    return f"${text.strip()}$"
+
+
+def tex_value(text: str) -> str:
+    """A measured or predicted value: maths where it is a number, text otherwise."""
+    number = maths(text)
+    return tex(text) if number is None else f"${number}$"
+
+
+def md_value(text: str) -> str:
+    """The same for Markdown."""
+    number = maths(text)
+    return md(text) if number is None else md_math(number)
+
+
+def tex_hash(text: str) -> str:
+    """A hash in typewriter type, which may break after every second character."""
+    return r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2]) for i in range(0, len(text), 2)) + "}"
+
+
+def verdict_tex(name: str) -> str:
+    """A verdict in words that may break over lines."""
+    return tex(name.replace("_", " "))
+
+
+def verdict_md(name: str) -> str:
+    """The same for Markdown."""
+    return md(name.replace("_", " "))
+
+
+def macro(key: str) -> str:
+    r"""The LaTeX macro of a claim: letters only, digits spelled out.
+
+    >>> macro("separation_rank/theorem1_upper")
+    '\\dlSeparationRankTheoremOneUpper'
+    """
+    words = re.findall(r"[A-Za-z]+|[0-9]", key)
+    return r"\dl" + "".join(_DIGITS[int(w)] if w.isdigit() else w[0].upper() + w[1:] for w in words)
+
+
+def factor(value: float | None) -> str:
+    r"""A slack as maths: the factor between the two sides on the permitted side; empty when it has no meaning.
+
+    >>> factor(0.30103), factor(12.4), factor(None)
+    ('\\times 2', '\\times 10^{12.4}', '')
+    """
+    text = slack(value)
+    if not text:
+        return ""
+    return r"\times " + (f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^") else _scientific(text[1:]))
+
+
+def maths(text: str) -> str | None:
+    r"""A number, an interval or a power of ten, as `terminal.number` writes it, as maths; None when it is not one of them.
+
+    >>> maths("1.5e-07"), maths("[1, 10^-320.51]"), maths("mean 3 of 4")
+    ('1.5\\cdot 10^{-7}', '\\left[1, 10^{-320.51}\\right]', None)
+    """
+    number = r"-?(?:10\^)?-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?:/[0-9]+)?"
+    if re.fullmatch(number, text):
+        return _power(text)
+    if interval := re.fullmatch(rf"\[({number}), ({number})\]", text):
+        return rf"\left[{_power(interval[1])}, {_power(interval[2])}\right]"
+    return None
+
+
+def _power(text: str) -> str:
+    base, caret, exponent = text.partition("10^")
+    return f"{base}10^{{{_scientific(exponent)}}}" if caret else _scientific(text)
+
+
+def _scientific(text: str) -> str:
+    mantissa, e, exponent = text.partition("e")
+    return rf"{mantissa}\cdot 10^{{{int(exponent)}}}" if e else text
+
+
+def _flat(text: str) -> str:
+    """One line without control characters."""
+    return clean(re.sub(r"\s+", " ", text))
+
+
+def _tex_character(c: str) -> str:
+    if c in _TEX:
+        return _TEX[c]
+    if c.isascii():
+        return c
+    if c in _MATHS:
+        return r"\ensuremath{" + ("" if c == "−" else "\\") + _MATHS[c] + "}"
+    name = unicodedata.name(c, "")
+    if greek := re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", name):
+        return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") + "}"
+    if script := re.fullmatch(r"(SUPERSCRIPT|SUBSCRIPT) \w+", name):
+        return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{unicodedata.normalize('NFKD', c).replace('−', '-')}}}}}"
+    letter, *marks = list(unicodedata.normalize("NFD", c))
+    if letter.isascii() and letter.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
+        return rf"\{_ACCENTS[marks[0]]}{{{letter}}}"
+    return f"[U+{ord(c):04X}]"
+
+
+def _greek(letter: str, capital: bool) -> str:
+    if capital:
+        return rf"\mathrm{{{_GREEK_LATIN[letter]}}}" if letter in _GREEK_LATIN else "\\" + letter.capitalize()
+    return "o" if letter == "OMICRON" else "\\" + letter.lower()

@@ -1,0 +1,1 @@
+"""From records to verdicts: the report, its mutations, the falsifier, the reference ledger."""

@@ -1,0 +1,74 @@
+"""Decisions that were already taken: a cache beside the records, derived from them, which may be deleted at any time.
+
+A decision depends on the recorded value, the statement, the allowed false-alarm rates and the code of the comparison rule; the key is
+a hash of all four, so a stale decision is never found.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from depthlaw.theory.claim import Claim
+from depthlaw.theory.judgement import Decision, Verdict
+
+from ..run.records import Record, Store, canonical, digest
+
+
+class Decisions:
+    """The decision cache of a results folder."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._path = store.root / "cache" / "decisions.json"
+        self._known: dict[str, list[Any]] = {}
+        self._new = False
+        try:
+            body = json.loads(self._path.read_bytes())
+            if body["seal"] == digest(body["decisions"]):
+                self._known = body["decisions"]
+        except (OSError, ValueError, KeyError, TypeError):
+            pass
+
+    def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float],
+            decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
+        """The index of the deciding value and the decision for one case, from the cache or by `decide`."""
+        key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas, _rule_hash()])
+        if key in self._known:
+            index, verdict, slack, certain, reason = self._known[key]
+            return index, Decision(Verdict(verdict), slack, certain, reason)
+        index, decision = decide()
+        self._known[key] = [index, decision.verdict.value, decision.slack, decision.certain, decision.reason]
+        self._new = True
+        return index, decision
+
+    def save(self) -> None:
+        """Keep new decisions. A folder that cannot be written costs only time."""
+        if not self._new:
+            return
+        try:
+            self._path.parent.mkdir(exist_ok=True)
+            self._store.write(self._path, canonical({"decisions": self._known, "seal": digest(self._known)}))
+        except OSError:
+            return
+        self._new = False
+
+
+@cache
+def _statement_hash(claim: Claim) -> str:
+    predicted = claim.predicted
+    prediction = f"{predicted.__module__}.{predicted.__qualname__}" if predicted else ""
+    return digest([str(claim.statement), prediction, claim.kind])
+
+
+@cache
+def _rule_hash() -> str:
+    sources = []
+    for module in ("claim", "judgement", "exact.enclosure", "values"):
+        path = Path(import_module(f"depthlaw.theory.{module}").__file__ or "")
+        sources.append(hashlib.sha256(path.read_bytes()).hexdigest())
+    return digest(sources)

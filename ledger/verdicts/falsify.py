@@ -1,0 +1,375 @@
+"""Looking for counterexamples: the falsifier, the certificates it stores, and their independent re-check.
+
+Optimisers push a float estimate of the measured quantity towards the forbidden side; only a rigorous value at a rational point
+refutes. What is found is stored as a certificate that `depthlaw recheck` verifies from the file alone, by measuring again: it shows that nothing was
+changed since, not that the measuring code is right, which only the certificates of `theory.certificates` do.
+"""
+from __future__ import annotations
+
+import itertools
+import math
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.theory.certificates import Finding, load
+from depthlaw.theory.claim import SUITES, Case, Claim, at
+from depthlaw.theory.glossary import plain
+from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
+from depthlaw.theory.search import Search, searches
+from depthlaw.theory.values import Measured, Step
+
+from ..cli.terminal import number as shown_value
+from ..cli.terminal import slack as shown_slack
+from ..run.records import canonical, decode, encode
+
+if TYPE_CHECKING:
+    import sympy
+
+# What a statement with a changed constant may not exceed: it must still be evaluated exactly, in seconds.
+_MOST_BITS, _MOST_TERMS = 10**7, 10**5
+# A judgement of a changed statement that has no value ends in one of these.
+_NO_VALUE = (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError)
+
+
+@dataclass(frozen=True)
+class Found:
+    """The closest approach to a violation that the search saw, judged rigorously.
+
+    Attributes:
+        decision: its verdict; FAILS is a counterexample.
+        where: the search's point or the seed that gives it.
+        tried: how many instances were evaluated.
+    """
+
+    claim: Claim
+    case: Case
+    value: Measured
+    decision: Decision
+    where: dict[str, Any]
+    tried: int
+    weakened: tuple[tuple[str, str], ...]
+
+    def certificate(self) -> dict[str, Any]:
+        """Everything that is needed to evaluate this instance again."""
+        return {"kind": "falsification", "claim": self.claim.key, "statement": plain(self.claim.statement),
+                "weakened": list(map(list, self.weakened)), "case": self.case.fields(), **self.where, "measured": encode(self.value),
+                "verdict": self.decision.verdict.value, "depthlaw": version("depthlaw")}
+
+
+def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
+    """The claim with constants of its right side replaced: "4=0.4" turns every 4 into 2/5.
+
+    Raises:
+        UsageError: when a change cannot be read or its constant does not occur.
+    """
+    import sympy
+
+    pairs = []
+    right = claim.statement.rhs
+    for change in changes:
+        old, equals, new = change.partition("=")
+        a, b = _constant(old), _constant(new)
+        if not equals or a is None or b is None:
+            raise UsageError(f"cannot read the change {quoted(change)}; write OLD=NEW with numbers of at most 30 digits, such as 4=0.4")
+        number = sympy.Rational(a.numerator, a.denominator)
+        if not right.has(number):
+            raise UsageError(f"the constant {quoted(old)} does not stand in the right side {plain(right)}; choose one that does")
+        swap = {number: sympy.Rational(b.numerator, b.denominator)}
+        if not _bits(right, Case(), swap) <= _MOST_BITS:
+            raise UsageError(f"with {quoted(change)} the right side is too large to evaluate; choose another number")
+        try:
+            # Every part of it: a logarithm to base 0 would vanish in the whole.
+            parts = [part.xreplace(swap) for part in sympy.preorder_traversal(right) if part.has(number)]
+        except _NO_VALUE:
+            parts = [sympy.nan]
+        if any(part.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I) for part in parts):
+            raise UsageError(f"with {quoted(change)} the right side has no real value; choose another number")
+        right = right.xreplace(swap)
+        pairs.append((str(a), str(b)))
+    if not pairs:
+        return claim, ()
+    statement = claim.statement.func(claim.statement.lhs, right, evaluate=False)
+    return replace(claim, statement=statement, proof=None), tuple(pairs)
+
+
+def _constant(text: str) -> Fraction | None:
+    """A number between 1e-30 and 1e30 in size, or 0; None for anything else."""
+    found = re.fullmatch(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}", text.strip(), re.ASCII | re.IGNORECASE)
+    try:
+        value = Fraction(text.strip()) if found else None
+    except (ValueError, ZeroDivisionError):
+        return None
+    return value if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30) else None
+
+
+def _too_large(node: sympy.Basic, case: Case) -> bool:
+    """Whether evaluating an expression at a case could need a number of more than `_MOST_BITS` bits or a sum of more than `_MOST_TERMS` terms."""
+    return not _bits(node, case) <= _MOST_BITS
+
+
+def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
+    """An estimate from above of log2 of the size of an expression's value, and of all values on the way to it; inf where it is too large."""
+    import sympy
+
+    node = (swap or {}).get(node, node)
+    if isinstance(node, sympy.Rational):
+        return float(max(abs(int(node.p)), int(node.q)).bit_length())
+    if isinstance(node, sympy.Symbol):
+        value = case.get(node.name)
+        return 8.0 if value is None else _bits(sympy.Rational(str(value)), case) if not isinstance(value, bool) else 1.0
+    parts = [_bits(argument, case, swap) for argument in node.args]
+    largest = max(parts, default=8.0)
+    if largest > _MOST_BITS:
+        return math.inf
+    if isinstance(node, sympy.Add):
+        return largest + len(parts)
+    if isinstance(node, sympy.Mul):
+        return sum(parts)
+    if isinstance(node, sympy.Pow | sympy.exp | sympy.binomial | sympy.factorial | sympy.gamma | sympy.LambertW):
+        # The size of the result is at most that of the base to a power no larger than the largest argument.
+        size = 2.0 ** min(largest, 64.0) if not isinstance(node, sympy.Pow) else 2.0 ** min(parts[1], 64.0)
+        bits = (parts[0] + 1) * size
+        return bits if bits <= _MOST_BITS else math.inf
+    if isinstance(node, sympy.Sum | sympy.Product):
+        terms = sum(2.0 ** min(_bits(bound, case, swap), 64.0) for limits in node.args[1:] for bound in limits.args[1:])
+        return largest * (terms if isinstance(node, sympy.Product) else 1.0) + 64 if terms <= 4 * _MOST_TERMS else math.inf
+    return largest + 8
+
+
+def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]) -> Found:
+    """Search for a counterexample until one is found or the time is over.
+
+    Args:
+        claim: what to attack.
+        minutes: time limit.
+        changes: constants to replace first, as for `weaken`.
+        seen: called with one line whenever the search comes closer.
+
+    Returns:
+        The counterexample, or the closest approach.
+
+    Raises:
+        UsageError: when the claim cannot be measured here.
+    """
+    attacked, weakened = weaken(claim, changes)
+    if attacked.measured is None:
+        raise UsageError(f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'")
+    deadline = time.monotonic() + 60 * minutes
+    best: Found | None = None
+    tried = skipped = 0
+    for case, value, where, evaluations in _instances(attacked, deadline):
+        tried += evaluations
+        decision = _decision(attacked, case, value, changed=bool(weakened))
+        if decision is None:
+            skipped += 1
+            if time.monotonic() > deadline or (best is None and skipped >= len(_cases(attacked)) + 4 * len(searches(claim.key))):
+                break
+            continue
+        found = Found(attacked, case, value, decision, where, tried, weakened)
+        if decision.verdict is Verdict.FAILS:
+            return found
+        if best is None or _closer(decision, best.decision):
+            best = found
+            slack = "no slack defined" if decision.slack is None else f"slack {shown_slack(decision.slack)}"
+            seen(f"[{case}] {decision.verdict.value}, {slack}")
+        if time.monotonic() > deadline:
+            break
+    if best is None and skipped:
+        raise UsageError(f"{claim.key} with {', '.join(changes)} has no real value, or one too large to evaluate, at any case tried; choose other "
+                         "numbers")
+    if best is None:
+        raise UsageError(f"{claim.key} has no case in scope to search")
+    return replace(best, tried=tried)
+
+
+def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> Decision | None:
+    """The judgement; None where a statement with a changed constant has no value at the case."""
+    if not changed:
+        return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
+    try:
+        return None if _too_large(claim.statement.rhs, case) else judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
+    except _NO_VALUE:
+        return None
+
+
+def _closer(new: Decision, old: Decision) -> bool:
+    return new.slack is not None and (old.slack is None or new.slack < old.slack)
+
+
+def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
+    families = searches(claim.key)
+    if not families:
+        yield from _by_seed(claim)
+        return
+    sense = -1.0 if claim.statement.rel_op in (">=", ">") else 1.0
+    generator = families[0].case.rng(0)
+    for start in itertools.count():
+        for place, family in enumerate(families):
+            vector, evaluations = _climb(family, sense, generator, wide=start % 2 == 1, deadline=deadline)
+            # Sixteen binary digits say all an optimiser knows; a short point makes a small certificate.
+            point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
+            try:
+                value = family.measured(point)
+            except (ZeroDivisionError, ValueError, ArithmeticError):
+                continue
+            yield family.case, value, {"search": place, "point": [str(x) for x in point]}, evaluations
+            if time.monotonic() > deadline:
+                return
+
+
+def _climb(family: Search, sense: float, generator: Any, *, wide: bool, deadline: float) -> tuple[Any, int]:
+    """One start: gradient steps from a random point, or an evolutionary search."""
+    import numpy as np
+    from scipy import optimize
+
+    calls = 0
+
+    def loss(vector: Any) -> float:
+        nonlocal calls
+        calls += 1
+        if time.monotonic() > deadline:
+            raise TimeoutError
+        with np.errstate(all="ignore"):
+            value = sense * family.objective(vector)
+        # Finite, since the simplex method subtracts losses.
+        return -math.log(value) if value > 0 else 1e9
+
+    best = generator.standard_normal(family.size)
+    try:
+        if wide:
+            bounds = [(-2.0, 2.0)] * family.size
+            result = optimize.differential_evolution(loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False)
+        else:
+            result = optimize.minimize(loss, best, method="Nelder-Mead", options={"maxiter": 400 * family.size, "adaptive": True})
+        best = result.x
+    except TimeoutError:
+        pass
+    return best, calls
+
+
+def _cases(claim: Claim) -> list[Case]:
+    """Every case of the claim that satisfies its assumptions."""
+    return [c for suite in SUITES for c in claim.grid.get(suite, ()) if all(holds(c) for holds in claim.assumes.values())]
+
+
+def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
+    assert claim.measured is not None
+    cases = _cases(claim)
+    for seed in itertools.count() if cases else ():
+        for case in cases:
+            try:
+                value = claim.measured(case, seed)
+            except ArithmeticError:
+                # An unlucky draw, such as a polynomial that vanishes at the chosen point, says nothing about the claim.
+                continue
+            yield case, value, {"seed": seed}, 1
+
+
+def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
+    """Verify a certificate from its file alone.
+
+    Returns:
+        The certificate and the steps of its verification; it stands when every step holds.
+
+    Raises:
+        UsageError: when the file is not a certificate.
+    """
+    from depthlaw.theory.certificates import recheck as recheck_theory
+
+    try:
+        data = load(path)
+        return data, _recheck_falsification(data) if data.get("kind") == "falsification" else tuple(recheck_theory(data))
+    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, RecursionError, MemoryError) as error:
+        why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
+        raise UsageError(why if str(path) in why else f"{path} is not a complete certificate: {why}") from None
+
+
+def finding(data: dict[str, Any]) -> Finding:
+    """What a certificate that `recheck` has confirmed establishes, and whether that is independent of the code that measured it."""
+    from depthlaw.theory.certificates import finding as finding_of_theory
+
+    if data["kind"] != "falsification":
+        return finding_of_theory(data)
+    claim, weakened = _attacked(data)
+    case, value = Case(**data["case"]), decode(data["measured"])
+    assert not isinstance(value, tuple)
+    changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
+    said = f"measured {shown_value(value)}, stated {plain(claim.statement.lhs)} {claim.statement.rel_op} {_stated(claim, case)}"
+    outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
+    return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}", "no, it repeats the measurement")
+
+
+def _stated(claim: Claim, case: Case) -> str:
+    """The right side at a case, to six digits."""
+    from depthlaw.theory.exact.enclosure import enclose
+
+    try:
+        return f"{float(enclose(at(claim.statement.rhs, case)).mid()):.6g}"
+    except _NO_VALUE:
+        return plain(claim.statement.rhs)
+
+
+_FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdict", "depthlaw"}
+
+
+def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
+    from ..run.suite import load_claims
+
+    claims, weakened = load_claims(), data["weakened"]
+    if not isinstance(data["claim"], str) or data["claim"] not in claims:
+        raise ValueError("there is no claim of the name it gives")
+    if not isinstance(weakened, list) or not all(isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened):
+        raise ValueError("weakened must be a list of pairs of numbers, as text")
+    return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
+
+
+def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
+    where = {"search", "point"} if "point" in data else {"seed"}
+    if set(data) != _FIELDS | where:
+        raise ValueError(f"fields missing or unknown: {', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
+    attacked, weakened = _attacked(data)
+    if not isinstance(data["case"], dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
+        raise ValueError("case must be an object of whole numbers, texts and booleans")
+    case, families = Case(**data["case"]), searches(attacked.key)
+    if type(data.get("seed", data.get("search"))) is not int:
+        raise ValueError("seed or search must be a whole number")
+    if "point" in data:
+        if not 0 <= data["search"] < len(families):
+            raise ValueError(f"search must be a number from 0 to {len(families) - 1}")
+        family, point = families[data["search"]], data["point"]
+        short = isinstance(point, list) and all(isinstance(x, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII) for x in point)
+        if not short or len(point) != family.size:
+            raise ValueError(f"point must be {family.size} fractions, as text")
+        inside = family.case == case
+        measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
+    else:
+        inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
+        measure = attacked.measured
+        measured = (lambda: measure(case, data["seed"])) if inside and measure else None
+    # A case of our own grids only: another could take for ever to measure.
+    value = measured() if measured else None
+    decision = _decision(attacked, case, value, changed=bool(weakened)) if value is not None else None
+    return (Step("the statement is the one in the certificate", plain(attacked.statement) == data["statement"]),
+            Step("the case is one that the claim is asked about, and satisfies its assumptions", inside),
+            Step("the value measured again is the one in the certificate", value is not None and encode(value) == data["measured"]),
+            Step(f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
+                 data["verdict"] == "FAILS" and decision is not None and decision.verdict is Verdict.FAILS))
+
+
+def store(found: Found, folder: Path) -> Path:
+    """Write the certificate of a counterexample beside the records, named by its hash."""
+    from ..run.records import Store, digest
+
+    certificate = found.certificate()
+    path = folder / "certificates" / f"{digest(certificate)[:16]}.json"
+    keeper = Store(folder)
+    path.parent.mkdir(exist_ok=True)
+    keeper.write(path, canonical(certificate) + b"\n")
+    return path

@@ -1,0 +1,77 @@
+"""What a reader must know about a suite's verdicts, in the order of its weight: the same groups for the page and for the appendix."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from depthlaw.theory.judgement import Verdict
+
+from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
+
+# Theorems before steps of their proofs, before measurements, before the arithmetic of printed numbers.
+_WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
+
+
+@dataclass(frozen=True)
+class Group:
+    """Findings of one kind: a heading, what it means, and the claims, heaviest first."""
+
+    heading: str
+    meaning: str
+    results: tuple[ClaimResult, ...]
+
+
+def groups(judged: Iterable[ClaimResult]) -> list[Group]:
+    """Every group of findings, the empty ones too: an empty one says that there is none.
+
+    A claim stands in the first of the groups on failure that it belongs to, and in every other that it belongs to.
+    """
+    ordered = sorted(judged, key=_order)
+
+    def chosen(belongs: Callable[[ClaimResult], bool]) -> tuple[ClaimResult, ...]:
+        return tuple(result for result in ordered if belongs(result))
+
+    def fails(*readings: str) -> tuple[ClaimResult, ...]:
+        return chosen(lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings)
+
+    return [
+        Group("Fails as its source has it", "A statement of a source, as printed, as reported in another text, or as recalled from memory: a "
+              "recalled wording may differ from the source's. A counterexample is recorded for each.", fails("printed", "reported", "recalled")),
+        Group("Fails in its universal reading", "A vague sentence of a source, read here as one about all instances so that it can be tested. "
+              "The sentence may have meant less.", fails("universal")),
+        Group("Fails, and was our own", "A statement derived or expected here; no source is at fault.", fails("derived")),
+        Group("Premise refuted", "The statement rests on another claim that fails.", chosen(lambda r: verdict_name(r) == PREMISE_REFUTED)),
+        Group("Needs attention", "A run raised, a proof or a negative control broke, or a verdict is another one than expected.",
+              chosen(lambda r: bool(r.unexpected))),
+        Group("Undecided", "Measured, and neither side is certain.", chosen(lambda r: verdict_name(r) == Verdict.UNDECIDED)),
+        Group("Decided in part", "Some cases are measured and undecided, or have no record; the verdict rests on the others.", chosen(
+            lambda r: r.measured and r.verdict is not Verdict.UNDECIDED and bool(r.undecided or r.missing))),
+        Group("Vacuous", "The bound holds, but on every decided case by so large a factor that it says nothing about them.",
+              chosen(lambda r: r.vacuous and r.verdict is not Verdict.FAILS)),
+        Group("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
+              chosen(lambda r: verdict_name(r) == Verdict.CONDITIONAL)),
+        Group("Not run", "Nothing is recorded.", chosen(lambda r: verdict_name(r) == NOT_RUN)),
+    ]
+
+
+def _order(result: ClaimResult) -> tuple[int, bool]:
+    """By weight, and what is unexpected before what is known; the registry's order decides the rest."""
+    return _WEIGHTS.index(result.claim.weight), not result.unexpected
+
+
+def reason(result: ClaimResult) -> str:
+    """Why a claim stands in the group it stands in, in one line; empty where the group says it all."""
+    if result.unexpected:
+        return f"unexpected: {result.unexpected}"
+    if verdict_name(result) == PREMISE_REFUTED:
+        return f"rests on {result.premise_refuted}, which fails"
+    if verdict_name(result) == Verdict.FAILS:
+        return f"known to fail as {'read here' if result.claim.wording == 'universal' else result.claim.wording}"
+    open_cases = [c.decision.reason for c in (*result.undecided, *result.missing)]
+    if open_cases:
+        counted = {why: open_cases.count(why) for why in open_cases}
+        return "; ".join(f"{n} {'case' if n == 1 else 'cases'}: {why}" for why, n in sorted(counted.items(), key=lambda item: -item[1]))
+    if verdict_name(result) == Verdict.CONDITIONAL:
+        named = ", ".join(f"{key} ({verdict})" for key, verdict in result.premises.items())
+        return f"rests on {named}" if named else result.claim.note
+    return ""

@@ -1,0 +1,290 @@
+"""Ledgers: many records in one file, sealed as a whole. A small one is shipped, so that there is something to show, and to agree with,
+before anything was measured.
+
+The file holds canonical JSON lines, compressed: a header (how many records, their manifest, a hash over the lines, the environment they
+come from, a seal), then the inputs, the result and the time of each record. Ids and result hashes are computed again when it is read.
+
+    python -m depthlaw.ledger.verdicts.reference --results DIR     # write the shipped one again
+"""
+from __future__ import annotations
+
+import argparse
+import errno
+import gzip
+import hashlib
+import io
+import json
+import os
+import sys
+import uuid
+import zlib
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.theory.judgement import FALSE_ALARM_BUDGET
+from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Statistical, joined
+
+from ..run.records import LARGEST, SCHEMA, Record, Result, Store, StoreError, canonical, decode, digest, manifest
+
+SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
+FORMAT = 1
+
+# What a run is, apart from the code and the device that did it: claim key, canonical case, seed, whether it is a negative control.
+Key = tuple[str, bytes, int, bool]
+
+
+class Ledger(Store):
+    """The records of one ledger file, read like a results folder that nothing can be written to.
+
+    Attributes:
+        header: what the file says about itself.
+
+    Raises:
+        StoreError: when the file cannot be read, or does not verify.
+    """
+
+    def __init__(self, file: Path) -> None:
+        self.root = file
+        self.read_only = True
+        self.set_aside = []
+        self._older = {}
+        try:
+            self.header, lines = _parts(file)
+            self._records = {record.id: record for record in self._read(lines)}
+            listed = manifest(self)
+        except OSError as error:
+            raise StoreError(f"the ledger {file} cannot be read ({error.strerror or error})") from None
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError, RecursionError) as error:
+            raise StoreError(f"the ledger {file} does not verify ({error}); get it again, or write it again") from None
+        if self.header["schema"] == SCHEMA and (listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]):
+            raise StoreError(f"the ledger {file} does not verify (its records do not match its manifest); get it again, or write it again")
+
+    def _read(self, lines: bytes) -> Iterator[Record]:
+        for line in lines.splitlines():
+            body = json.loads(line)
+            facts = {"environment": self.header["environment"], "timing": {"wall_s": body["wall_s"]}}
+            record = Record(body["inputs"], body["result"], facts).migrated(self.header["schema"])
+            decode(record.result)
+            yield record
+
+    def file_of(self, run_id: str) -> Path:
+        """The ledger's file, which holds every record."""
+        return self.root
+
+    def put(self, record: Record) -> None:
+        """Refused: a ledger is written as a whole."""
+        raise StoreError(f"{self.root} is a ledger, which is read-only; records go to a results folder")
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Refused, as by a read-only disk."""
+        raise OSError(errno.EROFS, "a ledger is read-only")
+
+
+def _parts(file: Path) -> tuple[dict[str, Any], bytes]:
+    """The verified header and the lines below it."""
+    try:
+        # The cap is on what is unpacked: a small file may unpack to anything.
+        with gzip.open(file) as stream:
+            text = stream.read(LARGEST + 1)
+    except (gzip.BadGzipFile, EOFError, zlib.error):
+        raise ValueError("truncated, damaged, or not a ledger") from None
+    if len(text) > LARGEST:
+        raise ValueError("too large for a ledger")
+    head, _, lines = text.partition(b"\n")
+    header = json.loads(head)
+    if header.pop("seal") != digest(header) or header["lines"] != hashlib.sha256(lines).hexdigest():
+        raise ValueError("its content does not match its seal")
+    if header["ledger"] != FORMAT:
+        raise ValueError(f"its form is {header['ledger']!r}, known is {FORMAT}")
+    return header, lines
+
+
+def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str, Any]:
+    """Write records as a ledger, whole or not at all; the same records give the same bytes but for times and environment.
+
+    Returns:
+        The header.
+
+    Raises:
+        StoreError: when the file cannot be written.
+    """
+    ordered = sorted(records, key=run_key)
+    lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)}) + b"\n" for r in ordered)
+    environment: dict[str, Any] = next((r.facts["environment"] for r in ordered if "environment" in r.facts), {})
+    header = {"ledger": FORMAT, "schema": SCHEMA, "suite": suite, "records": len(ordered), "manifest": manifest(ordered)["hash"],
+              "lines": hashlib.sha256(lines).hexdigest(), "environment": environment}
+    packed = io.BytesIO()
+    with gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as stream:
+        stream.write(canonical(header | {"seal": digest(header)}) + b"\n" + lines)
+    write_file(file, packed.getvalue())
+    return header
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file outside a results folder whole or not at all.
+
+    Raises:
+        StoreError: when it cannot be written.
+    """
+    temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+    try:
+        try:
+            with temporary.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written ({error.strerror})") from None
+
+
+def _seconds(record: Record) -> float | None:
+    """The wall time of a run to two digits: enough for an estimate on another machine."""
+    seconds = record.facts.get("timing", {}).get("wall_s")
+    return float(f"{seconds:.2g}") if isinstance(seconds, int | float) else None
+
+
+def shipped() -> Ledger | None:
+    """The ledger that comes with depthlaw, or None where it is missing.
+
+    Raises:
+        StoreError: when it does not verify.
+    """
+    return Ledger(SHIPPED) if SHIPPED.is_file() else None
+
+
+def run_key(record: Record) -> Key:
+    """Which run a record belongs to, whatever code and device did it."""
+    return record.inputs["claim"], canonical(record.inputs["case"]), record.inputs["seed"], bool(record.inputs.get("control", False))
+
+
+def run_name(key: Key) -> str:
+    """A run in words, as the progress bar and the messages write it."""
+    claim, case, seed, control = key
+    fields = json.loads(case)
+    words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
+    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "") + (" (negative control)" if control else "")
+
+
+def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
+    """One record for every run: where several versions of the code did it, the one that is asked for, else the one with the least id."""
+    found: dict[Key, Record] = {}
+    for record in records:
+        key = run_key(record)
+        if key not in found or (record.id not in asked, record.id) < (found[key].id not in asked, found[key].id):
+            found[key] = record
+    return found
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """What a fresh ledger says of the runs that a reference holds too.
+
+    Attributes:
+        compared: how many runs both hold.
+        disagreements: the runs that differ by more than their uncertainty: (run, here, reference), the values encoded.
+    """
+
+    compared: int
+    disagreements: tuple[tuple[Key, Mapping[str, Any], Mapping[str, Any]], ...]
+
+    @property
+    def line(self) -> str:
+        """The agreement in one line."""
+        return f"your machine agrees with the reference on {self.compared - len(self.disagreements)} of {self.compared} runs"
+
+    def as_json(self) -> dict[str, Any]:
+        """The agreement for machines."""
+        return {"compared": self.compared, "agree": self.compared - len(self.disagreements),
+                "disagreements": [{"run": run_name(key), "here": here, "reference": there} for key, here, there in self.disagreements]}
+
+
+def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
+    """Compare records with a reference run by run, whatever code did them: exact values must be equal, rigorous intervals must overlap,
+    and so must the confidence intervals of samples, which are pooled over the seeds of a case first. What trained nets answer is left out:
+    rounding makes other nets of the same seeds on another machine."""
+    ours, theirs = by_run(records), by_run(reference)
+    common = [key for key in ours if key in theirs and not key[0].startswith("trained_depth/")]
+    unequal = [key for key in common if ours[key].result != theirs[key].result]
+    pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
+    for key in common if unequal else ():
+        pools[_pool(key)].append(key)
+    comparisons = len({_pool(key) for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
+    wrong = []
+    for key in unequal:
+        pool = pools[_pool(key)]
+        if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs), FALSE_ALARM_BUDGET / max(comparisons, 1)):
+            wrong.append((key, ours[key].result, theirs[key].result))
+    return Agreement(len(common), tuple(wrong))
+
+
+def _pool(key: Key) -> tuple[str, bytes, bool]:
+    """What pools the seeds of one case."""
+    return key[0], key[1], key[3]
+
+
+def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:
+    own = decode(records[key].result)
+    if not isinstance(own, Statistical):
+        return own
+    return joined([value for k in pool if isinstance(value := decode(records[k].result), type(own))])[0]
+
+
+def agree(ours: Result, theirs: Result, alpha: float) -> bool:
+    """Whether two results of one run can both be right.
+
+    >>> from fractions import Fraction
+    >>> agree(Exact(9), Exact(9), 0.01), agree(Exact(9), Exact(8), 0.01), agree(Exact(9), Ball(Fraction(8), Fraction(10)), 0.01)
+    (True, False, False)
+    """
+    if isinstance(ours, Exact) and isinstance(theirs, Exact):
+        return ours.value == theirs.value
+    if isinstance(ours, Ball) and isinstance(theirs, Ball):
+        return ours.low <= theirs.high and theirs.low <= ours.high
+    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (isinstance(ours, Proportion) and isinstance(theirs, Proportion)):
+        (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
+        return ours == theirs or (a <= d and c <= b)
+    if isinstance(ours, tuple) and isinstance(theirs, tuple):
+        # The wording of the steps may change; whether the argument stands may not.
+        return all(step.holds for step in ours) == all(step.holds for step in theirs)
+    return False
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the shipped ledger from the records of a suite. Returns the exit code."""
+    from ..cli.commands import open_store
+    from ..run.suite import load_claims, plan
+
+    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference", description="Write the reference ledger from a suite's records.")
+    parser.add_argument("--results", type=Path, help="results folder; by default depthlaw's folder among your data")
+    parser.add_argument("--suite", default="quick", help="the suite (quick)")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file; by default the one that is shipped")
+    options = parser.parse_args(arguments)
+    try:
+        store = open_store(options.results, read_only=True)
+        claims = load_claims()
+        runs = plan(claims, options.suite)
+        # The frontier and the trainings take many minutes: whoever has no time for them finds their values here.
+        trained = {key: claim for key, claim in claims.items() if claim.topic == "trained_depth"}
+        asked = {run.id for run in runs}
+        runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full")) if run.id not in asked and options.suite == "quick"]
+        found = [record for run in runs if (record := store.get(run.id))]
+        if len(found) < len(runs) or not runs:
+            raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite {options.suite} are not recorded in {store.root}; "
+                             f"run `depthlaw verify {options.suite}`, `verify frontier` and `verify full --only trained_depth` first")
+        header = write_ledger(options.out, found, options.suite)
+    except UsageError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return 2
+    print(f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, manifest {header['manifest']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

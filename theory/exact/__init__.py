@@ -1,0 +1,1 @@
+"""Exact linear algebra and enclosures: finite fields, residues, panels of matrices, balls."""
