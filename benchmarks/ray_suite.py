@@ -16,7 +16,8 @@ from ray.cluster_utils import Cluster
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline, Ray
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import Run, load_claims, plan
+from depthlaw.ledger.run.suite import Run, plan
+from depthlaw.theory.claim import registry
 
 # A lost node is noticed within seconds instead of half a minute.
 SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500, "health_check_timeout_ms": 5000, "health_check_failure_threshold": 3}
@@ -49,7 +50,7 @@ def on_three_nodes(runs: list[Run], store: Store) -> int:
 def main(suite: str) -> int:
     """Both engines on a suite; prints one line each."""
     os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    runs = plan(load_claims(), suite)
+    runs = plan(registry(), suite)
     hashes, found = [], []
     with tempfile.TemporaryDirectory() as folder:
         store = Store(Path(folder) / "ray")

@@ -16,7 +16,8 @@ import pytest
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Engine, Inline, Pool
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.run.suite import plan
+from depthlaw.theory.claim import registry
 
 STEMS = ("hops", "connectivity")
 RUNS = 1000
@@ -33,7 +34,7 @@ def seconds(engine: Engine, runs: list, folder: Path) -> float:
 @pytest.mark.benchmark(group="engines")
 def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
-    runs = plan({key: c for key, c in load_claims().items() if not c.needs and (everything or c.topic in STEMS)}, "theory")
+    runs = plan({key: c for key, c in registry().items() if not c.needs and (everything or c.topic in STEMS)}, "theory")
     alone: list[float] = []
     names = iter(range(100))
 

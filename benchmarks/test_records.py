@@ -18,8 +18,8 @@ from depthlaw.ledger.run.archive import list_records
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline
 from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.suite import Run, environment, load_claims, plan
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.ledger.run.suite import Run, environment, plan
+from depthlaw.theory.claim import Case, Claim, registry
 
 RUNS = 10_000
 ROUNDS = 3
@@ -28,7 +28,7 @@ ROUNDS = 3
 @pytest.fixture(scope="module")
 def claims() -> dict[str, Claim]:
     """One claim with ten thousand cases."""
-    claim = load_claims()["separation_rank/degree"]
+    claim = registry()["separation_rank/degree"]
     return {claim.key: replace(claim, proof=None, assumes={}, grid={"quick": tuple(Case(depth=1 + n % 6, n=n) for n in range(RUNS))})}
 
 

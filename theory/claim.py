@@ -1,61 +1,53 @@
-"""The claim: a theorem as an object that says what it predicts, how to measure it by another route, and when it is wrong.
+"""The claim: a theorem as one decorated function that says what is predicted, measures it by another route, and names when it is wrong.
 
-This is the only framework of the project. A module of `theory` offers its claims through a function `claims()`, which imports
-SymPy itself, so that the formulas of a module can be used without it; `registry()` collects them. `judgement.judge` compares.
+`@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the packages of `theory` and `empirics`.
+`judgement.judge` compares what is measured with what is stated.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import importlib.util
+import inspect
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import sympy
+from sympy.core.relational import Relational
 
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
 if TYPE_CHECKING:
-    import sympy
+    from .search import Search
 
 __all__ = [
-    "ALONE",
-    "STEMS",
-    "SUITES",
-    "WITHDRAWN",
-    "Ball",
-    "Case",
-    "Claim",
-    "Control",
-    "Exact",
-    "Measured",
-    "Outside",
-    "Proportion",
-    "Sample",
-    "Source",
-    "Step",
-    "at",
-    "quantity",
-    "registry",
+    "ALONE", "SUITES", "WITHDRAWN", "Ball", "Case", "Claim", "Control", "Exact", "Measured", "Outside", "Proportion",
+    "Sample", "Source", "Step", "at", "claim", "find", "measured_symbol", "registry", "topics",
 ]
-
-# The rooms of the house: one module per concept, in reading order. A new theorem goes into the module of its concept.
-STEMS = ("separation_rank", "rank_collapse", "signal_propagation", "connectivity", "hops", "formal_languages", "counting", "depth_choice", "evidence",
-         "trained_depth")
 
 SUITES = ("quick", "theory", "full", "frontier", "gpu")
 
 # Suites of special claims, with long runs: contained in no other, and only for claims that have cases of their own there.
 ALONE = ("frontier", "gpu")
 
-# "universal": a vague sentence of the source ("always", "approximately") was hardened into a statement about all instances to be testable.
+# "universal": a vague sentence of the source ("always", "approximately") was hardened into one about all instances, to be testable.
 Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
-Kind = Literal["identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
+Kind = Literal[
+    "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
+Evidence = Literal["argument", "checks", "certificate"]
+# What the body of a claim may ask for besides the case, by the names of its parameters.
+OPTIONS = ("seed", "device", "memory", "folder")
+_KINDS: dict[str, Kind] = {"==": "identity", "<=": "upper", "<": "upper", ">=": "lower", ">": "lower", "!=": "identity"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands: a key of bibliography.bib, the version read, and the place in it."""
+    """Where a statement stands: a key of bibliography.bib, the place in it, and the version read."""
 
     key: str
     place: str
@@ -67,68 +59,71 @@ class Source:
 
 @dataclass(frozen=True)
 class Control:
-    """A deliberately wrong version of a claim on one case. Judging it must say FAILS, which shows that the check can say no.
+    """The negative control: a deliberately wrong version of a claim on one case, which must be judged FAILS.
 
-    Give a mutated `statement`, a sabotaged `measured`, or only a `case` that breaks an assumption (it is forced past `assumes`).
+    Give a wrong `statement`, a wrong way to measure, or only a `case` that breaks an assumption (it is judged all the same).
     """
 
     case: Case
     why: str
-    statement: sympy.core.relational.Relational | None = None
-    measured: Callable[[Case, int], Measured] | None = None
+    statement: Relational | None = None
+    measured: Callable[..., Measured] | None = None
     seed: int = 0
 
 
 @dataclass(frozen=True, eq=False)
 class Claim:
-    """A theorem as an object.
+    """A theorem as an object. Most fields are arguments of the decorator `claim`.
 
     Attributes:
-        key: permanent name `stem/name`; page, record, macro and citation derive from it.
-        title: what it says, in at most ten words.
-        words: the full statement in words with quantifier and conditions, one to three sentences.
-        statement: a SymPy relation over glossary symbols. Its left side holds exactly one symbol that no case gives: the measured
-            quantity. By default its right side, evaluated at a case, is the prediction.
-        source, reading: where it stands, and how its wording is known.
-        kind, quantifier: fix what evidence can prove, what can only support, and which statistic is honest.
-        measured: (case, seed) -> value, by a route that never uses the prediction. None when `needs` names what must attach it.
+        key: permanent name `topic/function`; page, record, macro and citation derive from it.
+        title, text, note: the paragraphs of the docstring: at most twelve words; the statement in words with its quantifier and
+            conditions; corrections, doubts, and what the verdict does not say.
+        statement: a relation whose left side holds exactly one symbol that no case gives: the measured quantity. By default its
+            right side, evaluated at a case, is the prediction.
+        source, wording: where it stands, and how its wording is known.
+        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is honest.
+        measured: the function: measures the left side at a case, by a route that never uses the prediction.
         grid: suite name -> cases; the suites theory and full include the smaller ones.
-        control: the failing twin.
+        control: the negative control.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
         predicted: (statement, case) -> prediction, for claims that allow an interval around what the right side says.
-        proof: (statement) -> steps that a machine confirms. What they amount to says `evidence`.
-        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked, its joints are prose that a reader must
-            check (ARGUED). "checks": the steps cover less than the statement, so that its cases decide (HOLDS at most). "certificate":
-            the steps recheck stored certificates of the cases of a finite statement (PROVED where `certified` covers every case).
+        proof: (statement) -> steps that a machine confirms; see `argument`. What they amount to says `evidence`.
+        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked, its joints are prose that a
+            reader must check (ARGUED). "checks": the steps cover less than the statement, so that its cases decide (HOLDS at
+            most). "certificate": the steps recheck stored certificates of the cases of a finite statement (PROVED where
+            `certified` covers every case).
+        rests_on: one line: why the evidence is what it is, and what of it a reader must check.
         certified: (case) -> whether a certificate that comes with the package decides the case.
-        rests_on: one line: why the evidence is what it is, and what of it a reader must check. A proof without it is not ARGUED.
-        premises: keys of the claims that it rests on: CONDITIONAL unless each of them is recorded as PROVED or ARGUED.
+        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as PROVED or ARGUED.
         expected: what was expected before anything was measured.
-        known: what is known since, where it differs: FAILS or UNDECIDED. A verdict that differs from both is unexpected.
-        weight: what it would mean if it were wrong: a "theorem"; a "step", such as a lemma of its proof or a detail of its construction;
-            a "measurement", published or ours, or a fit to some; the "arithmetic" of printed numbers. Findings are sorted by it.
+        known: what is known since, where it differs. A verdict that differs from both is unexpected.
+        weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or construction; a "measurement", published or
+            ours; the "arithmetic" of printed numbers. Findings are sorted by it.
         seeds: how many seeds each case is measured with.
-        reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is asked
-            about. One process measures all cases that differ in them alone, so that it need not measure twice.
-        needs: the extra that must be installed before it can be measured ("empirics"), or "".
-        note: corrections, doubts, and what the verdict does not say.
+        reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is
+            asked about. One process measures all cases that differ in them alone.
+        needs: the extra that must be installed before it can be measured, or "".
+        search: families of instances in which the falsifier looks for counterexamples.
+        plan: what the runs of an expensive claim take, for suites that work within a budget of memory and time.
+        table: (suite, rows of results) -> a table of its own that reports print besides the verdict.
     """
 
     key: str
     title: str
     text: str
-    statement: sympy.core.relational.Relational
+    statement: Relational
     source: Source
     wording: Wording
     kind: Kind
     holds_for: Quantifier
-    measured: Callable[[Case, int], Measured] | None
+    measured: Callable[..., Measured] | None
     grid: Mapping[str, tuple[Case, ...]]
     control: Control
     assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
-    predicted: Callable[[sympy.core.relational.Relational, Case], Any] | None = None
-    proof: Callable[[sympy.core.relational.Relational], Iterable[Step]] | None = None
-    evidence: Literal["argument", "checks", "certificate"] = "argument"
+    predicted: Callable[[Relational, Case], Any] | None = None
+    proof: Callable[[Relational], Iterable[Step]] | None = None
+    evidence: Evidence = "argument"
     certified: Callable[[Case], bool] | None = None
     rests_on: str = ""
     premises: tuple[str, ...] = ()
@@ -138,6 +133,9 @@ class Claim:
     seeds: int = 1
     reads: tuple[str, ...] = ()
     needs: str = ""
+    search: Callable[[], tuple[Search, ...]] | None = None
+    plan: Any = None
+    table: Callable[..., Any] | None = None
     note: str = ""
 
     @property
@@ -147,11 +145,21 @@ class Claim:
 
     @property
     def topic(self) -> str:
-        """The concept this claim belongs to: the first part of its key."""
+        """The first part of the key."""
         return self.key.partition("/")[0]
 
+    @property
+    def name(self) -> str:
+        """The second part of the key."""
+        return self.key.partition("/")[2]
+
+    @property
+    def measurable(self) -> bool:
+        """Whether it can be measured with what is installed here."""
+        return self.measured is not None and (not self.needs or importlib.util.find_spec("torch") is not None)
+
     def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, theory in full and, for claims that have a frontier, in it; gpu stands alone."""
+        """The cases of a suite: quick is contained in theory, theory in full and, for claims with cases there, in frontier."""
         if suite in ALONE and suite not in self.grid:
             return ()
         chain = {"quick": ("quick",), "theory": ("quick", "theory"), "full": ("quick", "theory", "full"),
@@ -161,6 +169,86 @@ class Claim:
     def predict(self, case: Case) -> Any:
         """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
         return self.predicted(self.statement, case) if self.predicted else at(self.statement.rhs, case)
+
+    def measure(self, case: Case, seed: int = 0, *, control: bool = False, **options: Any) -> Measured:
+        """Measure the left side at a case, as the claim does or as its negative control does.
+
+        Args:
+            case, seed: what is measured; the same give the same value on every machine.
+            control: in the way of the negative control.
+            options: how it is measured, for functions that name them: `device`, `memory` (bytes), `folder` (kept intermediate
+                results). They never change the value.
+        """
+        function = self.control.measured if control else self.measured
+        assert function is not None
+        names = inspect.signature(function).parameters
+        if set(names) <= {"case", *OPTIONS}:
+            given = {"seed": seed} | options
+            return function(case, **{name: value for name, value in given.items() if name in names})
+        return function(case, seed)
+
+    def accepts(self, option: str) -> bool:
+        """Whether the claim's function names an option, such as "device"."""
+        return self.measured is not None and option in inspect.signature(self.measured).parameters
+
+    def argument(self, rests_on: str, evidence: Evidence = "argument") -> Callable[[_Steps], _Steps]:
+        """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it a reader must check."""
+        def attach(steps: _Steps) -> _Steps:
+            for name, value in (("proof", steps), ("rests_on", rests_on), ("evidence", evidence)):
+                object.__setattr__(self, name, value)
+            return steps
+
+        return attach
+
+
+# A module holds claims where it imports the decorator.
+_HOLDS_CLAIMS = re.compile(r"claim import (\([^)]*|[^\n]*)\bclaim\b|^def claims\(", re.M)
+_Steps = Callable[[Relational], Iterable[Step]]
+_registered: dict[str, Claim] = {}
+
+
+def claim(
+    statement: Relational, *, source: Source, cases: Mapping[str, Sequence[Case]], control: Control,
+    wording: Wording = "derived", holds_for: Quantifier = "all", kind: Kind | None = None, name: str = "", doc: str = "",
+    **rare: Any,
+) -> Callable[[Callable[..., Measured]], Claim]:
+    """Make a function that measures a case into a claim with the key `topic/function`.
+
+    Args:
+        statement: what is claimed; see `Claim`.
+        source, wording, holds_for, control: see `Claim`.
+        cases: suite name -> cases.
+        kind: by default identity, upper or lower, as the relation says.
+        name, doc: in place of the function's own, for claims that are made in a loop.
+        rare: any other field of `Claim` that this one needs.
+
+    The function takes `case` and, where it needs them, `seed`, `device`, `memory`, `folder`. The paragraphs of its docstring are
+    the title, the statement in words, and notes. The topic is the package of `theory` or `empirics` that the function stands in,
+    or the name of a file of one's own.
+
+    Raises:
+        ValueError: when the docstring lacks title or statement, or a key is taken.
+    """
+    def made(function: Callable[..., Measured]) -> Claim:
+        parts = function.__module__.split(".")
+        topic = parts[2] if parts[:2] in (["depthlaw", "theory"], ["depthlaw", "empirics"]) else parts[-1]
+        key = f"{topic}/{name or function.__name__}"
+        paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", inspect.cleandoc(doc or function.__doc__ or ""))]
+        if len(paragraphs) < 2:
+            raise ValueError(f"{key}: its docstring needs a title, an empty line, and the statement in words")
+        title, text, *notes = paragraphs
+        extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
+        found = Claim(
+            key=key, title=title.removesuffix("."), text=text, note=" ".join(notes), statement=statement, source=source,
+            wording=wording, kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
+            grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control, **(extra | rare))
+        taken = _registered.get(key)
+        if taken is not None and (taken.measured is None or taken.measured.__module__ != function.__module__):
+            raise ValueError(f"the key {key!r} is used twice: in {function.__module__} and elsewhere")
+        _registered[key] = found
+        return found
+
+    return made
 
 
 # Keys of claims that were merged into others or demoted to notes, and where what they said stands now. A key is never used again.
@@ -182,8 +270,6 @@ WITHDRAWN: dict[str, str] = {
 
 def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     """The expression with every symbol that the case names replaced by the case's exact value."""
-    import sympy
-
     values = {}
     for s in expression.free_symbols:
         if s.name in case:
@@ -194,7 +280,7 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
 
 
-def quantity(statement: sympy.core.relational.Relational, case: Case) -> sympy.Symbol:
+def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:
     """The one symbol of the left side that the case does not give: what is measured."""
     free = [s for s in statement.lhs.free_symbols if s.name not in case]
     if len(free) != 1:
@@ -202,25 +288,63 @@ def quantity(statement: sympy.core.relational.Relational, case: Case) -> sympy.S
     return free[0]
 
 
+def topics() -> list[str]:
+    """The topics of the claims that come with depthlaw."""
+    return sorted({module.split(".")[2] for module, _ in _modules()})
+
+
 def registry() -> dict[str, Claim]:
-    """Every claim of `theory` by key, in reading order.
+    """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical order, as they stand in a module.
 
-    Raises:
-        ValueError: when two claims share a key or a key's first part is not its module's name.
+    Cost: two seconds when first called, for SymPy and all statements.
     """
-    return dict(_registry())
-
-
-@cache
-def _registry() -> Mapping[str, Claim]:
+    topics: dict[str, list[str]] = {}
+    for module, _ in _modules():
+        topics.setdefault(module.split(".")[2], []).append(module)
     found: dict[str, Claim] = {}
-    for stem in STEMS:
-        for claim in _claims_of(stem):
-            if claim.key in found or claim.topic != stem:
-                raise ValueError(f"the key {claim.key!r} is used twice or does not belong to theory/{stem}.py")
-            found[claim.key] = claim
+    for topic in sorted(topics):
+        for module in topics[topic]:
+            loaded = import_module(module)
+            for old in getattr(loaded, "claims", list)() if module.count(".") == 2 and "theory" in module else ():
+                found[old.key] = old
+        found |= {key: c for key, c in _registered.items() if c.topic == topic and _home(c) in topics[topic]}
     return found
 
 
-def _claims_of(stem: str) -> Iterator[Claim]:
-    return iter(import_module(f".{stem}", __package__).claims())
+def find(key: str) -> Claim:
+    """One claim, for which only the module that holds it is imported.
+
+    Raises:
+        KeyError: when there is none of this key.
+    """
+    topic, _, name = key.partition("/")
+    homes = [(module, source) for module, source in _modules() if module.split(".")[2] == topic]
+    for module, _ in sorted(homes, key=lambda home: not re.search(rf"^def {re.escape(name)}\(", home[1], re.M)):
+        import_module(module)
+        if key in _registered:
+            return _registered[key]
+    return registry()[key]
+
+
+def _home(found: Claim) -> str:
+    assert found.measured is not None
+    return found.measured.__module__
+
+
+@cache
+def _modules() -> list[tuple[str, str]]:
+    """The modules that hold claims, with their sources, without importing any."""
+    found = []
+    for folder in ("theory", "empirics"):
+        spec = importlib.util.find_spec(f"depthlaw.{folder}")
+        assert spec is not None
+        for root in spec.submodule_search_locations or ():
+            for path in sorted(Path(root).rglob("*.py")):
+                source = path.read_text(encoding="utf-8")
+                parts = path.relative_to(root).with_suffix("").parts
+                if len(parts) > (folder == "theory") and _HOLDS_CLAIMS.search(source):
+                    name = ".".join(("depthlaw", folder, *parts)).removesuffix(".__init__")
+                    found.append((name, source))
+    return found
+
+

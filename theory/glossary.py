@@ -376,63 +376,7 @@ _DOMAINS = {
 
 @cache
 def symbol(name: str) -> sympy.Symbol:
-    """The SymPy symbol of a glossary entry, with the assumptions of its domain.
-
-    Raises:
-        KeyError: when the glossary has no such entry.
-
-    >>> symbol("width").is_positive
-    True
-    """
+    """The SymPy symbol of a glossary entry."""
     import sympy
 
     return sympy.Symbol(name, **_DOMAINS[GLOSSARY[name].domain])
-
-
-def latex(expression: sympy.Basic) -> str:
-    """LaTeX of an expression or relation, in the papers' notation.
-
-    >>> latex(symbol("width") ** 2)
-    'd_x^{2}'
-    """
-    import sympy
-
-    names = {s: GLOSSARY[s.name].latex for s in expression.atoms(sympy.Symbol) if s.name in GLOSSARY}
-    # log(x)/log(3) is how SymPy stores a logarithm to base 3; papers print it as one symbol.
-    text = sympy.latex(_based_logarithms(expression), symbol_names=names)
-    return text.replace(r"\operatorname{log}_{3}", r"\log_{3}")
-
-
-def plain(expression: sympy.Basic) -> str:
-    """One line of text for a terminal, in the papers' notation.
-
-    >>> plain(symbol("width") ** symbol("depth"))
-    'd_x^L'
-    """
-    import re
-
-    import sympy
-
-    names = {s: sympy.Symbol(re.sub(r"\\(operatorname|mathrm|text)|[\\{}]", "", GLOSSARY[s.name].latex))
-             for s in expression.atoms(sympy.Symbol) if s.name in GLOSSARY}
-    based = _based_logarithms(expression)
-    return str(sympy.sstr(based.xreplace(names), order="none")).replace("**", "^")
-
-
-def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:
-    """Write log(x)/log(3) as log_3(x), for printing only."""
-    import sympy
-
-    log_3 = sympy.Function("log_3")
-
-    def fold(product: sympy.Mul) -> sympy.Expr:
-        if 1 / sympy.log(3) not in product.args:
-            return product
-        factors = [f for f in product.args if f != 1 / sympy.log(3)]
-        for place, factor in enumerate(factors):
-            if isinstance(factor, sympy.log):
-                factors[place] = log_3(factor.args[0])
-                return sympy.Mul(*factors, evaluate=False)
-        return product
-
-    return expression.replace(lambda e: isinstance(e, sympy.Mul), fold)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from .claim import Claim, at, quantity
+from .claim import Claim, at, measured_symbol
 from .values import Ball, Case, Exact, Measured, Outside, Statistical
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
     """The left side at a value of the measured quantity; it must grow with that quantity, so that intervals map to intervals."""
     import sympy
 
-    measured, left, exact = quantity(claim.statement, case), at(claim.statement.lhs, case), Fraction(value)
+    measured, left, exact = measured_symbol(claim.statement, case), at(claim.statement.lhs, case), Fraction(value)
     if left != measured and log_base(left) is None and not sympy.diff(left, measured).is_positive:
         raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with {measured}; state the claim the other way round")
     return left.subs(measured, sympy.Rational(exact.numerator, exact.denominator))

@@ -16,9 +16,9 @@ from rich.console import Console
 from rich.text import Text
 
 from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
-from depthlaw.theory.claim import ALONE, SUITES, WITHDRAWN, Claim
-from depthlaw.theory.glossary import latex, plain
+from depthlaw.theory.claim import ALONE, SUITES, WITHDRAWN, Claim, registry
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.symbols import latex, plain
 
 from ..run.driver import Estimate, Stopped, estimate, execute
 from ..run.engines import Engine, Inline, Pool
@@ -27,7 +27,7 @@ from ..run.frontier import LEGEND as FRONTIER_LEGEND
 from ..run.options import Effort
 from ..run.own_claims import all_claims, loader_of, only_own, with_premises
 from ..run.records import Record, Store, StoreError, manifest
-from ..run.suite import Failure, Run, load_claims, plan
+from ..run.suite import Failure, Run, plan
 from ..verdicts.reference import Agreement, Ledger, compare, run_name, shipped, write_file
 from ..verdicts.report import VERDICT_NAMES, ClaimResult, as_json, results, verdict_name
 from . import terminal
@@ -79,7 +79,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
 
 def claims_with(own: Path | None) -> dict[str, Claim]:
     """Every claim by key, with those of a file of the user's."""
-    return load_claims() if own is None else all_claims(str(own))
+    return registry() if own is None else all_claims(str(own))
 
 
 def asked(everything: dict[str, Claim], only: Iterable[str], suite: str, device: str, own: Path | None) -> dict[str, Claim]:
@@ -138,7 +138,7 @@ def _print_frontier(judged: list[ClaimResult], claims: dict[str, Claim], predict
 def claims(filter_text: str, json_output: bool) -> int:
     """List the claims whose key, title or words contain the text."""
     wanted = filter_text.lower()
-    found = [c for c in load_claims().values() if wanted in f"{c.key} {c.title} {c.text} {c.source} {c.wording} {c.kind}".lower()]
+    found = [c for c in registry().values() if wanted in f"{c.key} {c.title} {c.text} {c.source} {c.wording} {c.kind}".lower()]
     if not found:
         raise UsageError(f"no claim mentions {filter_text!r}; `depthlaw claims` lists all of them")
     if json_output:
@@ -170,7 +170,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     else:
         terminal.show(Console(highlight=False), result, suite, cases=key not in (KEY, BELOW))
         if key in (KEY, BELOW) and result.measured:
-            _print_frontier([result], load_claims())
+            _print_frontier([result], registry())
         if not result.records:
             _say(Console(stderr=True, highlight=False), f"nothing is recorded for {claim.key} in {store.root} yet; "
                                                         f"run `depthlaw verify {suite} --only {key}`{needs}")
@@ -184,7 +184,7 @@ def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, j
 
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
-    claim = next(iter(select(load_claims(), [key]).values()))
+    claim = next(iter(select(registry(), [key]).values()))
     notes = Console(stderr=True, highlight=False)
     found = search(claim, minutes, changes, lambda line: None if json_output else _say(notes, line))
     refuted = found.decision.verdict is Verdict.FAILS
@@ -250,7 +250,7 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     from ..verdicts.mutation import mutate as mutants_of
     from ..verdicts.mutation import unexplained
 
-    found, store = select(load_claims(), keys), collection(folder)
+    found, store = select(registry(), keys), collection(folder)
     console = Console(highlight=False)
     _report_set_aside(store, Console(stderr=True, highlight=False))
     rows: list[dict[str, Any]] = []
@@ -288,7 +288,7 @@ def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool
     """Write the appendix of a suite from its records, or from the ledger that comes with depthlaw."""
     from ..publish.appendix import AppendixError, write_appendix
 
-    found, suite = load_claims(), _suite(suite)
+    found, suite = registry(), _suite(suite)
     store = _reference() if from_reference else open_store(folder, read_only=True)
     notes = Console(stderr=True, highlight=False)
     _report_set_aside(store, notes)

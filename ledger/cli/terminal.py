@@ -16,8 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from depthlaw.theory.claim import Claim
-from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.symbols import latex, plain, term
 from depthlaw.theory.values import Ball, Exact, Measured, Outside, Proportion, Statistical
 
 from ..run.suite import Run
@@ -199,7 +199,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     yield "in words", claim.text
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
     # A claim from a file of the user's may use symbols of its own.
-    yield "where", "; ".join(f"{plain(s)}: {GLOSSARY[s.name].meaning if s.name in GLOSSARY else 'of this claim'}" for s in used)
+    yield "where", "; ".join(f"{plain(s)}: {term(s.name).meaning if term(s.name) else 'of this claim'}" for s in used)
     yield "LaTeX", latex(claim.statement)
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
     yield "source", f"{claim.source} (wording {claim.wording}{'; check against the paper' if claim.wording == 'recalled' else ''})"
@@ -251,11 +251,11 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     left = claim.statement.lhs
     if value is None or left.is_Symbol or isinstance(value, Statistical | Outside):
         return number(value)
-    from depthlaw.theory.claim import at, quantity
+    from depthlaw.theory.claim import at, measured_symbol
     from depthlaw.theory.exact.enclosure import ball, enclose
 
     low, high = (value.low, value.high) if isinstance(value, Ball) else (Fraction(value.value), Fraction(value.value))
-    return f"{float(enclose(at(left, row.case), {quantity(claim.statement, row.case): ball(low, high)}).mid()):.6g}"
+    return f"{float(enclose(at(left, row.case), {measured_symbol(claim.statement, row.case): ball(low, high)}).mid()):.6g}"
 
 
 def prediction(claim: Claim, row: CaseResult) -> str:

@@ -12,8 +12,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.theory.glossary import GLOSSARY, latex
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.symbols import latex, term
 
 from ..cli.terminal import measured_side, prediction
 from ..run.records import Record, Store, canonical
@@ -181,11 +181,11 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
 
 def _row(result: ClaimResult) -> Row:
     claim = result.claim
-    symbols = sorted({s.name for s in claim.statement.free_symbols if s.name in GLOSSARY})
+    symbols = sorted({s.name for s in claim.statement.free_symbols if term(s.name)})
     lines = tuple(_line(result, case) for case in result.cases)
     worst = result.counterexample
     return Row(result, latex(claim.statement), latex(claim.statement.lhs),
-               tuple((GLOSSARY[s].latex, GLOSSARY[s].meaning) for s in symbols), verdict_name(result),
+               tuple((term(s).latex, term(s).meaning) for s in symbols), verdict_name(result),
                typesetting.factor(result.tightest), lines, lines[result.cases.index(worst)] if worst else None)
 
 

@@ -10,15 +10,15 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from depthlaw.theory.claim import STEMS, Claim
-from depthlaw.theory.glossary import GLOSSARY, latex
+from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.symbols import latex, term
 
 from ..cli import terminal
 from ..cli.commands import open_store
 from ..run.frontier import BELOW, KEY, Entry, entries, standing
 from ..run.records import Store, manifest
-from ..run.suite import load_claims, plan
+from ..run.suite import plan
 from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
@@ -32,7 +32,7 @@ MOST_CASES = 12
 
 def write(docs: Path, store: Store, suite: str) -> list[Path]:
     """Write the generated pages and return their paths. The same records give the same bytes."""
-    claims = load_claims()
+    claims = registry()
     judged = results(claims, suite, store)
     runs = [r for run in plan(claims, suite) if (r := store.get(run.id))]
     hash_ = str(manifest(runs)["hash"])
@@ -55,7 +55,7 @@ BEGIN, END = "<!-- begin: frontier table -->", "<!-- end -->"
 
 def write_frontier(docs: Path, store: Store) -> Path | None:
     """Write the table of exact values into separation-rank.md and draw it, from records of suite frontier; None where there are none."""
-    claims = load_claims()
+    claims = registry()
     judged = results({key: claims[key] for key in (KEY, BELOW)}, "frontier", store)
     found = sorted((e for result in judged for e in entries(result, claims)), key=lambda e: (e.width, e.depth))
     file, text = docs / "separation-rank.md", (docs / "separation-rank.md").read_text(encoding="utf-8")
@@ -90,7 +90,7 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
     yield f"{md_math(latex(claim.statement))}\n"
     yield f"{md(sentence(claim.text))}\n"
     symbols = sorted(claim.statement.free_symbols, key=lambda s: s.name)
-    yield "; ".join(f"{md_math(latex(s))}: {md(GLOSSARY[s.name].meaning)}" for s in symbols) + ".\n"
+    yield "; ".join(f"{md_math(latex(s))}: {md(term(s.name).meaning)}" for s in symbols) + ".\n"
     yield "| | |\n|---|---|"
     yield f"| source | {md(str(claim.source))} |"
     yield f"| wording | {claim.wording}{' (from memory: check against the paper)' if claim.wording == 'recalled' else ''} |"
@@ -144,7 +144,7 @@ def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     counts = Counter(verdict_name(r) for r in judged)
     total = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
     lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
-    for stem in STEMS:
+    for stem in topics():
         lines += [f"## {stem}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
         lines += [f"| [{r.claim.key.partition('/')[2]}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.wording} "
                   f"| {verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
@@ -158,7 +158,7 @@ def glossary(claims: list[Claim]) -> str:
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
     lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
              "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|---:|"]
-    for name, term in GLOSSARY.items():
+    for name, term_ in TERMS.items():
         if used[name]:
             lines.append(f"| {md_math(term.latex)} | `{name}` | {md(term.meaning)} | {term.domain} | {used[name]} |")
     return "\n".join(lines) + "\n"

@@ -8,13 +8,12 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.theory.claim import quantity
+from depthlaw.theory.claim import measured_symbol, registry
 from depthlaw.theory.trained_depth import LATE
 from depthlaw.theory.values import Ball, Proportion
 
 from ..cli import terminal
 from ..run.records import Store, manifest
-from ..run.suite import load_claims
 from ..verdicts.report import CaseResult, ClaimResult, results
 from .figures import COLOURS, STYLE
 from .typesetting import md, md_code
@@ -159,7 +158,7 @@ def write(docs: Path, store: Store) -> Path | None:
     Raises:
         ValueError: for a page without the marks between which they stand.
     """
-    claims = {key: claim for key, claim in load_claims().items() if claim.topic == STEM}
+    claims = {key: claim for key, claim in registry().items() if claim.topic == STEM}
     judged = [result for result in results(claims, SUITE, store) if result.cases]
     points = list(measured(judged))
     if not points:
@@ -237,7 +236,7 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
     yield "| claim | case | measured | stated | verdict |\n|---|---|---|---|---|"
     for result in judged:
         for row in result.cases:
-            if isinstance(row.measured, Ball) and quantity(result.claim.statement, row.case).name in measured_:
+            if isinstance(row.measured, Ball) and measured_symbol(result.claim.statement, row.case).name in measured_:
                 case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k != "task" or measured_ == _SUCCESSES)
                 yield (f"| {md(result.claim.title)} | {md_code(case)} | {_range(row.measured, row.case.get('tried'))} | "
                        f"{md(result.claim.statement.rel_op)} {md(terminal.prediction(result.claim, row))} | {row.verdict_name} |")

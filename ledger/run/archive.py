@@ -19,7 +19,7 @@ from typing import Any
 from rich.console import Console
 
 from depthlaw.advisor.quantities import UsageError, quoted
-from depthlaw.theory.claim import SUITES, Case, Claim
+from depthlaw.theory.claim import SUITES, Case, Claim, registry
 from depthlaw.theory.judgement import judge
 from depthlaw.theory.values import Ball, Measured, Outside, Statistical, joined
 
@@ -28,7 +28,7 @@ from ..cli.shown import wanted
 from ..cli.terminal import clean, number
 from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
 from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
-from .suite import load_claims, plan
+from .suite import plan
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0
@@ -108,7 +108,7 @@ def _value(result: Mapping[str, Any]) -> Measured | None:
 def _asked_by(suite: str) -> frozenset[str]:
     if suite not in SUITES:
         raise UsageError(f"unknown suite {quoted(suite)}; accepted: {', '.join(SUITES)}")
-    return frozenset(run.id for run in plan(load_claims(), suite))
+    return frozenset(run.id for run in plan(registry(), suite))
 
 
 def show_record(start: str, place: Path | None, json_output: bool) -> int:
@@ -299,7 +299,7 @@ def _stale(folder: Path) -> list[Path]:
 def diff(first: Path, second: Path, json_output: bool) -> int:
     """Say which runs were added, removed or came out differently between two results folders or ledgers. Returns 1 when any did."""
     stores = _opened(first), _opened(second)
-    claims = load_claims()
+    claims = registry()
     asked = wanted(claims)
     a, b = (by_run(store, asked) for store in stores)
     judged = partial(_verdict, claims)

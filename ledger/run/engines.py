@@ -36,7 +36,7 @@ Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 # What a process says once it has imported the claims.
 READY = b"ready"
 
-LOADER = "depthlaw.ledger.run.suite:load_claims"
+LOADER = "depthlaw.theory.claim:registry"
 
 # Small matrices gain nothing from threads, and two processes with two threads each fight over two cores.
 THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")

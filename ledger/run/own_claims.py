@@ -19,10 +19,9 @@ from types import ModuleType
 from typing import Any, get_args
 
 from depthlaw.advisor.quantities import UsageError, quoted
-from depthlaw.theory.claim import STEMS, SUITES, Claim, Kind, Quantifier, Weight, Wording, quantity
+from depthlaw.theory.claim import SUITES, Claim, Kind, Quantifier, Weight, Wording, measured_symbol, registry
 
 from .engines import LOADER
-from .suite import load_claims
 
 __all__ = ["all_claims", "loader_of", "only_own", "own_claims", "with_premises"]
 
@@ -37,7 +36,7 @@ _WORDS = {"kind": get_args(Kind), "holds_for": get_args(Quantifier), "wording": 
 
 def all_claims(file: str) -> dict[str, Claim]:
     """The claims that come with depthlaw, then those of a file: what a process of the pool loads."""
-    return load_claims() | own_claims(Path(file))
+    return registry() | own_claims(Path(file))
 
 
 def loader_of(file: Path | None) -> str:
@@ -52,7 +51,7 @@ def own_claims(file: Path) -> dict[str, Claim]:
         UsageError: when the file cannot be loaded, or a claim in it cannot be run.
     """
     found: dict[str, Claim] = {}
-    known, module = load_claims(), _loaded(file)
+    known, module = registry(), _loaded(file)
     for claim in _offered(file, module):
         if claim.key in known or claim.key in found:
             where = "depthlaw has a claim of this key" if claim.key in known else "it stands twice in the file"
@@ -67,7 +66,7 @@ def own_claims(file: Path) -> dict[str, Claim]:
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
     """The chosen claims and the premises that they rest on, as far as these come from a file too."""
-    known, found = load_claims(), dict(chosen)
+    known, found = registry(), dict(chosen)
     todo = list(chosen.values())
     while todo:
         for key in todo.pop().premises:
@@ -146,7 +145,7 @@ def _checked(file: Path, claim: Claim) -> Claim:
     if claim.evidence == "certificate":
         raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come with depthlaw give; leave `evidence` out")
     try:
-        quantity(claim.statement, cases[0])
+        measured_symbol(claim.statement, cases[0])
     except Exception as error:
         raise UsageError(f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); {_TRY}") from None
     return claim
@@ -182,5 +181,5 @@ def _reason(error: BaseException) -> str:
 
 def only_own(everything: Iterable[str]) -> list[str]:
     """The keys that no claim of depthlaw has."""
-    known = load_claims()
+    known = registry()
     return [key for key in everything if key not in known]

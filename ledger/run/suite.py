@@ -1,26 +1,21 @@
 """Suites: which runs a suite needs, running the ones that have no record yet, and reading the records back."""
 from __future__ import annotations
 
-import hashlib
-import importlib.util
 import os
-import pkgutil
 import platform
 import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from importlib import import_module
-from importlib.machinery import ModuleSpec, PathFinder
+from dataclasses import dataclass, field
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.claim import ALONE, Case, Claim, registry
-from depthlaw.theory.values import Measured
+from depthlaw.theory.claim import ALONE, Case, Claim
+from depthlaw.theory.code_version import code_version
 
 from .records import Record, digest, encode
 
@@ -37,12 +32,23 @@ class Run:
     seed: int = 0
     device: str = "cpu"
     control: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
         return {"claim": self.claim.key, "case": self.case.fields() if self.case else None, "seed": self.seed,
-                "code": code_digest(self.claim), "device": self.device} | ({"control": True} if self.control else {})
+                "code": self.code, "device": self.device} | ({"control": True} if self.control else {})
+
+    @property
+    def code(self) -> str:
+        """The version of the code that the result depends on; a proof also depends on what is stated."""
+        if self.case is None:
+            assert self.claim.proof is not None
+            return digest([code_version(self.claim.proof), str(self.claim.statement)])[:16]
+        measured = self.claim.control.measured if self.control else self.claim.measured
+        assert measured is not None
+        return code_version(measured)
 
     @property
     def id(self) -> str:
@@ -69,30 +75,9 @@ class Run:
             assert self.claim.proof is not None
             result = encode(tuple(self.claim.proof(self.claim.statement)))
         else:
-            measure = self.claim.control.measured if self.control else self.claim.measured
-            assert measure is not None
-            result = encode(measure(self.case, self.seed))
+            result = encode(self.claim.measure(self.case, self.seed, control=self.control, **self.options))
         timing = {"wall_s": round(time.perf_counter() - started, 6), "cpu_s": round(time.process_time() - cpu, 6)}
         return Record(self.inputs, result, {"environment": environment(), "timing": timing, "compute": compute(self.inputs["device"])} | expected)
-
-
-def load_claims() -> dict[str, Claim]:
-    """Every claim by key. Where PyTorch is installed, claims that need `empirics` get their measurement from the module there that
-    bears their stem; PyTorch itself is imported only when one of them is measured."""
-    claims = registry()
-    if importlib.util.find_spec("torch") is None:
-        return claims
-    return {key: replace(c, measured=partial(_measure_in_empirics, key)) if c.needs == "empirics" else c for key, c in claims.items()}
-
-
-def on_gpu(claims: Mapping[str, Claim], suite: str) -> dict[str, Claim]:
-    """The claims that a suite measures by training, with the training on the first GPU."""
-    return {key: replace(c, measured=partial(_measure_in_empirics, key, device="cuda")) for key, c in claims.items() if c.reads and c.cases(suite)}
-
-
-def _measure_in_empirics(key: str, case: Case, seed: int, **where: str) -> Measured:
-    module = import_module(f"depthlaw.empirics.{key.partition('/')[0]}")
-    return module.MEASURED[key](case, seed, **where)
 
 
 def control_run(claim: Claim) -> Run:
@@ -112,7 +97,7 @@ def _plan(claims: Mapping[str, Claim], suite: str) -> Iterator[Run]:
         cases = [c for c in claim.cases(suite) if all(holds(c) for holds in claim.assumes.values())]
         if claim.proof is not None and suite not in ALONE:
             yield Run(claim, None)
-        if claim.measured is not None:
+        if claim.measurable:
             runs = [Run(claim, case, seed) for case in cases for seed in range(claim.seeds)]
             yield from runs
             control = control_run(claim)
@@ -126,66 +111,6 @@ class Failure:
 
     run: Run
     why: str
-
-
-@cache
-def code_digest(claim: Claim) -> str:
-    """A hash of the sources and data that a claim's measurement can depend on: every module of its stem's package, the module of
-    `empirics` that measures it, and what they import from this project. The glossary holds names only and is left out, so that a new
-    symbol does not invalidate every record; library versions are recorded, not hashed, so that machines can be compared."""
-    stem = f"depthlaw.theory.{claim.topic}"
-    modules = {stem, *(f"{stem}.{m.name}" for m in pkgutil.iter_modules(import_module(stem).__path__))}
-    if claim.needs:
-        modules.add(f"depthlaw.empirics.{claim.topic}")
-    for function in (claim.measured, claim.predicted, claim.proof):
-        name = getattr(function, "__module__", "") or ""
-        if name.startswith("depthlaw."):
-            modules.add(name)
-    sources = _closure(frozenset(modules))
-    return digest([[name, hashlib.sha256(source).hexdigest()] for name, source in sources])[:16]
-
-
-@cache
-def _closure(modules: frozenset[str]) -> tuple[tuple[str, bytes], ...]:
-    """The sources of modules and of everything of this project that they import or name as a data file, by name."""
-    found: dict[str, bytes] = {}
-    todo = sorted(modules)
-    while todo:
-        name = todo.pop()
-        spec = _spec(name)
-        if name in found or spec is None or not spec.origin or name.endswith(".glossary"):
-            continue
-        path = Path(spec.origin)
-        found[name] = path.read_bytes()
-        text = found[name].decode()
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        todo += _imported(text, package)
-        for data in re.findall(r'"([\w./-]+\.(?:csv|json))"', text):
-            if (path.parent / data).is_file():
-                found[f"{package}/{data}"] = (path.parent / data).read_bytes()
-    return tuple(sorted(found.items()))
-
-
-def _spec(name: str) -> ModuleSpec | None:
-    """Where a module of this project stands, without executing the packages around it, some of which import PyTorch."""
-    if name in sys.modules:
-        return sys.modules[name].__spec__
-    project, folder, *rest = name.split(".")
-    spec = importlib.util.find_spec(f"{project}.{folder}")
-    for part in rest:
-        if spec is None or spec.submodule_search_locations is None:
-            return None
-        spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
-    return spec
-
-
-def _imported(text: str, package: str) -> list[str]:
-    """The project's modules that a source text imports, wherever in it the import stands."""
-    names = []
-    for dots, module, what in re.findall(r"^\s*from (\.+)([\w.]*) import \(?([\w ,]*)", text, re.M):
-        base = package if len(dots) == 1 else package.rsplit(".", len(dots) - 1)[0]
-        names += [f"{base}.{module}"] if module else [f"{base}.{name.split()[0]}" for name in what.split(",") if name.strip()]
-    return names + re.findall(r"from (depthlaw\.\w+\.[\w.]+) import", text)
 
 
 @cache

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.certificates import Finding, load
 from depthlaw.theory.claim import SUITES, Case, Claim, at
-from depthlaw.theory.glossary import plain
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
 from depthlaw.theory.search import Search, searches
+from depthlaw.theory.symbols import plain
 from depthlaw.theory.values import Measured, Step
 
 from ..cli.terminal import number as shown_value
@@ -320,9 +320,9 @@ _FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdic
 
 
 def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    from ..run.suite import load_claims
+    from depthlaw.theory.claim import registry
 
-    claims, weakened = load_claims(), data["weakened"]
+    claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
     if not isinstance(weakened, list) or not all(isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened):

@@ -16,8 +16,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.glossary import plain
 from depthlaw.theory.judgement import TRUNCATED, Decision, Verdict, judge
+from depthlaw.theory.symbols import plain
 from depthlaw.theory.values import Ball
 
 from .report import ClaimResult

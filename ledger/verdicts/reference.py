@@ -258,8 +258,10 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the shipped ledger from the records of a suite. Returns the exit code."""
+    from depthlaw.theory.claim import registry
+
     from ..cli.commands import open_store
-    from ..run.suite import load_claims, plan
+    from ..run.suite import plan
 
     parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference", description="Write the reference ledger from a suite's records.")
     parser.add_argument("--results", type=Path, help="results folder; by default depthlaw's folder among your data")
@@ -268,7 +270,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)
-        claims = load_claims()
+        claims = registry()
         runs = plan(claims, options.suite)
         # The frontier and the trainings take many minutes: whoever has no time for them finds their values here.
         trained = {key: claim for key, claim in claims.items() if claim.topic == "trained_depth"}

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from depthlaw.theory.claim import SUITES, Case, Claim
+from depthlaw.theory.claim import SUITES, Case, Claim, registry
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
 from depthlaw.theory.values import Measured, Outside, Statistical, Step, joined
 
 from ..run.records import Record, Store, decode, digest, encode
-from ..run.suite import Failure, Run, control_run, load_claims
+from ..run.suite import Failure, Run, control_run
 from .decisions import Decisions
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is none.
@@ -224,7 +224,7 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     """The verdict of every premise of the claims judged, on the records of this suite, else of any that has some; without a record it is
     no verdict, and lifts no claim out of CONDITIONAL."""
     wanted = sorted({key for result in judged.values() for key in result.claim.premises})
-    everything = load_claims() if any(key not in judged for key in wanted) else {}
+    everything = registry() if any(key not in judged for key in wanted) else {}
     verdicts = {}
     for key in wanted:
         here = [judged[key]] if key in judged else (

@@ -12,13 +12,13 @@ from depthlaw.empirics.evaluation import forced_choices
 from depthlaw.empirics.nets import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import MEASURED, accuracy, depth_slope, least, training
-from depthlaw.ledger.run.suite import Run, load_claims
+from depthlaw.ledger.run.suite import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.trained_depth import LATE, RADII, layers_at_least, slope_ends
 from depthlaw.theory.values import Ball, Case, Proportion
 
-CLAIMS = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
+CLAIMS = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
 WITHIN, WALL = (CLAIMS[f"trained_depth/connectivity_{name}"] for name in ("one_layer", "one_layer_wall"))
 DEEP_WALL, LOCAL, NEAREST = (CLAIMS[f"trained_depth/{name}"] for name in ("connectivity_wall", "look_around", "local_baseline"))
 

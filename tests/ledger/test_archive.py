@@ -13,8 +13,9 @@ import pytest
 from depthlaw.ledger.cli.arguments.arguments import main
 from depthlaw.ledger.run.archive import wanted
 from depthlaw.ledger.run.records import Record, Store, encode, manifest
-from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.reference import write_ledger
+from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Exact, Outside, Sample, Step
 
 DEGREE = "separation_rank/degree"
@@ -69,7 +70,7 @@ def test_list_has_a_whole_row_for_each_record_and_filters(folder, capsys):
 
 
 def test_list_of_a_suite_holds_what_it_asks_for(folder, capsys):
-    run = next(r for r in plan(load_claims(), "quick") if r.claim.key == DEGREE)
+    run = next(r for r in plan(registry(), "quick") if r.claim.key == DEGREE)
     Store(folder).put(run.execute())
     code, out, _ = depthlaw(capsys, "records", "list", "--results", folder, "--suite", "quick", "--json")
     assert code == 0
@@ -174,7 +175,7 @@ def temporary(folder, name, age):
 
 
 def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
-    run = next(r for r in plan(load_claims(), "quick") if r.claim.key == DEGREE)
+    run = next(r for r in plan(registry(), "quick") if r.claim.key == DEGREE)
     Store(folder).put(run.execute())
     (folder / "set-aside" / "x").mkdir(parents=True)
     aside = folder / "set-aside" / "x" / "kept"
@@ -194,7 +195,7 @@ def test_gc_removes_old_debris_only_and_records_only_when_told(folder, capsys):
 def test_gc_keeps_what_only_another_machine_can_measure():
     from dataclasses import replace
 
-    claims = load_claims()
+    claims = registry()
     claim = claims[DEGREE]
     here = {run.id for run in plan({DEGREE: claim}, "full")}
     assert here <= wanted({DEGREE: replace(claim, measured=None)}) | wanted({DEGREE: claim})
@@ -203,7 +204,7 @@ def test_gc_keeps_what_only_another_machine_can_measure():
 
 
 def test_diff_says_what_changed_whatever_the_code(tmp_path, capsys):
-    claim = load_claims()[DEGREE]
+    claim = registry()[DEGREE]
     runs = [run.execute() for run in plan({DEGREE: claim}, "quick") if run.case is not None][:3]
     first, second = Store(tmp_path / "a"), Store(tmp_path / "b")
     for made in (*runs, record(n=1)):

@@ -13,8 +13,8 @@ from depthlaw.ledger.run.driver import Stopped, estimate, execute
 from depthlaw.ledger.run.engines import Inline, Pool, Ray
 from depthlaw.ledger.run.options import Effort
 from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.suite import Failure, load_claims, plan
-from depthlaw.theory.claim import Case
+from depthlaw.ledger.run.suite import Failure, plan
+from depthlaw.theory.claim import Case, registry
 
 
 def pool(**changes) -> Pool:
@@ -122,8 +122,8 @@ EXACT = ("separation_rank/degree", "connectivity/reach", "rank_collapse/cubic_ra
 
 def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     """Bit for bit: every record of these claims, inline with one and with two threads, and in the pool."""
-    code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from depthlaw.ledger.run.suite import load_claims, plan\n"
-            "found = load_claims()\n"
+    code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from depthlaw.ledger.run.suite import plan; from depthlaw.theory.claim import registry\n"
+            "found = registry()\n"
             f"runs = plan({{key: found[key] for key in {EXACT!r}}}, 'quick')\n"
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")
     hashes = []
@@ -131,7 +131,7 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
         changed = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads)
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=changed, check=True)
         hashes.append(json.loads(done.stdout))
-    found = load_claims()
+    found = registry()
     together = outcomes(Pool(2), plan({key: found[key] for key in EXACT}, "quick"))
     hashes.append({run: outcome.result_hash for run, outcome in together.items()})
     assert len(hashes[0]) > 10

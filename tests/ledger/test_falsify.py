@@ -7,18 +7,18 @@ import pytest
 
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.ledger.cli.arguments.arguments import main
-from depthlaw.ledger.run.suite import load_claims
 from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
 from depthlaw.theory.certificates import shipped
-from depthlaw.theory.glossary import plain
+from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.search import searches
+from depthlaw.theory.symbols import plain
 
 CUBIC = "rank_collapse/one_layer_cubic_v1"
 
 
 def found(key: str, minutes: float, *changes: str):
-    return falsify(load_claims()[key], minutes, list(changes), lambda line: None)
+    return falsify(registry()[key], minutes, list(changes), lambda line: None)
 
 
 @pytest.mark.parametrize("key", [CUBIC, "rank_collapse/one_layer_cubic", "rank_collapse/softmax_perturbation"])
@@ -54,7 +54,7 @@ def test_a_tampered_certificate_does_not_stand(tmp_path):
     assert any("statement" in s for s in broken_steps(weakened=[["4", "1/2"]]))
     assert any("case" in s for s in broken_steps(case=good["case"] | {"tokens": 4}))
     assert any("judged" in s for s in broken_steps(verdict="HOLDS"))
-    assert any("judged" in s for s in broken_steps(verdict="HOLDS", weakened=[], statement=plain(load_claims()[CUBIC].statement)))
+    assert any("judged" in s for s in broken_steps(verdict="HOLDS", weakened=[], statement=plain(registry()[CUBIC].statement)))
 
 
 @pytest.mark.parametrize("changes", [
@@ -101,7 +101,7 @@ def test_a_claim_without_a_search_varies_the_seed():
 @pytest.mark.parametrize("change", ["4", "4=x", "=", "7=6", "4=1/0"])
 def test_changes_that_make_no_sense(change):
     with pytest.raises(UsageError):
-        weaken(load_claims()[CUBIC], [change])
+        weaken(registry()[CUBIC], [change])
 
 
 def test_command_line(tmp_path, capsys):
@@ -165,12 +165,12 @@ def test_hostile_constants_end_in_one_line_or_a_result(change, tmp_path, capsys)
 def test_a_logarithm_to_base_zero_does_not_vanish():
     """3=0 made every logarithm to base 3 disappear from the bound, which then was refuted."""
     with pytest.raises(UsageError, match="no real value"):
-        weaken(load_claims()["separation_rank/upper_bound_deep"], ["3=0"])
+        weaken(registry()["separation_rank/upper_bound_deep"], ["3=0"])
 
 
 def test_the_smallest_refutation_comes_first():
     """Width, then depth; H = d_x, where b_2 of the lower bound is undefined, comes after the cases well inside the domain."""
-    claim = load_claims()["separation_rank/upper_bound_deep"]
+    claim = registry()["separation_rank/upper_bound_deep"]
     explicit = [(c.width, c.depth, c.heads, c.tokens) for c in claim.cases("theory") if "weights" in c]
     assert explicit[0] == (4, 34, 2, 10)
     inside = [d >= 2 * H and 2 * (d + 1) <= N for d, _, H, N in explicit]

@@ -14,10 +14,10 @@ from depthlaw.ledger.run import frontier
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline, Pool
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts import reference
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult, results
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Case, registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import exact, graded_pieces, piece_rank
 from depthlaw.theory.values import Exact
@@ -27,7 +27,7 @@ RATES = frontier.Rates(processes=1, operations=1e10, bytes=1e10, column=1e-5, ga
 
 @pytest.fixture(scope="module")
 def claims():
-    return load_claims()
+    return registry()
 
 
 @pytest.fixture(scope="module")

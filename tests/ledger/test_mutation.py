@@ -9,10 +9,10 @@ from depthlaw.ledger.cli.arguments.arguments import main
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import load_claims, plan
+from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.report import results
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claim import Case, Claim, registry
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Exact, Step
@@ -36,14 +36,14 @@ def test_every_place_is_changed_once():
 @pytest.mark.parametrize("key", ["separation_rank/degree", "separation_rank/moments_degree", "connectivity/reach", "hops/k_max_corrected",
                                  "rank_collapse/collapse_condition", "depth_choice/threshold_inverse"])
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
-    result = judged(load_claims()[key], tmp_path)
+    result = judged(registry()[key], tmp_path)
     found = mutate(result)
     assert len(found) >= 3
     assert [m.change for m in found if not m.turned] == []
 
 
 def test_swapping_min_and_max_in_the_dimension_count_turns_a_verdict(tmp_path):
-    result = judged(load_claims()["separation_rank/generic_one_head"], tmp_path)
+    result = judged(registry()["separation_rank/generic_one_head"], tmp_path)
     swapped = [m for m in mutate(result) if m.change in ("Min -> Max", "Max -> Min")]
     assert swapped
     assert all(m.turned for m in swapped)
@@ -51,7 +51,7 @@ def test_swapping_min_and_max_in_the_dimension_count_turns_a_verdict(tmp_path):
 
 def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
     """The failing twin of the harness: at depth 1 alone, nobody can tell 3^L from 3 L."""
-    claim = load_claims()["separation_rank/degree"]
+    claim = registry()["separation_rank/degree"]
     shallow = {"quick": tuple(c for c in claim.grid["quick"] if c.depth == 1)}
     made = replace(claim, statement=sympy.Eq(symbol("degree"), 3 * L ** 2), grid=shallow, proof=None)
     result = judged(made, tmp_path)
@@ -61,7 +61,7 @@ def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
 
 
 def test_weaker_bounds_survive_with_that_reason(tmp_path):
-    result = judged(load_claims()["connectivity/entry_bound"], tmp_path)
+    result = judged(registry()["connectivity/entry_bound"], tmp_path)
     reasons = {m.change: m.reason for m in mutate(result) if not m.turned}
     assert reasons
     assert all(reason for reason in reasons.values())
@@ -70,7 +70,7 @@ def test_weaker_bounds_survive_with_that_reason(tmp_path):
 
 def made(statement, value, **changes) -> Claim:
     """A claim whose measurement is a function of the case, so that what a mutant does is known in advance."""
-    template = load_claims()["separation_rank/degree"]
+    template = registry()["separation_rank/degree"]
     plain = {"assumes": {}, "proof": None, "premises": (), "predicted": None, "grid": {"quick": Case.grid(depth=(1, 2, 3))},
              "kind": "lower", "holds_for": "all", "measured": lambda case, seed: value(case), "control": replace(template.control,
                                                                                                           case=Case(depth=1))}
@@ -135,7 +135,7 @@ def test_argued_claims_have_no_survivor_without_a_reason(tmp_path):
 
 
 def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
-    claim = load_claims()["separation_rank/degree"]
+    claim = registry()["separation_rank/degree"]
     execute(plan({claim.key: claim}, "quick"), Store(tmp_path), Inline())
     before = sorted(path.relative_to(tmp_path) for path in tmp_path.rglob("*"))
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path), "--json"]) == 0

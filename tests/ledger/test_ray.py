@@ -10,8 +10,8 @@ import pytest
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline, Ray
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import load_claims, plan
-from depthlaw.theory.claim import Case
+from depthlaw.ledger.run.suite import plan
+from depthlaw.theory.claim import Case, registry
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 
@@ -76,7 +76,7 @@ def test_faults_of_tasks_are_reported(mischief, cluster, tmp_path):
 def test_ray_started_for_one_suite_gives_the_records_of_the_inline_engine(monkeypatch):
     monkeypatch.setenv("RAY_USAGE_STATS_ENABLED", "0")
     keys = ("separation_rank/degree", "hops/doubling")
-    runs = plan({key: load_claims()[key] for key in keys}, "quick")
+    runs = plan({key: registry()[key] for key in keys}, "quick")
     alone = manifest(outcome for _, outcome in Inline().outcomes(runs))
     together = manifest(outcome for _, outcome in Ray().outcomes(runs))
     assert alone["hash"] == together["hash"]

@@ -8,9 +8,10 @@ import pytest
 from depthlaw.ledger.cli.arguments import commands
 from depthlaw.ledger.cli.arguments.arguments import main
 from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
-from depthlaw.ledger.run.suite import Run, load_claims, plan
+from depthlaw.ledger.run.suite import Run, plan
 from depthlaw.ledger.verdicts import reference
 from depthlaw.ledger.verdicts.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
+from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
@@ -140,7 +141,7 @@ def test_samples_are_pooled_over_seeds_before_they_are_compared():
 def own(tmp_path, monkeypatch):
     """A ledger of one claim, in the place of the shipped one."""
     path = tmp_path / "own.gz"
-    write_ledger(path, [run.execute() for run in plan({DEGREE: load_claims()[DEGREE]}, "quick")], "quick")
+    write_ledger(path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")], "quick")
     monkeypatch.setattr(reference, "SHIPPED", path)
     return path
 
@@ -178,8 +179,8 @@ def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
 
 
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
-    only = {DEGREE: load_claims()[DEGREE]}
-    monkeypatch.setattr(commands, "load_claims", lambda: only)
+    only = {DEGREE: registry()[DEGREE]}
+    monkeypatch.setattr(commands, "registry", lambda: only)
     assert main(["appendix", str(tmp_path / "out"), "--reference", "--results", str(tmp_path / "absent"), "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["manifest"] == Ledger(own).header["manifest"]
@@ -197,8 +198,8 @@ def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypat
     from depthlaw.ledger.run import suite
     from depthlaw.ledger.run.records import Store
 
-    only = {DEGREE: load_claims()[DEGREE]}
-    monkeypatch.setattr(suite, "load_claims", lambda: only)
+    only = {DEGREE: registry()[DEGREE]}
+    monkeypatch.setattr(suite, "registry", lambda: only)
     arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
     store = Store(tmp_path / "r")
     assert reference.main(arguments) == 2
@@ -216,7 +217,7 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
     assert len(shipped) == shipped.header["records"] > 0
     quickest: dict[str, Run] = {}
     times = {reference.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}
-    for run in plan(load_claims(), "quick"):
+    for run in plan(registry(), "quick"):
         key = (run.claim.key, canonical(run.inputs["case"]), run.seed, run.control)
         # Trainings were read when these were recorded; here they would take their time, and they are not compared.
         if times.get(key, 1.0) < 0.01 and not run.claim.reads:

@@ -10,9 +10,9 @@ from depthlaw.ledger.run import suite as suite_module
 from depthlaw.ledger.run.driver import Stopped, execute
 from depthlaw.ledger.run.engines import Inline
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import Run, code_digest, load_claims, plan
+from depthlaw.ledger.run.suite import Run, plan
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
-from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step
+from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, registry
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Outside, Sample
@@ -228,7 +228,7 @@ def test_the_worst_seed_decides_an_exact_claim(tmp_path):
 
 
 def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
-    real = next(iter(load_claims().values()))
+    real = next(iter(registry().values()))
     before = Run(real, real.cases("quick")[0]).id
     monkeypatch.setattr(suite_module, "_closure", lambda modules: (("x", b"other source"),))
     code_digest.cache_clear()
@@ -257,7 +257,7 @@ def test_on_a_gpu_trainings_are_told_so(monkeypatch):
 
     told = []
     module = SimpleNamespace(MEASURED={"trained_depth/hops_wall": lambda case, seed, device: told.append(device)})
-    claims = load_claims()
+    claims = registry()
     monkeypatch.setattr(suite_module, "import_module", lambda name: module)
     moved = suite_module.on_gpu(claims, "gpu")
     assert "trained_depth/hops_wall" in moved

@@ -8,15 +8,15 @@ from rich.console import Console
 from depthlaw.ledger.cli.arguments import terminal
 from depthlaw.ledger.run.frontier import Entry, table
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import load_claims
 from depthlaw.ledger.verdicts import report
+from depthlaw.theory.claim import registry
 
 LONG = "rank_collapse/layernorm_right_multiplication"
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    claims = load_claims()
+    claims = registry()
     chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
     store = Store(tmp_path_factory.mktemp("r"))
     from depthlaw.ledger.run.suite import plan

@@ -6,7 +6,8 @@ import pytest
 
 from depthlaw.ledger.publish import trainings
 from depthlaw.ledger.run.records import Record, Store, encode
-from depthlaw.ledger.run.suite import Run, load_claims
+from depthlaw.ledger.run.suite import Run
+from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Case, Proportion
 
 WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
@@ -17,7 +18,7 @@ MARKS = "before\n<!-- begin: trained nets -->\nwhat stood here\n<!-- end: traine
 
 
 def record(key, case, value):
-    return Record(Run(load_claims()[key], case).inputs, encode(value), {})
+    return Record(Run(registry()[key], case).inputs, encode(value), {})
 
 
 @pytest.fixture
@@ -50,7 +51,7 @@ def docs(tmp_path):
 
 
 def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
-    claims = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
+    claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
     points = list(trainings.measured(trainings.results(claims, "full", store)))
     assert {(p.task, p.net, p.depth, p.place, p.value.right) for p in points} >= {
         ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900), ("connectivity", "bounded", 3, 4, 3000),
@@ -94,7 +95,7 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
 
     monkeypatch.setattr(Axes, "errorbar", kept)
     monkeypatch.setattr(Axes, "plot", plain)
-    claims = {key: claim for key, claim in load_claims().items() if claim.topic == "trained_depth"}
+    claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
     trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))), store.root / "figure.png")
     # Titles are set last, so that every line is drawn under an empty one; panels follow each other.
     other, own = "local baseline of the radius written at its start", "local baseline of radius $3^L$"
@@ -106,7 +107,7 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
 
 
 def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_told(store, docs):
-    claims = load_claims()
+    claims = registry()
     # A net that answers as radius 6 does, but for 0.1 at distance 12; radius 5 is 0.05 below radius 6 at every distance.
     height = {d: 4000 - 100 * (d - 6) for d in range(7, 21)}
     for radius, less in ((5, 200), (6, 0)):
@@ -162,7 +163,7 @@ def test_without_records_of_suite_gpu_one_sentence_says_so(store, docs):
 
 
 def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs):
-    claims = load_claims()
+    claims = registry()
     cell = {key: next(c for c in claims[key].grid["gpu"] if (c.hops, c.depth) == (8, 4)) for key in (ON, OFF)}
     made = {ON: record(ON, cell[ON], Proportion(1580, 2000)), OFF: record(OFF, cell[OFF], Proportion(1900, 2000))}
     store.put(made[ON])
@@ -184,7 +185,7 @@ def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
     from depthlaw.ledger.cli.arguments.commands import show
 
     monkeypatch.setenv("COLUMNS", "200")
-    case = next(c for c in load_claims()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))
+    case = next(c for c in registry()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))
     store.put(record(ON, case, Proportion(1580, 2000)))
     assert show(ON, store.root, json_output=False) == 0
     text = "".join(capsys.readouterr().out.split())
@@ -202,7 +203,7 @@ def test_without_records_or_marks_there_is_no_page(store, docs, tmp_path):
 
 
 def test_other_graphs_are_not_drawn(store):
-    claim = load_claims()[WITHIN]
+    claim = registry()[WITHIN]
     other = next(c for c in claim.cases("full") if c.vertices == 12)
     store.put(record(WITHIN, other, Proportion(1, 2)))
     judged = trainings.results({WITHIN: replace(claim, grid={"full": (other,)})}, "full", store)

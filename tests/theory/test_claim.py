@@ -5,13 +5,12 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.run.suite import load_claims
-from depthlaw.theory.claim import STEMS, SUITES, WITHDRAWN, Claim, at, quantity
+from depthlaw.theory.claim import SUITES, WITHDRAWN, Claim, at, measured_symbol, registry
 from depthlaw.theory.glossary import GLOSSARY, latex, plain
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.values import Case, Exact
 
-CLAIMS = list(load_claims().values())
+CLAIMS = list(registry().values())
 IDS = [c.key for c in CLAIMS]
 BIBLIOGRAPHY = set(re.findall(r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
 
@@ -76,7 +75,7 @@ def test_grid_has_cases_and_one_in_scope(claim: Claim):
     assert cases
     assert len(set(cases)) == len(cases), "a case stands twice in the grid"
     assert first_decidable(claim) in cases
-    quantity(claim.statement, cases[0])
+    measured_symbol(claim.statement, cases[0])
 
 
 @each_claim

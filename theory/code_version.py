@@ -1,0 +1,290 @@
+"""Which code a measured value depends on: a hash over the syntax of every definition that a function can reach.
+
+Reached are the definitions of this project that a function names, those that they name, and so on, through imports wherever they
+stand, and the data files whose names stand in them. Comments, docstrings and layout are no part of the syntax, and neither is what
+no reached definition names: a new theorem, even in the same module, changes the code version of no other claim. Libraries are not
+followed; their versions stand in the record.
+"""
+from __future__ import annotations
+
+import ast
+import hashlib
+import importlib.util
+import inspect
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cache, partial
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+__all__ = ["code_version", "source_files", "tree_version"]
+
+_PROJECT = "depthlaw"
+_DATA = re.compile(r"[\w./-]+\.(csv|json)")
+# What a definition may be named by in `_Definition.names`: itself, or an attribute of a module.
+_Name = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class _Definition:
+    """A top-level statement: the hash of its syntax, what it names, its own imports, and the data files it may read."""
+
+    syntax: str
+    names: frozenset[_Name]
+    imports: dict[str, _Name]
+    strings: frozenset[str]
+
+
+@dataclass(frozen=True)
+class _Module:
+    """A module: its definitions by name, what it imports, and the statements that are executed whenever it is imported."""
+
+    path: Path
+    definitions: dict[str, list[_Definition]] = field(default_factory=dict)
+    imports: dict[str, _Name] = field(default_factory=dict)
+    executed: list[_Definition] = field(default_factory=list)
+
+
+@cache
+def code_version(function: Callable[..., Any]) -> str:
+    """The code version of a function of this project, 16 hexadecimal digits.
+
+    The decorators of the function itself are left out: what a claim states is no part of how it is measured.
+    """
+    found: dict[str, str] = {}
+    _reach_function(function, found)
+    return hashlib.sha256(json.dumps(sorted(found.items())).encode()).hexdigest()[:16]
+
+
+def source_files() -> list[Path]:
+    """The Python files of the project, in `theory` and `empirics`, sorted."""
+    roots = [Path(root) for folder in ("theory", "empirics") if (spec := importlib.util.find_spec(f"{_PROJECT}.{folder}"))
+             for root in spec.submodule_search_locations or ()]
+    return sorted(path for root in roots for path in root.rglob("*.py"))
+
+
+def tree_version() -> str:
+    """A hash over the bytes of all files of `source_files`, and of the Python version: under which what derives from them is kept."""
+    whole = hashlib.sha256(sys.version.encode())
+    for path in source_files():
+        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    return whole.hexdigest()[:32]
+
+
+def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None:
+    if isinstance(function, partial):
+        _reach_function(function.func, found)
+        _reach_values((function.args, function.keywords), function.func.__module__, found)
+        return
+    function = inspect.unwrap(function)
+    home, code = function.__module__, getattr(function, "__code__", None)
+    if not _ours(home):
+        return
+    outer = function.__qualname__.partition(".")[0]
+    if code is not None and (outer == "<lambda>" or function.__qualname__ != outer or outer not in _module(home).definitions):
+        for node in _on_line(home, code):
+            _reach_definition(home, f"{outer}:{code.co_name}", _definition(node, _package(home)), found)
+        cells = [cell.cell_contents for cell in function.__closure__ or ()]
+        _reach_values((cells, function.__defaults__, function.__kwdefaults__), home, found)
+        if outer in _module(home).definitions and outer != "<lambda>":
+            _reach(home, outer, found)
+        return
+    nodes = _on_line(home, code) if code is not None else []
+    for node in nodes:
+        _reach_definition(home, outer, _definition(node, _package(home)), found)
+    if not nodes:
+        _reach(home, outer, found)
+
+
+def _reach_values(values: Any, home: str, found: dict[str, str]) -> None:
+    """Values that a function holds in its closure or its defaults: plain ones as they are, functions by what they reach."""
+    if isinstance(values, tuple | list):
+        for value in values:
+            _reach_values(value, home, found)
+    elif isinstance(values, dict):
+        _reach_values(sorted(values.items(), key=lambda item: str(item[0])), home, found)
+    elif callable(values) and hasattr(values, "__qualname__"):
+        _reach_function(values, found)
+    elif values is None or isinstance(values, bool | int | float | str | Fraction) or type(values).__module__.startswith(("sympy", _PROJECT)):
+        found[f"{home} value {values!s}"] = ""
+    else:
+        found[f"{home} whole"] = hashlib.sha256(_module(home).path.read_bytes()).hexdigest()
+
+
+def _reach(module: str, name: str, found: dict[str, str]) -> None:
+    """A name of a module: follow it to the definitions behind it."""
+    if not _ours(module) or f"{module}:{name}" in found:
+        return
+    known = _module(module)
+    if name == "":
+        for each in (*known.definitions, *known.imports):
+            _reach(module, each, found)
+        return
+    if name in known.definitions:
+        found[f"{module}:{name}"] = ""
+        for definition in (*known.definitions[name], *known.executed):
+            _reach_definition(module, name, definition, found)
+    elif name in known.imports:
+        _reach_import(known.imports[name], found)
+    elif _spec_path(f"{module}.{name}"):
+        _reach(f"{module}.{name}", "", found)
+
+
+def _reach_import(target: _Name, found: dict[str, str], attribute: str = "") -> None:
+    module, name = target
+    if not _ours(module):
+        return
+    if name and _spec_path(f"{module}.{name}"):
+        module, name = f"{module}.{name}", attribute
+    _reach(module, name, found)
+
+
+def _reach_definition(module: str, name: str, definition: _Definition, found: dict[str, str]) -> None:
+    key = f"{module}:{name} {definition.syntax}"
+    if key in found:
+        return
+    found[key] = ""
+    known = _module(module)
+    for base, attribute in definition.names:
+        imported = definition.imports.get(base) or known.imports.get(base)
+        if imported is not None:
+            _reach_import(imported, found, attribute)
+        elif base in known.definitions:
+            _reach(module, base, found)
+    for text in definition.strings:
+        path = known.path.parent / text
+        for each in ([path] if path.is_file() else sorted(path.glob("*.json")) if path.is_dir() else []):
+            found[f"{module} {each.name}"] = hashlib.sha256(each.read_bytes()).hexdigest()
+
+
+@cache
+def _module(name: str) -> _Module:
+    path = _spec_path(name)
+    if path is None:
+        raise ValueError(f"{name} is no module of {_PROJECT} with a source file")
+    package = _package(name)
+    found = _Module(path)
+    for node in _tree(path).body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found.imports.update(_imports(node, package))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
+            continue
+        elif names := list(_defined(node)):
+            for each in names:
+                found.definitions.setdefault(each, []).append(_definition(node, package))
+        elif not _is_docstring(node):
+            found.executed.append(_definition(node, package))
+    return found
+
+
+@cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_bytes())
+
+
+def _package(module: str) -> str:
+    path = _spec_path(module)
+    return module if path is not None and path.name == "__init__.py" else module.rpartition(".")[0]
+
+
+def _on_line(module: str, code: Any) -> list[ast.AST]:
+    """The functions of a module that start on the first line of a code object and bear its name."""
+    return _functions(_module(module).path).get((code.co_name, code.co_firstlineno), [])
+
+
+@cache
+def _functions(path: Path) -> dict[tuple[str, int], list[ast.AST]]:
+    """Every function of a file by its name and first line; without decorators, which are no part of what it does."""
+    found: dict[tuple[str, int], list[ast.AST]] = {}
+    for node in ast.walk(_tree(path)):
+        if isinstance(node, ast.Lambda):
+            found.setdefault(("<lambda>", node.lineno), []).append(node)
+        elif isinstance(node, ast.FunctionDef):
+            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+            bare = ast.FunctionDef(**{each: [] if each == "decorator_list" else value for each, value in ast.iter_fields(node)})
+            found.setdefault((node.name, first), []).append(bare)
+    return found
+
+
+def _defined(node: ast.stmt) -> Iterator[str]:
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        yield node.name
+    elif isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        for target in targets:
+            yield from (n.id for n in ast.walk(target) if isinstance(n, ast.Name))
+
+
+def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name]:
+    if isinstance(node, ast.Import):
+        return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in node.names if _ours(a.name)}
+    base = package if node.level == 1 else package.rsplit(".", node.level - 1)[0] if node.level else ""
+    module = ".".join(part for part in (base, node.module or "") if part)
+    return {a.asname or a.name: (module, a.name) for a in node.names} if _ours(module) else {}
+
+
+def _definition(node: ast.AST, package: str = "") -> _Definition:
+    names: set[_Name] = set()
+    imports: dict[str, _Name] = {}
+    strings: set[str] = set()
+    for each in ast.walk(node):
+        if isinstance(each, ast.Attribute) and isinstance(each.value, ast.Name):
+            names.add((each.value.id, each.attr))
+        elif isinstance(each, ast.Name):
+            names.add((each.id, ""))
+        elif isinstance(each, ast.Import | ast.ImportFrom):
+            imports.update(_imports(each, package))
+        elif isinstance(each, ast.Constant) and isinstance(each.value, str) and (
+                _DATA.fullmatch(each.value) or each.value.isidentifier()):
+            strings.add(each.value)
+    # What is only reached through its attributes is followed there: `module.function` does not reach all of the module.
+    through = {base for base, attribute in names if attribute}
+    names = {(base, attribute) for base, attribute in names if attribute or base not in through}
+    syntax = hashlib.sha256(repr(_form(node)).encode()).hexdigest()
+    return _Definition(syntax, frozenset(names), imports, frozenset(strings))
+
+
+def _form(node: Any) -> Any:
+    """The syntax of a node as nested tuples that every Python version gives alike: no positions, no docstrings."""
+    if isinstance(node, list):
+        return tuple(_form(each) for each in node)
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = []
+    for name, value in ast.iter_fields(node):
+        if name == "body" and isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Module):
+            value = [each for each in value if not _is_docstring(each)]
+        if value is not None and value != [] and name not in ("ctx", "kind", "type_comment"):
+            fields.append((name, _form(value)))
+    return type(node).__name__, tuple(fields)
+
+
+def _is_docstring(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+
+
+def _ours(module: str) -> bool:
+    return module.partition(".")[0] == _PROJECT
+
+
+@cache
+def _spec_path(name: str) -> Path | None:
+    """Where a module of this project stands, without executing the packages around it, some of which import PyTorch."""
+    if name in sys.modules:
+        file = getattr(sys.modules[name], "__file__", None)
+        return Path(file) if file else None
+    project, *rest = name.split(".")
+    if len(rest) < 2:
+        spec = importlib.util.find_spec(name)
+    else:
+        spec = importlib.util.find_spec(f"{project}.{rest[0]}")
+        for part in rest[1:]:
+            if spec is None or spec.submodule_search_locations is None:
+                return None
+            spec = PathFinder.find_spec(f"{spec.name}.{part}", spec.submodule_search_locations)
+    return Path(spec.origin) if spec and spec.origin and spec.origin.endswith(".py") else None
