@@ -216,9 +216,9 @@ def for_hops(hops: int) -> Advice:
     >>> for_hops(16).headline
     '6 layers suffice for 16 hops: ceil(log2 k) + 2'
     """
-    from depthlaw.theory.hops import LARGEST_EXECUTED, layers_for_hops
+    from .laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed
 
-    printed, corrected = layers_for_hops(hops, wording="printed"), layers_for_hops(hops, wording="corrected")
+    printed, corrected = layers_for_hops_printed(hops), layers_for_hops(hops)
     regime = "one causal head, constant width, precision O(log N); queries, keys and values are arbitrary functions of a token"
     executed = f"executed here without an error up to k = {LARGEST_EXECUTED}"
     if hops > LARGEST_EXECUTED:
