@@ -1,81 +1,116 @@
-"""Steps that several machine-checked arguments share: identities, orders, hockey sticks, factorials."""
+"""Steps that several arguments share: identities, orders, sums, hockey sticks, factorials."""
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from .values import Step
+from sympy import (
+    E,
+    Expr,
+    Symbol,
+    binomial,
+    diff,
+    expand,
+    expand_log,
+    factor,
+    factorial,
+    gamma,
+    gammasimp,
+    log,
+    simplify,
+    symbols,
+    sympify,
+    together,
+)
 
-__all__ = ["equal", "factorial_steps", "hockey_stick_steps", "logarithm_step", "nonnegative", "vanish"]
+from .values import Step
 
 
 def vanish(says: str, *expressions: Any) -> Step:
     """Every expression is identically zero."""
-    import sympy
-
-    return Step(says, all(sympy.simplify(sympy.expand(e)) == 0 for e in expressions))
+    return Step(says, all(simplify(expand(e)) == 0 for e in expressions))
 
 
 def equal(says: str, left: Any, right: Any) -> Step:
-    """The two sides are the same function, with logarithms expanded (all arguments are positive) and factorials reduced.
+    """The two sides are the same function, for positive arguments of every logarithm.
 
-    >>> import sympy
-    >>> n = sympy.Symbol("n", integer=True, positive=True)
-    >>> equal("n! n = (n+1)! - n!", n * sympy.factorial(n), sympy.factorial(n + 1) - sympy.factorial(n)).holds
+    >>> n = Symbol("n", integer=True, positive=True)
+    >>> equal("n! n = (n+1)! - n!", n * factorial(n), factorial(n + 1) - factorial(n)).holds
     True
     """
-    import sympy
-
     gap = left - right
-    if gap.has(sympy.binomial, sympy.factorial, sympy.gamma):
-        gap = sympy.gammasimp(gap.rewrite(sympy.gamma))
-    gap = sympy.expand_log(gap, force=True)
-    return Step(says, sympy.simplify(sympy.expand_log(sympy.expand(gap), force=True)) == 0)
+    if gap.has(binomial, factorial, gamma):
+        gap = gammasimp(gap.rewrite(gamma))
+    gap = expand_log(gap, force=True)
+    return Step(says, simplify(expand_log(expand(gap), force=True)) == 0)
 
 
 def nonnegative(says: str, *expressions: Any) -> Step:
     """Every expression, multiplied out, is a sum of terms none of which is negative."""
-    import sympy
-
     def holds(expression: Any) -> bool:
-        return bool(sympy.expand(sympy.together(expression)).is_nonnegative) or bool(sympy.factor(expression).is_nonnegative)
+        forms = expand(together(expression)), factor(expression)
+        return any(bool(form.is_nonnegative) for form in forms)
 
-    return Step(says, all(holds(sympy.sympify(e)) for e in expressions))
+    return Step(says, all(holds(sympify(e)) for e in expressions))
+
+
+def at_least(larger: Expr, smaller: Expr) -> bool:
+    """Whether algebra shows that one expression is at least another, whatever their symbols are.
+
+    >>> x = Symbol("x", positive=True)
+    >>> at_least(x + 1, x), at_least(x, x + 1)
+    (True, False)
+    """
+    return bool(simplify(larger - smaller).is_nonnegative)
 
 
 def logarithm_step(statement: Any, name: str) -> Step:
-    """The left side of the statement is log_3 of the measured quantity."""
-    import sympy
+    """The left side of the statement is log_3 of the quantity of this name."""
+    left = statement.lhs
+    found = [s for s in left.free_symbols if s.name == name]
+    return Step(f"the left side is log_3 of {name}", bool(found) and left == log(found[0]) / log(3))
 
-    from .glossary import symbol
 
-    return Step(f"the left side is log_3 of {name}", statement.lhs == sympy.log(symbol(name)) / sympy.log(3))
+def sum_step(says: str, sign: int = 1) -> Step:
+    """For weights w_k >= 0 and numbers a_k <= m, sum_k w_k a_k <= m sum_k w_k, by induction.
+
+    Args:
+        says: what the sum is in the argument.
+        sign: 1 for numbers that are at most m, -1 for numbers that are at least m.
+    """
+    m = Symbol("m", real=True)
+    gap, weights, w, s = symbols("gap weights w s", nonnegative=True)
+    # Without terms both sides are 0; `gap` lies between them after some; the next number is m -+ s.
+    before = m * weights - sign * gap
+    after = before + w * (m - sign * s)
+    return Step(
+        f"{says}: by induction on the number of terms, each of which adds w s >= 0 to the gap",
+        expand(sign * (m * (weights + w) - after) - (gap + w * s)) == 0)
 
 
 def hockey_stick_steps() -> Iterator[Step]:
     """sum_{j=0}^h binom(D+j-1, j) = binom(D+h, h), by induction over h."""
-    import sympy
-
-    D, h = (sympy.Symbol(n, integer=True, positive=True) for n in "Dh")
-    stick = sympy.binomial(D + h, h)
-    yield Step("hockey stick: one term, binom(D-1, 0) = binom(D, 0)", stick.subs(h, 0) == sympy.binomial(D - 1, 0))
+    D, h = symbols("D h", integer=True, positive=True)
+    stick = binomial(D + h, h)
+    yield Step("hockey stick: one term, binom(D-1, 0) = binom(D, 0)",
+               stick.subs(h, 0) == binomial(D - 1, 0))
     # Divided by the binomial, so that only rational functions remain.
-    yield Step("hockey stick: from h to h + 1 the sum grows by binom(D+h, h+1)", sympy.simplify(sympy.gammasimp(
-        ((stick.subs(h, h + 1) - stick - sympy.binomial(D + h, h + 1)) / stick).rewrite(sympy.gamma))) == 0)
+    growth = (stick.subs(h, h + 1) - stick - binomial(D + h, h + 1)) / stick
+    yield Step("hockey stick: from h to h + 1 the sum grows by binom(D+h, h+1)",
+               simplify(gammasimp(growth.rewrite(gamma))) == 0)
 
 
 def factorial_steps() -> Iterator[Step]:
-    """binom(m, n) <= (e m / n)^n for 1 <= n <= m: binom(m, n) <= m^n / n!, and n! >= (n/e)^n by induction over n."""
-    import sympy
-
-    x, n = sympy.Symbol("x", positive=True), sympy.Symbol("n", integer=True, positive=True)
-    gap = x - sympy.log(1 + x)
+    """binom(m, n) <= (e m / n)^n for 1 <= n <= m: binom(m, n) <= m^n / n!, and n! >= (n/e)^n."""
+    x, n = Symbol("x", positive=True), Symbol("n", integer=True, positive=True)
+    gap = x - log(1 + x)
     yield Step("log(1+x) <= x: equal at 0, and the difference has derivative x/(1+x) > 0",
-               gap.subs(x, 0) == 0 and bool(sympy.simplify(sympy.diff(gap, x)).is_positive))
-    yield Step("n! >= (n/e)^n at n = 1: 1 >= 1/e", bool((sympy.E - 1).is_positive))
+               gap.subs(x, 0) == 0 and bool(simplify(diff(gap, x)).is_positive))
+    yield Step("n! >= (n/e)^n at n = 1: 1 >= 1/e", bool((E - 1).is_positive))
     # Both sides grow by n + 1 and by (n+1)^(n+1) / (e n^n); the quotient is e (n/(n+1))^n.
-    grown = sympy.log(n + 1) - ((n + 1) * (sympy.log(n + 1) - 1) - n * (sympy.log(n) - 1))
+    grown = log(n + 1) - ((n + 1) * (log(n + 1) - 1) - n * (log(n) - 1))
     yield Step("from n to n + 1 the quotient grows by exp(1 - n log(1 + 1/n)) >= 1",
-               sympy.simplify(sympy.expand(grown - (1 - n * (sympy.log(n + 1) - sympy.log(n))))) == 0)
-    i, m = sympy.Symbol("i", integer=True, nonnegative=True), sympy.Symbol("m", integer=True, positive=True)
-    yield Step("binom(m, n) is a product of n factors (m - i)/(n - i), each numerator at most m", bool((m - (m - i)).is_nonnegative))
+               simplify(expand(grown - (1 - n * (log(n + 1) - log(n))))) == 0)
+    i, m = Symbol("i", integer=True, nonnegative=True), Symbol("m", integer=True, positive=True)
+    yield Step("binom(m, n) is a product of n factors (m - i)/(n - i), each numerator at most m",
+               bool((m - (m - i)).is_nonnegative))
