@@ -1,8 +1,132 @@
-"""The laws of depth as plain functions of the standard library, each one once; claims state them symbolically."""
+"""The laws of depth as plain functions of the standard library, each one once; claims state them symbolically.
+
+A budget is a count N = 12 L d^2 of parameters without embeddings, positions, norms and biases: per
+layer 4 d^2 for attention and 8 d^2 for a feed-forward network of width 4 d. A rule that ties the
+width to the depth is solved for the depth L at a given N.
+"""
 from __future__ import annotations
+
+import math
+
+# Levine's fit ln d = a + b L of the width at which a net of depth L stops losing to shallower ones
+# of equal size; the variances of a and b, and their covariance.
+FIT_A, FIT_B = 5.039, 5.55e-2
+FIT_VAR_A, FIT_VAR_B, FIT_COV = 9.4e-4, 1.74e-6, -3.74e-5
+# Depths of the nets behind the fit, and their largest size (recalled).
+FIT_DEPTHS, FIT_LARGEST = (6, 48), 6e8
 
 # The largest number of hops that the claims hops/depth_* execute; beyond it speaks their argument.
 LARGEST_EXECUTED = 64
+
+
+# --- depth for a budget -------------------------------------------------------------------------
+
+
+def width_at(parameters: float, depth: float) -> float:
+    """The width d = sqrt(N / (12 L)) that spends a budget N on L layers.
+
+    >>> width_at(84934656, 12)
+    768.0
+    """
+    return math.sqrt(_positive("budget", parameters) / (12 * _positive("depth", depth)))
+
+
+def threshold_layers(parameters: int) -> int:
+    """The fewest layers L for which a net of N parameters has L >= log_3(d): 12 L 9^L >= N.
+
+    >>> threshold_layers(1_300_000_000), threshold_layers(314928), threshold_layers(314929)
+    (8, 4, 5)
+    """
+    _positive("budget", parameters)
+    depth = 1
+    while 12 * depth * 9**depth < parameters:
+        depth += 1
+    return depth
+
+
+def threshold_depth(parameters: float) -> float:
+    """The real depth with 12 L 9^L = N, where L = log_3(d): L = W(N ln 9 / 12) / ln 9.
+
+    >>> [round(threshold_depth(10.0 ** k), 2) for k in (6, 7, 8, 9, 12)]
+    [4.47, 5.43, 6.41, 7.39, 10.38]
+    """
+    return lambert_w_exp(_log_budget(parameters) + math.log(math.log(9) / 12)) / math.log(9)
+
+
+def transition_depth(parameters: float) -> float:
+    """Levine's fit solved for a budget: 12 L e^(2 a + 2 b L) = N at L = W(b N / (6 e^(2 a))) / (2 b).
+
+    >>> [round(transition_depth(n), 1) for n in (1e8, 7e9, 1.75e11)]
+    [24.1, 55.0, 80.5]
+    """
+    y = _log_budget(parameters) + math.log(FIT_B / 6) - 2 * FIT_A
+    return lambert_w_exp(y) / (2 * FIT_B)
+
+
+def transition_depth_error(parameters: float) -> float:
+    """First-order standard error of `transition_depth`: of the fit alone, not of its form or its range.
+
+    The gradient of L in (a, b) follows from ln L + 2 a + 2 b L = const.
+
+    >>> round(transition_depth_error(1e8), 2)
+    0.16
+    """
+    depth = transition_depth(parameters)
+    da = -2 * depth / (1 + 2 * FIT_B * depth)
+    db = da * depth
+    return math.sqrt(da * da * FIT_VAR_A + db * db * FIT_VAR_B + 2 * da * db * FIT_COV)
+
+
+def aspect_depth(parameters: float, aspect: float) -> float:
+    """The depth of a net of N parameters with d / L = r: L = (N / (12 r^2))^(1/3).
+
+    >>> round(aspect_depth(12 * 24 * 1536**2, 64), 9)
+    24.0
+    """
+    return math.cbrt(_positive("budget", parameters) / (12 * _positive("aspect ratio", aspect) ** 2))
+
+
+def logarithmic_depth(parameters: float, slope: float) -> float:
+    """The depth of a net of N parameters with L = c ln d: L = (c / 2) W(N / (6 c)).
+
+    >>> round(logarithmic_depth(1e9, 1 / math.log(3)) - threshold_depth(1e9), 12)
+    0.0
+    """
+    c = _positive("slope", slope)
+    return c / 2 * lambert_w_exp(_log_budget(parameters) - math.log(6 * c))
+
+
+def lambert_w_exp(y: float) -> float:
+    """W(e^y): the w > 0 with w + ln w = y, for any real y, so that W's argument never overflows.
+
+    Newton's method on the concave w + ln w - y climbs monotonically after one step. The error is a
+    few units in the last place of max(|y|, 1), divided by 1 + 1/w.
+
+    >>> lambert_w_exp(1.0), round(lambert_w_exp(1e6), 6)
+    (1.0, 999986.184503)
+    """
+    if y < -700:  # w = e^y (1 - e^y + ...) underflows to the same float
+        return math.exp(y)
+    w = y if y > 1 else math.exp(y)
+    for _ in range(100):
+        following = w * ((1 + y - math.log(w)) / (1 + w))
+        if abs(following - w) <= 1e-15 * following:
+            return following
+        w = following
+    return w
+
+
+def _log_budget(parameters: float) -> float:
+    return math.log(_positive("budget", parameters))
+
+
+def _positive(what: str, value: float) -> float:
+    if not (isinstance(value, int) or math.isfinite(value)) or value <= 0:
+        raise ValueError(f"the {what} must be a positive finite number, got {value}; try 1.3e9")
+    return value
+
+
+# --- depth for a task ---------------------------------------------------------------------------
 
 
 def layers_for_hops(hops: int) -> int:
