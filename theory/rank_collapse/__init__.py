@@ -169,17 +169,15 @@ def claims() -> Iterator[Claim]:
     from . import (
         attention_kernels,
         attention_lipschitz,
-        attention_paths,
         clustering,
         cubic_step,
         masked_attention,
         random_attention,
-        residual_norms,
     )
 
-    for topic in (residual_norms, cubic_step, attention_paths, masked_attention, clustering, attention_lipschitz, attention_kernels,
+    for topic in (cubic_step, masked_attention, clustering, attention_lipschitz, attention_kernels,
                   random_attention):
-        yield from topic.claims()
+        yield from getattr(topic, "claims", tuple)()
 
 
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
