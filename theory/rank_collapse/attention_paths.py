@@ -1,169 +1,347 @@
-"""Paths through heads and skips: pure attention is a sum over H^L paths, and with skips the path length is binomial."""
+"""Paths through heads and skips: attention is a sum of H^L paths, with skips of binomial length."""
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import itertools
+from collections.abc import Iterator
 from fractions import Fraction
-from math import comb
+from functools import partial
 
-from ..claim import Case, Claim, Control, Source
-from . import attention_paths_measured as measured_by
+import numpy as np
+import sympy
+from flint import arb, arb_mat
+from sympy import Eq, Ge, Piecewise, Symbol, binomial, floor, simplify
+from sympy.core.relational import Relational
 
-__all__ = ["claims", "path_length_distribution"]
+from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..exact.enclosure import from_fraction
+from ..symbols import depth as L
+from ..symbols import heads as H
+from ..symbols import quantity
+from .measured import resolved
+from .rational_matrices import rational_array, row_stochastic
+from .softmax_attention import Head, attention, ball_composite_norm, centred
 
-_V2 = "arXiv:2103.03404v2"
-_CODE = Source("dong2021", "paths_counting.ipynb", "commit 38b5df6")
+errors = quantity(
+    "path_errors", r"\#_{err}",
+    "entries in which a sum over paths differs from the forward pass, or a row of P_path is no "
+    "distribution",
+    "nonnegative integer")
+length = quantity(
+    "path_length", r"\ell", "number of heads on a path; the other layers are skipped",
+    "nonnegative integer")
+count = quantity(
+    "path_count", r"\#_\ell", "paths of a given length through all layers", "nonnegative integer")
+share = quantity(
+    "path_share", r"P(\ell)", "share of the paths that have a given length", "nonnegative real")
+mean = quantity("path_mean", r"\bar\ell", "mean length of all paths", "nonnegative real")
+mode = quantity(
+    "path_mode", r"\hat\ell", "largest of the most frequent path lengths", "nonnegative integer")
+figure = quantity(
+    "rounded_figure", "f", "a figure of the text, rounded, in units of its last printed digit",
+    "nonnegative integer")
+item = quantity("item", "i", "number of an entry in a list")
+growth = quantity(
+    "residual_growth", "r_L/r_0",
+    "composite norm of the residual after L layers over that before them", "nonnegative real")
+
+V2 = "arXiv:2103.03404v2"
+from_counts = partial(
+    claim, source=Source("depthlaw", "from the path counts of dong2021, section 3.1"))
 
 
-def path_length_distribution(depth: int, heads: int) -> list[Fraction]:
-    """P(l) = binom(L, l) H^l / (H + 1)^L for l = 0..L: how long the paths through L layers with H heads and a skip are.
+@claim(
+    Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", V2), wording="reported",
+    cases={"quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2, 3)),
+           "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
+    assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
+    control=Control(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"),
+                    "P^1 ... P^L in place of P^L ... P^1"))
+def path_decomposition(case: Case) -> Exact:
+    """Pure attention is a sum over H^L paths.
 
-    Args:
-        depth, heads: L >= 0 and H >= 0; without heads every path has length 0.
+    For all row-stochastic attention matrices, weights and biases, SAN(X) = sum over paths in [H]^L
+    of P_path X W_path + 1 b^T with P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.
 
-    Raises:
-        ValueError: for negative counts.
-
-    >>> [str(share) for share in path_length_distribution(2, 1)]
-    ['1/4', '1/2', '1/4']
-
-    Cost O(L) big-integer operations. Reference: Dong et al. 2021, section 3.1; the law is derived.
+    Exact, over the rationals. The attention matrices are those of the forward pass and depend on X,
+    so this is no linear map. The authors' sampling code multiplies them in increasing layer order,
+    which is not P_path.
     """
-    if depth < 0 or heads < 0:
-        raise ValueError(f"depth and heads must not be negative, got {depth} and {heads}")
-    return [Fraction(comb(depth, length) * heads**length, (heads + 1) ** depth) for length in range(depth + 1)]
+    rng, n, d = case.rng(0), case.tokens, case.width
+
+    def head() -> tuple[np.ndarray, np.ndarray]:
+        weights = rng.integers(1, 10, (n, n))
+        return row_stochastic(weights), rational_array(rng.integers(-9, 10, (d, d)))
+
+    layers = [[head() for _ in range(case.heads)] for _ in range(case.depth)]
+    biases = rational_array(rng.integers(-9, 10, (case.depth, d)))
+    forward = start = rational_array(rng.integers(-9, 10, (n, d)))
+    for layer, bias in zip(layers, biases, strict=True):
+        forward = sum((P @ forward @ W for P, W in layer), bias)
+    total, wrong_rows = 0 * start, 0
+    for (P, W), *later in itertools.product(*layers):
+        for Q, V in later:
+            P, W = (P @ Q if case.get("order") == "reversed" else Q @ P), W @ V
+        wrong_rows += int(((P.sum(axis=1) != 1) | (P < 0).any(axis=1)).sum())
+        total = total + P @ start @ W
+    # A term 1 b^T is allowed: every row is compared with the first one.
+    rest = forward - total
+    return Exact(wrong_rows + int((rest != rest[0]).sum()))
 
 
-# --- claims ---
+@path_decomposition.argument(
+    "Argument: induction on L with symbols that do not commute. Prose: distributivity carries the "
+    "checked step to all heads and paths.")
+def _(statement: Relational) -> Iterator[Step]:
+    """A layer takes each path to one path per head, and 1 b^T to 1 b'^T."""
+    X, ones, b, c = (Symbol(name, commutative=False) for name in ("X", "ones", "b", "c"))
+    # The heads of the new layer are Q and V.
+    P, Q, W, V = (sympy.symbols(f"{name}1:3", commutative=False) for name in "PQWV")
+    before = sum((p * X * w for p, w in zip(P, W, strict=True)), ones * b)
+    after = sum((q * before * v for q, v in zip(Q, V, strict=True)), ones * c)
+    pairs = itertools.product(zip(P, W, strict=True), zip(Q, V, strict=True))
+    rest = sympy.expand(after - sum((q * p) * X * (w * v) for (p, w), (q, v) in pairs))
+    for q in Q:
+        rest = rest.subs(q * ones, ones)
+    constant = sympy.expand(ones * (sum((b * v for v in V), c)))
+    yield Step("step: two paths and two heads become four paths, later layers left of P and right "
+               "of W; Q 1 = 1 keeps the rest equal in all rows", sympy.expand(rest - constant) == 0)
+    # The sums over all other paths and over all other heads.
+    others, more = sympy.symbols("S T", commutative=False)
+    (p, _), (w, _), (q, _), (v, _) = P, W, Q, V
+    grown = q * (others + p * X * w) * v + more - (q * others * v + (q * p) * X * (w * v) + more)
+    yield Step("whatever the other paths and heads sum to, one more path through one more head "
+               "adds exactly its own term", sympy.expand(grown) == 0)
+    row_sums = [(q * p * ones).subs(p * ones, ones).subs(q * ones, ones) for q in Q for p in P]
+    yield Step("the rows of a product of two attention matrices sum to 1: Q P 1 = Q 1 = 1, and its "
+               "entries are sums of non-negative products",
+               all(total == ones for total in row_sums))
+    yield Step("the induction starts with no layer and one path, so there is no error, as stated",
+               statement.rhs == 0)
 
 
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield _decomposition_claim()
-    yield from _length_claims()
-    yield from _average_claims()
-    yield _figures_claim()
-    yield _skip_claim()
+# --- lengths ---
+
+SMALL = tuple(Case(depth=k, heads=h, path_length=m)
+              for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
 
 
-def _decomposition_claim() -> Claim:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    errors = symbol("path_errors")
-    cases = Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2, 3))
-    return Claim(
-        key="rank_collapse/path_decomposition", title="pure attention is a sum over H^L paths",
-        text="For all row-stochastic attention matrices, weights and biases, SAN(X) = sum over paths in [H]^L of P_path X W_path + 1 "
-              "b^T with "
-              "P_path = P^L ... P^1 row-stochastic and W_path = W^1 ... W^L.",
-        statement=Eq(errors, 0), source=Source("dong2021", "Theorem 2.1", _V2), wording="reported", kind="identity", holds_for="all",
-        measured=measured_by.path_errors, proof=measured_by.prove_decomposition,
-        rests_on="Argument: induction on L with symbols that do not commute. Prose: distributivity carries the checked step to all heads and paths.",
-        assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
-        grid={"quick": cases, "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
-        note="Exact, over the rationals. The attention matrices are those of the forward pass and depend on X, so this is no linear map. "
-             "The "
-             "authors' sampling code multiplies them in increasing layer order, which is not P_path.",
-        control=Control(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"), "P^1 ... P^L in place of P^L ... P^1"))
+def _shapes(*pairs: tuple[int, int]) -> tuple[Case, ...]:
+    return tuple(Case(depth=layers, heads=heads) for layers, heads in pairs)
 
 
-def _pairs(pairs: Iterable[tuple[int, int]]) -> tuple[Case, ...]:
-    return tuple(Case(depth=L, heads=H) for L, H in pairs)
+MODELS = _shapes((1, 1), (12, 12), (24, 16), (96, 96), (12, 3))
+
+def length_counts(case: Case) -> list[int]:
+    """Paths by length 0..L, a layer at a time: a path grows by any of the heads or takes the skip.
+
+    >>> length_counts(Case(depth=2, heads=3))
+    [1, 6, 9]
+    """
+    counts = [1]
+    for _ in range(case.depth):
+        grown = [0, *(case.heads * count for count in counts)]
+        counts = [skip + more for skip, more in zip([*counts, 0], grown, strict=True)]
+    return counts
 
 
-def _length_claims() -> Iterator[Claim]:
-    from sympy import Eq, binomial
-
-    from ..glossary import symbol
-
-    L, H, length = symbol("depth"), symbol("heads"), symbol("path_length")
-    count, share = symbol("path_count"), symbol("path_share")
-    small = tuple(Case(depth=k, heads=h, path_length=m) for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
-    yield Claim(
-        key="rank_collapse/path_count", title="paths of length l with skips: binom(L, l) H^l",
-        text="Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l pass l heads.",
-        statement=Eq(count, binomial(L, length) * H**length), source=_CODE, wording="printed", kind="identity", holds_for="all",
-        measured=measured_by.enumerated_paths, proof=measured_by.prove_count,
-        rests_on="Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 and l = L + 1.",
-        grid={"quick": small, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
-        control=Control(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
-                       statement=Eq(count, 2 * binomial(L, length) * H**length)))
-    yield Claim(
-        key="rank_collapse/path_length_law", title="path lengths are binomial with success probability H/(H + 1)",
-        text="A uniformly drawn path through L layers with H heads and a skip each has a length distributed as Binomial(L, H/(H + 1)).",
-        statement=Eq(share, binomial(L, length) * (H / (H + 1)) ** length * (1 / (H + 1)) ** (L - length)),
-        source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived", kind="identity", holds_for="all",
-        measured=measured_by.path_share, proof=measured_by.prove_share,
-        rests_on="Argument: induction on L. Prose: all H + 1 choices of the last layer are equally likely; the edges l = 0 and l = L + 1.",
-        grid={"quick": (*small, Case(depth=12, heads=12, path_length=12), Case(depth=96, heads=96, path_length=95))},
-        control=Control(Case(depth=12, heads=12, path_length=12), "a fair coin", statement=Eq(share, binomial(L, length) / 2**L)))
+def _vanishes(expression: sympy.Expr) -> bool:
+    return bool(simplify(sympy.gammasimp(expression.rewrite(sympy.gamma))) == 0)
 
 
-def _average_claims() -> Iterator[Claim]:
-    from sympy import Eq, floor
+@claim(
+    Eq(count, binomial(L, length) * H**length), wording="printed",
+    source=Source("dong2021", "paths_counting.ipynb", "commit 38b5df6"),
+    cases={"quick": SMALL, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
+    control=Control(
+        Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
+        statement=Eq(count, 2 * binomial(L, length) * H**length)))
+def path_count(case: Case) -> Exact:
+    """Paths of length l with skips: binom(L, l) H^l.
 
-    from ..glossary import symbol
-
-    L, H, mean, mode = (symbol(name) for name in ("depth", "heads", "path_mean", "path_mode"))
-    models = _pairs(((1, 1), (12, 12), (24, 16), (96, 96), (12, 3)))
-    yield Claim(
-        key="rank_collapse/path_length_mean", title="mean path length is L H/(H + 1)",
-        text="The mean number of heads on a uniformly drawn path through L layers with H heads and a skip each is L H/(H + 1).",
-        statement=Eq(mean, L * H / (H + 1)), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived",
-        kind="identity", holds_for="all", measured=measured_by.path_mean, proof=measured_by.prove_mean, grid={"quick": models},
-        rests_on="Argument. Prose: layers choose independently, so the generating function is a power; its derivative at 1 is the mean.",
-        note="Paths are mostly long, and the share of short ones falls with H: that short paths dominate is a statement on effect, not "
-             "count.",
-        control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
-    yield Claim(
-        key="rank_collapse/path_length_mode", title="most frequent path length is floor((L + 1) H/(H + 1))",
-        text="The largest of the most frequent lengths of a path through L layers with H heads and a skip each is floor((L + 1) H/(H + "
-              "1)).",
-        statement=Eq(mode, floor((L + 1) * H / (H + 1))), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"),
-        wording="derived", kind="identity", holds_for="all", measured=measured_by.path_mode, proof=measured_by.prove_mode,
-        rests_on="Argument. Prose: counts do not fall while their checked ratio is at least 1, so the last such length is the border rounded down.",
-        grid={"quick": (*models, *_pairs(((2, 4), (5, 1), (6, 2), (40, 2))))},
-        note="Where H + 1 divides L + 1 the length before it is as frequent: for L = H = 12 both 11 and 12.",
-        control=Control(Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
+    Among the (1 + H)^L paths through L layers with H heads and a skip each, exactly binom(L, l) H^l
+    pass l heads.
+    """
+    paths = itertools.product(range(case.heads + 1), repeat=case.depth)
+    return Exact(sum(sum(head > 0 for head in path) == case.path_length for path in paths))
 
 
-def _figures_claim() -> Claim:
-    from sympy import Eq, Piecewise
-
-    from ..glossary import symbol
-
-    figure, item = symbol("rounded_figure"), symbol("item")
-    table = ((12, 12, "mean", 3, 11077), (12, 12, "longest", 4, 3827), (12, 12, "half", 6, 127), (24, 16, "mean", 2, 2259),
-             (96, 96, "mean", 2, 9501), (12, 3, "mean", 2, 900))
-    cases = tuple(Case(item=i, depth=L, heads=H, what=what, digits=digits) for i, (L, H, what, digits, _) in enumerate(table, start=1))
-    values = Piecewise(*((entry[-1], Eq(item, i)) for i, entry in enumerate(table, start=1)))
-    return Claim(
-        key="rank_collapse/path_length_figures", title="path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T",
-        text="Lengths of a uniformly drawn path, attention heads and skips only (no MLP): BERT-base (12 layers, 12 heads): mean 11.077, "
-              "P(12) = 0.3827, P(at most 6) = 1.27e-4; means: BERT-large (24, 16) 22.59, GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The "
-              "statement holds the rounded digits.",
-        statement=Eq(figure, values), source=Source("depthlaw", "from the path counts of dong2021, section 3.1"), wording="derived",
-        kind="identity", holds_for="all", measured=measured_by.path_figure, grid={"quick": cases}, weight="arithmetic",
-        control=Control(cases[0], "a mean of 11.08 in the same digits", statement=Eq(figure, values + 3)))
+@path_count.argument(
+    "Argument: induction on L. Prose: the last layer is a skip or one of H heads; the edges l = 0 "
+    "and l = L + 1.")
+def _(statement: Relational) -> Iterator[Step]:
+    """At L + 1 layers length l is length l and a skip, or length l - 1 and one of H heads."""
+    stated = statement.rhs
+    yield Step("base: with no layer there is one path, of length 0",
+               stated.subs({L: 0, length: 0}) == 1)
+    ratio = 1 + H * stated.subs(length, length - 1) / stated
+    yield Step("step: count(L + 1, l) = count(L, l) + H count(L, l - 1)",
+               _vanishes(stated.subs(L, L + 1) / stated - ratio))
 
 
-def _skip_claim() -> Claim:
-    from sympy import Ge, Rational
+@from_counts(
+    Eq(share, binomial(L, length) * (H / (H + 1)) ** length * (1 / (H + 1)) ** (L - length)),
+    cases={"quick": (*SMALL, Case(depth=12, heads=12, path_length=12),
+                     Case(depth=96, heads=96, path_length=95))},
+    control=Control(Case(depth=12, heads=12, path_length=12), "a fair coin",
+                    statement=Eq(share, binomial(L, length) / 2**L)))
+def path_length_law(case: Case) -> Exact:
+    """Path lengths are binomial with success probability H/(H + 1).
 
-    from ..glossary import symbol
+    A uniformly drawn path through L layers with H heads and a skip each has a length distributed as
+    Binomial(L, H/(H + 1)).
+    """
+    counts = length_counts(case)
+    return Exact(Fraction(counts[case.path_length], sum(counts)))
 
-    growth = symbol("residual_growth")
-    zero = Case.grid(instance="zero", tokens=4, width=3, depth=(1, 8), heads=2)
-    orthogonal = Case.grid(instance="orthogonal", tokens=4, width=3, depth=(1, 6), heads=2, beta=("1/10", "1/1000000"))
-    return Claim(
-        key="rank_collapse/skip_existence", title="with skips some weights keep the residual at every depth",
-        text="For any L and H there are infinitely many weights, of any size, with which attention layers with skips have "
-              "|res(X^L)| >= |res(X)|: W_V = 0, and values orthogonal to the input.",
-        statement=Ge(growth, 1), source=Source("dong2021", "Claim 3.1", _V2), wording="reported", kind="lower", holds_for="exists",
-        measured=measured_by.residual_growth, grid={"quick": (*zero, *orthogonal)},
-        assumes={"every layer has a skip": lambda c: c.instance != "none"},
-        note="Existence only: it says nothing on generic or trained weights, and the upper bound with skips is vacuous. A lower bound for "
-             "generic weights is open in the paper. With W_V = 0 it holds by construction; the orthogonal values are the cases that could fail.",
-        control=Control(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"), "no skip",
-                       statement=Ge(growth, Rational(1))))
+
+@path_length_law.argument(
+    "Argument: induction on L. Prose: all H + 1 choices of the last layer are equally likely; the "
+    "edges l = 0 and l = L + 1.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The same induction with each of the H + 1 choices of a layer equally likely."""
+    stated = statement.rhs
+    yield Step("base: with no layer all paths have length 0", stated.subs({L: 0, length: 0}) == 1)
+    ratio = 1 + H * stated.subs(length, length - 1) / stated
+    yield Step("step: share(L + 1, l) = (share(L, l) + H share(L, l - 1)) / (H + 1)",
+               _vanishes((H + 1) * stated.subs(L, L + 1) / stated - ratio))
+
+
+def _mean(counts: list[int]) -> Fraction:
+    return Fraction(sum(length * count for length, count in enumerate(counts)), sum(counts))
+
+
+@from_counts(
+    Eq(mean, L * H / (H + 1)), cases={"quick": MODELS},
+    control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
+def path_length_mean(case: Case) -> Exact:
+    """Mean path length is L H/(H + 1).
+
+    The mean number of heads on a uniformly drawn path through L layers with H heads and a skip each
+    is L H/(H + 1).
+
+    Paths are mostly long, and the share of short ones falls with H: that short paths dominate is a
+    statement on effect, not count.
+    """
+    return Exact(_mean(length_counts(case)))
+
+
+@path_length_mean.argument(
+    "Argument. Prose: layers choose independently, so the generating function is a power; its "
+    "derivative at 1 is the mean.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The derivative at 1 of the generating function ((1 + H z) / (1 + H))^L of the lengths."""
+    z = Symbol("z", positive=True)
+    generating = (1 + H * z) ** L / (1 + H) ** L
+    layer = sympy.powsimp(sympy.expand_power_exp(generating.subs(L, L + 1)) / generating)
+    yield Step("the generating function gains the factor (1 + H z) / (1 + H) per layer: H heads of "
+               "length one and a skip", simplify(layer - (1 + H * z) / (1 + H)) == 0)
+    yield Step("its derivative at 1 is the stated mean",
+               simplify(sympy.diff(generating, z).subs(z, 1) - statement.rhs) == 0)
+
+
+@from_counts(
+    Eq(mode, floor((L + 1) * H / (H + 1))),
+    cases={"quick": (*MODELS, *_shapes((2, 4), (5, 1), (6, 2), (40, 2)))},
+    control=Control(
+        Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
+def path_length_mode(case: Case) -> Exact:
+    """Most frequent path length is floor((L + 1) H/(H + 1)).
+
+    The largest of the most frequent lengths of a path through L layers with H heads and a skip each
+    is floor((L + 1) H/(H + 1)).
+
+    Where H + 1 divides L + 1 the length before it is as frequent: for L = H = 12 both 11 and 12.
+    """
+    counts = length_counts(case)
+    return Exact(max(length for length, count in enumerate(counts) if count == max(counts)))
+
+
+@path_length_mode.argument(
+    "Argument. Prose: counts do not fall while their checked ratio is at least 1, so the last such "
+    "length is the border rounded down.")
+def _(statement: Relational) -> Iterator[Step]:
+    """P(l) / P(l - 1) = H (L - l + 1) / l is at least 1 exactly for l <= (L + 1) H / (H + 1)."""
+    law, border = path_count.statement.rhs, (L + 1) * H / (H + 1)
+    yield Step("count(l) / count(l - 1) = H (L - l + 1) / l",
+               _vanishes(law / law.subs(length, length - 1) - H * (L - length + 1) / length))
+    yield Step("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
+               simplify(H * (L - length + 1) - length - (H + 1) * (border - length)) == 0)
+    yield Step("so the last length at which counts do not fall is the whole part of the border, as "
+               "stated",
+               isinstance(statement.rhs, floor) and simplify(statement.rhs.args[0] - border) == 0)
+
+
+# Layers, heads, what is printed, to how many digits, and these digits.
+FIGURES = ((12, 12, "mean", 3, 11077), (12, 12, "longest", 4, 3827), (12, 12, "half", 6, 127),
+           (24, 16, "mean", 2, 2259), (96, 96, "mean", 2, 9501), (12, 3, "mean", 2, 900))
+PRINTED = Piecewise(*((row[-1], Eq(item, i)) for i, row in enumerate(FIGURES, start=1)))
+
+
+@from_counts(
+    Eq(figure, PRINTED), weight="arithmetic",
+    cases={"quick": [Case(item=i, depth=layers, heads=heads, what=what, digits=digits)
+                     for i, (layers, heads, what, digits, _) in enumerate(FIGURES, start=1)]},
+    control=Control(Case(item=1, depth=12, heads=12, what="mean", digits=3),
+                    "a mean of 11.08 in the same digits", statement=Eq(figure, PRINTED + 3)))
+def path_length_figures(case: Case) -> Exact:
+    """Path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T.
+
+    Lengths of a uniformly drawn path, attention heads and skips only (no MLP): BERT-base (12
+    layers, 12 heads): mean 11.077, P(12) = 0.3827, P(at most 6) = 1.27e-4; means: BERT-large (24,
+    16) 22.59, GPT-3 (96, 96) 95.01, DeiT-T (12, 3) 9.00. The statement holds the rounded digits.
+    """
+    counts = length_counts(case)
+    parts = {"longest": counts[-1:], "half": counts[:case.depth // 2 + 1]}
+    value = _mean(counts) if case.what == "mean" else Fraction(sum(parts[case.what]), sum(counts))
+    return Exact(int(value * 10**case.digits + Fraction(1, 2)))
+
+
+# --- skips ---
+
+
+@claim(
+    Ge(growth, 1), source=Source("dong2021", "Claim 3.1", V2), wording="reported",
+    holds_for="exists",
+    cases={"quick": (*Case.grid(instance="zero", tokens=4, width=3, depth=(1, 8), heads=2),
+                     *Case.grid(instance="orthogonal", tokens=4, width=3, depth=(1, 6), heads=2,
+                                beta=("1/10", "1/1000000")))},
+    assumes={"every layer has a skip": lambda c: c.instance != "none"},
+    control=Control(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
+                    "no skip", statement=Ge(growth, 1)))
+def skip_existence(case: Case) -> Ball | Exact:
+    """With skips some weights keep the residual at every depth.
+
+    For any L and H there are infinitely many weights, of any size, with which attention layers with
+    skips have |res(X^L)| >= |res(X)|: W_V = 0, and values orthogonal to the input.
+
+    Existence only: it says nothing on generic or trained weights, and the upper bound with skips is
+    vacuous. A lower bound for generic weights is open in the paper. With W_V = 0 it holds by
+    construction; the orthogonal values are the cases that could fail.
+    """
+    n, d, rng = case.tokens, case.width, case.rng(0)
+    half = rng.integers(1, 10, (n // 2, d)) * rng.choice([-1, 1], (n // 2, d))
+    # The tokens fill the first half of the features. There the logits read; the values write to the
+    # second half, so that every contribution is orthogonal to the input.
+    start = np.pad(np.vstack([half, -half]), ((0, 0), (0, d)))
+    layers = rng.integers(-9, 10, (case.depth, case.heads, 2, d, d))
+    if case.instance == "zero":
+        tokens = rational_array(start)
+        for matrix in layers.reshape(-1, d, d):
+            attended = row_stochastic(np.resize(np.abs(matrix) + 1, (n, n))) @ tokens
+            tokens = tokens + attended @ np.zeros((2 * d, 2 * d), int)
+        return Exact(int((tokens == start).all()))
+
+    def head(qk: np.ndarray, value: np.ndarray) -> Head:
+        scale = from_fraction(Fraction(1, 81 * 81 * d * d))
+        small = from_fraction(case.rational("beta"))
+        return Head(arb_mat(np.pad(qk, ((0, d), (0, d))).tolist()) * scale,
+                    arb_mat(np.pad(value, ((0, d), (d, 0))).tolist()) * small)
+
+    def measured() -> arb:
+        tokens = before = arb_mat(start.tolist())
+        for layer in layers:
+            moved = attention(tokens, [head(qk, value) for qk, value in layer])
+            tokens = moved if case.instance == "none" else tokens + moved
+        return ball_composite_norm(centred(tokens)) / ball_composite_norm(centred(before))
+
+    return Ball.of(resolved(measured))

@@ -3,7 +3,9 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat
 
 from ..exact.enclosure import from_fraction
@@ -59,3 +61,15 @@ def root(square: Fraction) -> Exact | Ball:
     if top**2 == square.numerator and bottom**2 == square.denominator:
         return Exact(Fraction(top, bottom))
     return Ball.of(from_fraction(square).sqrt())
+
+
+def rational_array(entries: Any) -> np.ndarray:
+    """Integers or fractions as an array of fractions, on which +, @ and / are exact."""
+    array: Any = np.asarray(entries, dtype=object)
+    return array + Fraction(0)
+
+
+def row_stochastic(weights: Any) -> np.ndarray:
+    """Each row of an array of fractions over its sum."""
+    array = rational_array(weights)
+    return array / array.sum(axis=1, keepdims=True)
