@@ -181,7 +181,7 @@ def for_connectivity(diameter: int, vertices: int | None = None) -> Advice:
     >>> for_connectivity(64, 1000).headline
     'It depends on the architecture: (a) 4 layers, (b) 38 layers'
     """
-    from depthlaw.theory.connectivity import layers_for_diameter, universal_layers
+    from .laws import layers_for_diameter, universal_layers
 
     least = diameter + 1
     if vertices is not None and vertices < least:

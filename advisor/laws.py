@@ -149,3 +149,37 @@ def layers_for_hops_printed(hops: int) -> int:
     if hops < 0:
         raise ValueError(f"hops={hops}: accepted are whole numbers from 0 on")
     return hops.bit_length() + 1 if hops else 0
+
+
+def reach(depth: int) -> int:
+    """3^L: the distance up to which vertices see each other after L layers of linear attention.
+
+    >>> [reach(depth) for depth in range(4)]
+    [1, 3, 9, 27]
+    """
+    return int(3**depth)
+
+
+def layers_for_diameter(diameter: int) -> int:
+    """ceil(log_3 D), the least L with 3^L >= D: layers until a component of diameter D sees itself.
+
+    >>> [layers_for_diameter(diameter) for diameter in (0, 1, 3, 4, 9, 10, 81, 82)]
+    [0, 0, 1, 2, 2, 3, 4, 5]
+    """
+    if diameter < 0:
+        raise ValueError(f"diameter={diameter}: accepted are whole numbers from 0 on")
+    depth = 0
+    while reach(depth) < diameter:
+        depth += 1
+    return depth
+
+
+def universal_layers(vertices: int) -> int:
+    """18 + 2 ceil(log2 n): layers of fixed width that decide s-t connectivity of n-vertex graphs.
+
+    >>> [universal_layers(vertices) for vertices in (1, 2, 128, 129)]
+    [18, 20, 32, 34]
+    """
+    if vertices < 1:
+        raise ValueError(f"vertices={vertices}: accepted are whole numbers from 1 on")
+    return 18 + 2 * (vertices - 1).bit_length()

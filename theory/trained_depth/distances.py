@@ -4,8 +4,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from depthlaw.advisor.laws import reach
+
 from ..claim import Case, Claim, Control
-from ..connectivity import reach
 from .experiment import GRAPHS, GRAPHS_OF, LATE, NETS, READS, trained
 
 __all__ = ["RADII", "distance_claims", "rule_claims", "wall_claims"]
