@@ -23,7 +23,7 @@ from . import count_loss as separation_loss
 from . import dimension_count as count
 from . import exact as exact_values
 from . import heads as separation_heads
-from . import measured as measured_by
+from . import value_rank as measured_by
 from . import variants as separation_variants
 from . import witness as separation_witness
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
@@ -165,8 +165,6 @@ _LARGER = (*Case.grid(width=(3, 4), depth=1, heads=1, tokens=(2, 4)), *Case.grid
 
 def claims() -> Iterator[Claim]:
     """The claims on the separation rank, those of the modules on its parts included."""
-    yield from _degree_claims()
-    yield _threshold_claim()
     yield from _shallow_claims()
     yield _deep_lower_claim()
     yield _deep_upper_claim()
@@ -199,55 +197,6 @@ def _count(smaller: Any, C: sympy.Expr) -> sympy.Expr:
     d, k = symbol("width"), symbol("order")
     D = d * (d + 1) / 2
     return sympy.Sum(smaller(d * sympy.binomial(D + k - 1, k), sympy.binomial(D + C - k - 1, C - k), evaluate=False), (k, 0, C))
-
-
-def _degree_claims() -> Iterator[Claim]:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    L, degree, in_moments = symbol("depth"), symbol("degree"), symbol("moments_degree")
-    source = Source("levine2020", "eqs. (3)-(4)", _V3)
-    grid = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)), "theory": Case.grid(width=(2, 3), depth=5)}
-    yield Claim(
-        key="separation_rank/degree", title="degree 3^L in the tokens",
-        text="For every width, heads and tokens and almost all weights, an output coordinate of L layers of linearised attention without "
-              "residual connections is a form of degree 3^L in the tokens.",
-        statement=Eq(degree, 3**L), source=source, wording="recalled", kind="identity", holds_for="almost every",
-        measured=measured_by.measured_degree, grid=grid, proof=measured_by.degree_proof,
-        rests_on="One layer's term, the induction over L and the positive witness are checked; prose: that sums of any length go like the "
-                 "sum over two of each, degrees of compositions multiply, and a polynomial that is not zero vanishes on a null set only.",
-        assumes={"no residual connections": lambda c: not c.get("residual", False)},
-        control=Control(Case(width=2, depth=2, residual=True), "residual connections mix degrees 1 to 3^L, so the output is no form"),
-        note="The layer is as recalled; check against the paper. The degree is derived from it.")
-    yield Claim(
-        key="separation_rank/moments_degree", title="degree (3^L - 1)/2 in the moments",
-        text="For every width and heads and almost all weights, an output coordinate is linear in the token at its position and a form of "
-              "degree C(L) = (3^L - 1)/2 in the second moments of all tokens.",
-        statement=Eq(in_moments, _moments(L)), source=source, wording="derived", kind="identity", holds_for="almost every",
-        measured=measured_by.measured_moments_degree, grid=grid, proof=measured_by.moments_degree_proof,
-        rests_on="One layer, the induction over L and the positive witness are checked; prose: that sums of any length go like the sum over "
-                 "two of each, degrees of compositions multiply, and a polynomial that is not zero vanishes on a null set only.",
-        control=Control(Case(width=2, depth=2), "3^L / 2, without the -1", statement=Eq(in_moments, 3**L / 2, evaluate=False)))
-
-
-def _threshold_claim() -> Claim:
-    from sympy import Eq, log
-
-    from ..glossary import symbol
-
-    width, threshold = symbol("width"), symbol("threshold")
-    return Claim(
-        key="separation_rank/threshold", title="the degree 3^L reaches the width at L = log_3(d_x)",
-        text="For every width, the depth at which 3^L, the degree of the output (separation_rank/degree), equals the width, where "
-              "Levine's two regimes meet, is log_3(d_x).",
-        statement=Eq(threshold, _log3(width)), source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
-        wording="derived", kind="identity", holds_for="all", measured=measured_by.measured_threshold, proof=measured_by.threshold_proof,
-        evidence="checks", rests_on="The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no argument.",
-        grid={"quick": Case.grid(width=[3**k for k in range(1, 13)]), "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
-        control=Control(Case(width=81), "base 2", statement=Eq(threshold, log(width) / log(2))),
-        note="An identity about the formula that the abstract prints. That depth stops paying there is Levine's theorem, not this. "
-             "Measured at powers of 3, where the depth is whole.")
 
 
 def _shallow_claims() -> Iterator[Claim]:

@@ -35,7 +35,6 @@ def claims() -> Iterator[Claim]:
     yield _corollary_1_claim()
     yield from _corollary_2_claims()
     yield from _reading_claims()
-    yield _rounded_threshold_claim()
 
 
 def _log3(x: sympy.Expr) -> sympy.Expr:
@@ -247,24 +246,11 @@ def _corollary_2_claims() -> Iterator[Claim]:
 
 
 def _reading_claims() -> Iterator[Claim]:
-    from sympy import Eq, Le, ceiling
+    from sympy import Le, ceiling
 
     from ..glossary import symbol
-    from ..values import Exact
 
-    d, L, beta, threshold = (symbol(n) for n in ("width", "depth", "beta_two", "threshold"))
-    yield Claim(
-        key="separation_rank/corollary_reading", title="the shallower net stands at its own threshold",
-        text="A net of width 3^beta_2 d_x has the threshold depth log_3(d_x) + beta_2 = beta_1 L + beta_2 with beta_1 = log_3(d_x)/L: "
-              "the depth that the corollary gives to the shallower net.",
-        statement=Eq(threshold, _log3(d) + beta), source=Source("notthatdeep2024", "Corollary 4.3"), wording="derived", kind="identity",
-        holds_for="all", measured=measured_by.measured_shallow_threshold, proof=measured_by.reading_proof, evidence="checks",
-        rests_on="One step, 3^(log_3 d_x + beta_2) = 3^beta_2 d_x, which is what a logarithm is: no argument.",
-        grid={"quick": Case.grid(width=(3, 81, 729), beta_two=(0, 1, 4))},
-        control=Control(Case(width=9, beta_two=2), "the other reading, width 3^(beta_2 d_x), whose threshold is beta_2 d_x = 18",
-                       measured=lambda c, _: Exact(measured_by.measured_power(3 ** (c.beta_two * c.width)))),
-        note="Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x is polynomial in width, as its text "
-             "says, and only it puts the shallower net at its threshold.")
+    d, L, beta = (symbol(n) for n in ("width", "depth", "beta_two"))
     yield Claim(
         key="separation_rank/corollary_43", title="a wider net at its threshold would reach the count",
         text="If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x, L >= log_3 d_x and almost all "
@@ -285,16 +271,3 @@ def _reading_claims() -> Iterator[Claim]:
              "is higher; this says at least as high as a bound on the deeper net's. No net is built.")
 
 
-def _rounded_threshold_claim() -> Claim:
-    from sympy import Eq, Integer
-
-    from ..glossary import symbol
-
-    tenths = symbol("threshold_tenths")
-    return Claim(
-        key="separation_rank/threshold_at_1000", title="threshold of about 6.3 at width 1000",
-        text="At width 1000 the threshold depth log_3(d_x) is 6.3 to one decimal.",
-        statement=Eq(tenths, Integer(63)), source=Source("kdnuggets2020", "Our finding"), wording="printed", kind="threshold",
-        weight="arithmetic", holds_for="all", measured=measured_by.measured_tenths, grid={"quick": (Case(width=1000),)},
-        control=Control(Case(width=1100), "log_3 1100 = 6.37"), assumes={"d_x = 1000": lambda c: c.width == 1000},
-        note="The agreement with Kaplan's split between 6 and more layers is read off a figure; only the number is checked here.")

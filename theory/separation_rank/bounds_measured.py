@@ -89,9 +89,9 @@ def measured_beta_two(case: Case, seed: int) -> Exact:
 
 def measured_power(width: int) -> int:
     """log_3 of a power of three, by tripling."""
-    from .measured import measured_threshold
+    from .degree import triplings
 
-    return int(measured_threshold(Case(width=width), 0).value)
+    return triplings(width)
 
 
 def measured_shallow_threshold(case: Case, seed: int) -> Exact:
@@ -272,7 +272,7 @@ def _even_in_the_other_token() -> Step:
     import numpy as np
     import sympy
 
-    from .measured import positive_net, positive_symbols
+    from .degree import positive_net, positive_symbols
 
     net, x, z = positive_net(1), positive_symbols("x", (2,)), positive_symbols("z", (2,))
     from .linear_attention import forward

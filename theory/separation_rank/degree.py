@@ -1,0 +1,298 @@
+"""The degree of the output, 3^L in the tokens and (3^L - 1)/2 in their moments; where it is d_x."""
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sympy import Eq, Expr, Indexed, IndexedBase, Integer, Symbol, diff, log
+from sympy.core.relational import Relational
+
+from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..proof_steps import vanish
+from ..symbols import depth as L
+from ..symbols import quantity
+from ..symbols import width as d
+from .linear_attention import (
+    AttentionNet,
+    forward,
+    layer_matrix,
+    measured_degree,
+    moments,
+    normal_form,
+    random_net,
+    random_tokens,
+)
+from .notation import C, levine
+
+Array = NDArray[Any]
+
+deg = quantity(
+    "degree", r"\deg", "total degree of an output coordinate as a polynomial in the tokens")
+deg_M = quantity(
+    "moments_degree", r"\deg_M",
+    "degree of an output coordinate as a polynomial in the second moments of the tokens, C(L)")
+L_th = quantity(
+    "threshold", r"L_{th}(d_x)",
+    "threshold depth: the depth at which the degree 3^L equals the width", "nonnegative real")
+tenths = quantity(
+    "threshold_tenths", r"10\,L_{th}",
+    "threshold depth in tenths of a layer, to the nearest integer", "nonnegative integer")
+beta_two = quantity(
+    "beta_two", r"\beta_2",
+    "layers beyond log_3(d_x), and factor 3^beta_2 in width, of the shallower net",
+    "nonnegative integer")
+
+_GRID = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
+         "theory": Case.grid(width=(2, 3), depth=5)}
+
+
+@claim(
+    Eq(deg, 3**L), source=levine("eqs. (3)-(4)"), wording="recalled", holds_for="almost every",
+    cases=_GRID,
+    assumes={"no residual connections": lambda c: not c.get("residual", False)},
+    control=Control(Case(width=2, depth=2, residual=True),
+                    "residual connections mix degrees 1 to 3^L, so the output is no form"))
+def degree(case: Case, seed: int) -> Exact | Ball:
+    """Degree 3^L in the tokens.
+
+    For every width, heads and tokens and almost all weights, an output coordinate of L layers of
+    linearised attention without residual connections is a form of degree 3^L in the tokens.
+
+    The layer is as recalled; check against the paper. The degree is derived from it.
+    """
+    rng, residual = case.rng(seed), case.get("residual", False)
+    net = random_net(rng, width=case.width, depth=case.depth, prime=None, residual=residual)
+    return _over_z(rng, lambda tokens: forward(net, tokens).item(), (2, net.width))
+
+
+@degree.argument(
+    "One layer's term, the induction over L and the positive witness are checked; prose: that sums "
+    "of any length go like the sum over two of each, degrees of compositions multiply, and a "
+    "polynomial that is not zero vanishes on a null set only.")
+def _(statement: Relational) -> Iterator[Step]:
+    """deg = 3^L: induction over layers, and positive weights as the witness."""
+    net, tokens = positive_net(1), positive_symbols("x", (2, 2))
+    term = _layer_term("i", "j")
+    total = sum(_at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
+                for j, h, a, b, c in itertools.product(range(2), repeat=5))
+    yield vanish("a layer sums one kind of term over heads, tokens and coordinates, of which there "
+                 "may be any number; the sum over two of each is what the code computes",
+                 forward(net, tokens).item() - total)
+    yield vanish("that term takes a factor t^3 when the tokens take t, whatever its indices are",
+                 _scaled_by(term, "y", 3))
+    yield from _induction(statement, first=3, following=lambda degree: 3 * degree)
+    yield Step("at positive weights and tokens every term is positive, so no output is the zero "
+               "polynomial", term.is_positive)
+
+
+@claim(
+    Eq(deg_M, C), source=levine("eqs. (3)-(4)"), holds_for="almost every", cases=_GRID,
+    control=Control(Case(width=2, depth=2), "3^L / 2, without the -1",
+                    statement=Eq(deg_M, 3**L / 2, evaluate=False)))
+def moments_degree(case: Case, seed: int) -> Exact | Ball:
+    """Degree (3^L - 1)/2 in the moments.
+
+    For every width and heads and almost all weights, an output coordinate is linear in the token at
+    its position and a form of degree C(L) = (3^L - 1)/2 in the second moments of all tokens.
+    """
+    rng = case.rng(seed)
+    net = random_net(rng, width=case.width, depth=case.depth, prime=None)
+    token = random_tokens(rng, net)
+    # A symmetric matrix from any square one: the polynomial is asked about off the cone of moment
+    # matrices too.
+    return _over_z(
+        rng, lambda half: normal_form(net, half + half.T, token).item(), (net.width, net.width))
+
+
+@moments_degree.argument(
+    "One layer, the induction over L and the positive witness are checked; prose: that sums of any "
+    "length go like the sum over two of each, degrees of compositions multiply, and a polynomial "
+    "that is not zero vanishes on a null set only.")
+def _(statement: Relational) -> Iterator[Step]:
+    """deg = C(L): the first layer gives 1, all later ones act on moments of degree 3."""
+    net, half = positive_net(1), positive_symbols("m", (2, 2))
+    M = half + half.T
+    term = _matrix_term("p", "a", "1")
+    entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h1=h, e1=0, f1=0, b1=b, c1=c)
+                   for h, b, c in itertools.product(range(2), repeat=3))
+               for p, a in itertools.product(range(2), repeat=2)]
+    yield vanish("the matrix T(M) of a layer sums one kind of term over heads and coordinates, of "
+                 "which there may be any number; the sum over two of each is what the code "
+                 "computes", *(layer_matrix(net, 0, M).ravel() - entries))
+    yield vanish("that term is linear in M, whatever its indices are", _scaled_by(term, "M", 1))
+    tokens = positive_symbols("x", (2, 2))
+    moved = layer_matrix(net, 0, moments(net, tokens)) @ tokens[0]
+    yield vanish("and a layer multiplies a token by T(M), M the sum of x x^T over the tokens: so "
+                 "the output is linear in the token",
+                 *(forward(net, tokens, coordinate=p).item() - moved[p] for p in range(2)))
+    cubic = term * _entry("M", "a", "g") * _matrix_term("q", "g", "2")
+    yield vanish("so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M",
+                 _scaled_by(cubic, "M", 3))
+    yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
+    yield Step("at positive weights, moments and tokens every term is positive, so no output is "
+               "the zero polynomial", bool(term.is_positive and cubic.is_positive))
+
+
+@claim(
+    Eq(L_th, log(d, 3)),
+    source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
+    cases={"quick": Case.grid(width=[3**k for k in range(1, 13)]),
+           "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
+    control=Control(Case(width=81), "base 2", statement=Eq(L_th, log(d, 2))))
+def threshold(case: Case) -> Exact:
+    """The degree 3^L reaches the width at L = log_3(d_x).
+
+    For every width, the depth at which 3^L, the degree of the output (separation_rank/degree),
+    equals the width, where Levine's two regimes meet, is log_3(d_x).
+
+    An identity about the formula that the abstract prints. That depth stops paying there is
+    Levine's theorem, not this. Measured at powers of 3, where the depth is whole.
+    """
+    return Exact(triplings(case.width))
+
+
+@threshold.argument(
+    "The steps say that log_3 is the inverse of the power of 3, which is what a logarithm is: no "
+    "argument.", evidence="checks")
+def _(statement: Relational) -> Iterator[Step]:
+    """The right side is the only depth at which the degree 3^L of the output equals the width."""
+    real = Symbol("depth", real=True)
+    yield vanish("3^L at the threshold is the width", 3**statement.rhs - d)
+    yield Step("3^L grows strictly with L, so no other depth meets the width",
+               diff(3**real, real).is_positive)
+
+
+def _other_reading(case: Case) -> Exact:
+    return Exact(triplings(3 ** (case.beta_two * case.width)))
+
+
+@claim(
+    Eq(L_th, log(d, 3) + beta_two), source=Source("notthatdeep2024", "Corollary 4.3"),
+    cases={"quick": Case.grid(width=(3, 81, 729), beta_two=(0, 1, 4))},
+    control=Control(
+        Case(width=9, beta_two=2), "the other reading, width 3^(beta_2 d_x), whose threshold is "
+        "beta_2 d_x = 18", measured=_other_reading))
+def corollary_reading(case: Case) -> Exact:
+    """The shallower net stands at its own threshold.
+
+    A net of width 3^beta_2 d_x has the threshold depth log_3(d_x) + beta_2 = beta_1 L + beta_2 with
+    beta_1 = log_3(d_x)/L: the depth that the corollary gives to the shallower net.
+
+    Printed is d'_x = 3^{beta_2 d_x^deep}, ambiguous in its typesetting. Only 3^beta_2 d_x is
+    polynomial in width, as its text says, and only it puts the shallower net at its threshold.
+    """
+    return Exact(triplings(3**case.beta_two * case.width))
+
+
+@corollary_reading.argument(
+    "One step, 3^(log_3 d_x + beta_2) = 3^beta_2 d_x, which is what a logarithm is: no argument.",
+    evidence="checks")
+def _(statement: Relational) -> Iterator[Step]:
+    """3 to the right side is the width of the shallower net."""
+    yield vanish("3^(log_3 d_x + beta_2) = 3^beta_2 d_x", 3**statement.rhs - 3**beta_two * d)
+
+
+@claim(
+    Eq(tenths, Integer(63)), source=Source("kdnuggets2020", "Our finding"), wording="printed",
+    kind="threshold", weight="arithmetic", cases={"quick": (Case(width=1000),)},
+    assumes={"d_x = 1000": lambda c: c.width == 1000},
+    control=Control(Case(width=1100), "log_3 1100 = 6.37"))
+def threshold_at_1000(case: Case) -> Exact:
+    """Threshold of about 6.3 at width 1000.
+
+    At width 1000 the threshold depth log_3(d_x) is 6.3 to one decimal.
+
+    The agreement with Kaplan's split between 6 and more layers is read off a figure; only the
+    number is checked here.
+    """
+    # The largest t with 3^(2t-1) <= d_x^20.
+    nearest = 0
+    while 3 ** (2 * nearest + 1) <= case.width**20:
+        nearest += 1
+    return Exact(nearest)
+
+
+def triplings(width: int) -> int:
+    """log_3 of a power of three: the depth at which the degree of the output is the width.
+
+    Raises:
+        ValueError: for another width.
+    """
+    depth, degree = 0, 1
+    while degree < width:
+        depth, degree = depth + 1, degree * 3
+    if degree != width:
+        raise ValueError(f"width={width} is no power of three, so no whole depth meets it exactly")
+    return depth
+
+
+def _over_z(
+    rng: np.random.Generator, function: Callable[[Array], Any], shape: tuple[int, ...],
+) -> Exact | Ball:
+    """The degree of a polynomial over Z, on a random line."""
+    base, direction = (rng.integers(1, 2**61, shape).astype(object) for _ in range(2))
+    found = measured_degree(function, base, direction)
+    # By Schwartz and Zippel the part of top degree, if below 2^21, vanishes at a random direction
+    # with probability at most 2^-40.
+    return Exact(found.value, misses=2.0**-40) if isinstance(found, Exact) else found
+
+
+# --- layers as sums of one kind of term -----------------------------------------------------------
+
+
+def _entry(array: str, *indices: str) -> Expr:
+    """An entry of an array of any size, with symbolic indices."""
+    return IndexedBase(array, positive=True)[tuple(Symbol(i, integer=True) for i in indices)]
+
+
+def _layer_term(asking: str, asked: str) -> Expr:
+    """The term of a layer, whose sum over its indices is W^O_h <W^Q_h y, W^K_h y> W^V_h y."""
+    y = [_entry("y", asking, "a"), _entry("y", asked, "b"), _entry("y", asked, "c")]
+    return math.prod([_entry("o", "h", "p", "f"), _entry("q", "h", "e", "a"),
+                      _entry("k", "h", "e", "b"), _entry("v", "h", "f", "c"), *y])
+
+
+def _matrix_term(row: str, column: str, own: str) -> Expr:
+    """The term of T(M) = W^O W^V M (W^K)^T W^Q; `own` ends the names of its summation indices."""
+    h, e, f, b, c = (name + own for name in "hefbc")
+    return math.prod([_entry("o", h, row, f), _entry("v", h, f, b), _entry("M", b, c),
+                      _entry("k", h, e, c), _entry("q", h, e, column)])
+
+
+def _scaled_by(term: Expr, array: str, degree: int) -> Expr:
+    """term(t * array) - t^degree term(array): zero exactly when homogeneous of that degree."""
+    t = Symbol("t", positive=True)
+    entries = [x for x in term.atoms(Indexed) if str(x.base) == array]
+    return term.xreplace({x: t * x for x in entries}) - t**degree * term
+
+
+def _at_indices(term: Expr, net: AttentionNet, **values: Any) -> Expr:
+    """The term at the net's first layer, and at arrays and indices given by name."""
+    arrays = {"q": net.query[0], "k": net.key[0], "v": net.value[0], "o": net.output[0]} | values
+    return math.prod(arrays[str(x.base)][tuple(values[str(i)] for i in x.indices)] ** n
+                     for x, n in term.as_powers_dict().items() if isinstance(x, Indexed))
+
+
+def _induction(
+    statement: Relational, first: int, following: Callable[[Any], Any],
+) -> Iterator[Step]:
+    yield vanish(f"one layer has degree {first}", statement.rhs.subs(L, 1) - first)
+    yield vanish(f"from L to L + 1 layers a degree n becomes {following(Symbol('n'))}",
+                 statement.rhs.subs(L, L + 1) - following(statement.rhs))
+
+
+def positive_net(depth: int) -> AttentionNet:
+    """A net of positive symbols of width 2, with two heads: with two tokens, every kind of sum."""
+    shapes = 3 * [(depth, 2, 1, 2)] + [(depth, 2, 2, 1)]
+    weights = (positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
+    return AttentionNet(*weights, prime=None)
+
+
+def positive_symbols(name: str, shape: tuple[int, ...]) -> Array:
+    """An array of positive symbols name0, name1, ..."""
+    symbols = [Symbol(f"{name}{i}", positive=True) for i in range(math.prod(shape))]
+    return np.array(symbols, dtype=object).reshape(shape)

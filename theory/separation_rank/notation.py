@@ -1,0 +1,34 @@
+"""What statements of this topic share: the sizes D and C, the count S, and named assumptions."""
+from __future__ import annotations
+
+from typing import Any
+
+from sympy import Min, Mul, Rational, Sum, binomial
+
+from ..claim import Source
+from ..symbols import depth as L
+from ..symbols import order as k
+from ..symbols import width as d
+
+# The second moments of all tokens, and the degree in them; not evaluated, to print as one fraction.
+D = d * (d + 1) / 2
+C = Mul(Rational(1, 2), 3**L - 1, evaluate=False)
+
+
+def dimension_sum(smaller: Any = Min, C: Any = C) -> Sum:
+    """S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), open to mutation."""
+    terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
+    return Sum(smaller(*terms, evaluate=False), (k, 0, C))
+
+
+def levine(place: str) -> Source:
+    """A place in Levine et al. 2020, in the version that all statements were recalled from."""
+    return Source("levine2020", place, "arXiv:2006.12467v3")
+
+
+COUNT_PAGE = Source("depthlaw", "docs/separation-rank-dimension-count.md")
+
+SHALLOW = {"L < log_3(d_x)": lambda c: 3**c.depth < c.width}
+DEEP = {"L > log_3(d_x)": lambda c: 3**c.depth > c.width}
+AT_LEAST_THRESHOLD = {"3^L >= d_x": lambda c: 3**c.depth >= c.width}
+SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
