@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from statistics import median_low
 from typing import Any, Literal
 
-from depthlaw.theory import depth_choice as rules
-from depthlaw.theory.depth_choice.models import models, models_near
+from . import laws as rules
+from .models import models, models_near
 
 from .quantities import UsageError, parse_budget, parse_count, quoted
 
@@ -22,7 +22,7 @@ Meaning = Literal["minimum", "exact", "suffices", "claimed", "optimum", "default
 # CompleteP and muP: width per layer; Depth Delusion: layers per e-fold of width; nanochat: width per layer.
 _COMPLETEP, _MUP, _DEPTH_DELUSION, _NANOCHAT = 11.8, 38.7, 2.43, 64
 # What the sources measured: parameters behind Levine's fit (recalled) and behind the Depth Delusion, layers of the nanochat recipe.
-_FIT_LARGEST, _DELUSION_SIZES, _NANOCHAT_DEPTHS = 6e8, (17e6, 7e9), (12, 26)
+_FIT_LARGEST, _DELUSION_SIZES, _NANOCHAT_DEPTHS = rules.FIT_LARGEST, (17e6, 7e9), (12, 26)
 _NEAR = 2.0
 _TASKS = {"connectivity": "connectivity --diameter 64", "hops": "hops --hops 16"}
 # The rows of models.csv have marks of their own.

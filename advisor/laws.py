@@ -1,4 +1,4 @@
-"""The laws of depth as plain functions of the standard library, each one once; claims state them symbolically.
+"""The laws of depth as plain functions of the standard library; claims state them symbolically.
 
 A budget is a count N = 12 L d^2 of parameters without embeddings, positions, norms and biases: per
 layer 4 d^2 for attention and 8 d^2 for a feed-forward network of width 4 d. A rule that ties the
@@ -54,7 +54,7 @@ def threshold_depth(parameters: float) -> float:
 
 
 def transition_depth(parameters: float) -> float:
-    """Levine's fit solved for a budget: 12 L e^(2 a + 2 b L) = N at L = W(b N / (6 e^(2 a))) / (2 b).
+    """Levine's fit solved for a budget: 12 L e^(2 a + 2 b L) = N, L = W(b N / (6 e^(2 a))) / (2 b).
 
     >>> [round(transition_depth(n), 1) for n in (1e8, 7e9, 1.75e11)]
     [24.1, 55.0, 80.5]
@@ -64,7 +64,7 @@ def transition_depth(parameters: float) -> float:
 
 
 def transition_depth_error(parameters: float) -> float:
-    """First-order standard error of `transition_depth`: of the fit alone, not of its form or its range.
+    """First-order standard error of `transition_depth`: of the fit, not of its form or range.
 
     The gradient of L in (a, b) follows from ln L + 2 a + 2 b L = const.
 
@@ -83,7 +83,8 @@ def aspect_depth(parameters: float, aspect: float) -> float:
     >>> round(aspect_depth(12 * 24 * 1536**2, 64), 9)
     24.0
     """
-    return math.cbrt(_positive("budget", parameters) / (12 * _positive("aspect ratio", aspect) ** 2))
+    layer = 12 * _positive("aspect ratio", aspect) ** 2
+    return math.cbrt(_positive("budget", parameters) / layer)
 
 
 def logarithmic_depth(parameters: float, slope: float) -> float:
@@ -130,7 +131,7 @@ def _positive(what: str, value: float) -> float:
 
 
 def layers_for_hops(hops: int) -> int:
-    """ceil(log2 k) + 2: layers that suffice for hop_k with one causal head of fixed width; hop_0 needs none.
+    """ceil(log2 k) + 2: layers that suffice for hop_k with one causal head of fixed width.
 
     >>> [layers_for_hops(hops) for hops in (0, 1, 2, 3, 4, 5, 16)]
     [0, 2, 3, 4, 4, 5, 6]
@@ -141,7 +142,7 @@ def layers_for_hops(hops: int) -> int:
 
 
 def layers_for_hops_printed(hops: int) -> int:
-    """floor(log2 k) + 2, as printed; enough with a strict mask, or with about log2 N heads in the first layer.
+    """floor(log2 k) + 2, as printed; enough with a strict mask or log2 N heads in layer 1.
 
     >>> [layers_for_hops_printed(hops) for hops in (0, 1, 2, 3, 4, 5, 16)]
     [0, 2, 3, 3, 4, 4, 6]

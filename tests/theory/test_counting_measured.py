@@ -10,7 +10,7 @@ from depthlaw.theory import counting, depth_choice
 from depthlaw.theory.claim import Case
 from depthlaw.theory.counting import layer_weights
 from depthlaw.theory.counting import measured as measured_by
-from depthlaw.theory.depth_choice.models import models
+from depthlaw.advisor.models import models
 
 
 def test_bert_t5_and_mixtral_have_their_published_number_of_parameters() -> None:
