@@ -17,10 +17,9 @@ from depthlaw.empirics.constructions import (
     relu_stream,
     support,
 )
+from depthlaw.theory.connectivity.doubling import directed_graphs, doubling_layers
 from depthlaw.theory.connectivity.graph_attention import (
-    directed_graphs,
     distances,
-    doubling_layers,
     graph,
     integer_states,
     layer_at,

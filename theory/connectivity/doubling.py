@@ -1,0 +1,258 @@
+"""Doublings: ceil(log2 n) rounds decide reachability (Merrill & Sabharwal 2025), and how far that
+takes a net of so many layers."""
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import permutations
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Eq, Ge, Integer, Le, Rational, Symbol, ceiling, diff, floor, log, simplify
+from sympy.core.relational import Relational
+
+from ..claim import Case, Control, Exact, Source, Step, claim
+from ..symbols import depth, quantity, vertices
+from .graph_attention import Array, with_loops
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+layers_used = quantity(
+    "doubling_layers", r"L_{dbl}",
+    "layers of doublings until every reachable pair is known; 2(n + 1) when never",
+    "nonnegative integer")
+vertices_max = quantity(
+    "vertices_max", r"n_{max}", "largest number of vertices that a statement allows at depth L")
+length_max = quantity(
+    "length_max", r"n_{len}", "largest input length that a layer count allows at depth L")
+per_doubling = quantity("per_doubling", "r", "layers spent on one doubling")
+fixed_layers = quantity("fixed_layers", "s", "layers before and after all doublings")
+
+_VERSION = "arXiv:2503.03961"
+# Layers outside the loop in Theorem 2: 17 before it and 1 after it.
+_FIXED = 18
+_TWO = Integer(2)
+
+
+def directed_graphs(family: str, vertices: int, rng: np.random.Generator) -> list[nx.DiGraph]:
+    """Directed graphs with n vertices: "all" of them, labelled, or one "directed path", "directed
+    cycle", "path" (both directions) or "random digraph".
+
+    Raises:
+        ValueError: for another family.
+
+    >>> [len(directed_graphs("all", n, np.random.default_rng(0))) for n in (1, 2, 3)]
+    [1, 4, 64]
+    """
+    import networkx as nx
+
+    build = {
+        "directed path": lambda: nx.path_graph(vertices, create_using=nx.DiGraph),
+        "directed cycle": lambda: nx.cycle_graph(vertices, create_using=nx.DiGraph),
+        "path": lambda: nx.path_graph(vertices).to_directed(),
+        "random digraph": lambda: nx.fast_gnp_random_graph(
+            vertices, 1.5 / vertices, seed=int(rng.integers(2**31)), directed=True),
+    }
+    if family in build:
+        return [build[family]()]
+    if family != "all":
+        raise ValueError(f"family={family!r}: accepted are all, {', '.join(build)}")
+    pairs, found = list(permutations(range(vertices), 2)), []
+    for chosen in range(2 ** len(pairs)):
+        g = nx.empty_graph(vertices, create_using=nx.DiGraph)
+        g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
+        found.append(g)
+    return found
+
+
+def doubling_layers(g: nx.DiGraph) -> int:
+    """Layers of the repeated block until every reachable pair is known; 2(n + 1) when never.
+
+    The first layer of the block sets C(i,k,j) = B(i,k) and B(k,j) on n^3 padding tokens, the second
+    B(i,j) = or_k C(i,k,j).
+
+    >>> import networkx as nx
+    >>> doubling_layers(nx.path_graph(5, create_using=nx.DiGraph))
+    4
+    """
+    import networkx as nx
+
+    truth = np.eye(len(g), dtype=bool)
+    for source in g:
+        truth[source, list(nx.descendants(g, source))] = True
+    known: Array = with_loops(g) > 0
+    layers = 0
+    while (known != truth).any() and layers <= 2 * len(g):
+        padding: Array = known[:, :, None] & known[None, :, :]
+        layers += 1
+        known = np.asarray(padding.any(axis=1))
+        layers += 1
+    return layers
+
+
+@claim(
+    Le(layers_used, 2 * ceiling(log(vertices, 2))),
+    source=Source("merrill2025", "Theorem 2", _VERSION), wording="printed", kind="construction",
+    # "all": every labelled directed graph.
+    cases={"quick": (*Case.grid(family="all", vertices=(1, 2, 3)),
+                     *Case.grid(family=("directed path", "directed cycle", "path"),
+                                vertices=(5, 7, 8, 9, 10, 16, 17, 32, 33))),
+           "theory": (Case(family="all", vertices=4),
+                      *Case.grid(family=("directed path", "random digraph"),
+                                 vertices=(6, 12, 48, 64, 65, 100)))},
+    control=Control(Case(family="directed path", vertices=16),
+                    "one layer per doubling does not do the and and the or",
+                    Le(layers_used, ceiling(log(vertices, 2)))))
+def log_depth_uniform(case: Case, seed: int) -> Exact:
+    """ceil(log2 n) doublings of two layers each decide s-t connectivity.
+
+    For every n, ceil(log2 n) repetitions of the 2-layer block C(i,k,j) = B(i,k) and B(k,j), then
+    B(i,j) = or over k of C(i,k,j), on B = A + I find for every directed and undirected graph with n
+    vertices which vertex reaches which.
+
+    Executed is the repeated block, on n^3 padding tokens in {0, 1}. The 17 layers before it and the
+    1 after it, which make 18 + 2 ceil(log2 n), are not executed. A path needs ceil(log2(n - 1))
+    doublings, so n = 2^t + 1 has one to spare.
+    """
+    tried = directed_graphs(case.family, case.vertices, case.rng(seed))
+    return Exact(max(doubling_layers(g) for g in tried))
+
+
+def largest(fits: Callable[[int], bool]) -> int:
+    """The largest whole number that fits, by doubling and bisection; 1 does.
+
+    >>> largest(lambda n: n * n < 50)
+    7
+    """
+    low, high = 1, 2
+    while fits(high):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+def _longest(depth: int, per_doubling: int, fixed: int) -> Exact:
+    """The largest n for which r layers per doubling of a length and s fixed ones fit into L."""
+    def fits(n: int) -> bool:
+        layers, covered = fixed, 1
+        while covered < n:
+            layers, covered = layers + per_doubling, 2 * covered
+        return layers <= depth
+
+    return Exact(largest(fits))
+
+
+def _inverse_steps(r: int, s: int, right_at: Callable[[Any], Any]) -> Iterator[Step]:
+    """For every L >= s the largest n with s + r ceil(log2 n) <= L is `right_at(L)`: one chain of
+    equivalences for each remainder."""
+    t, c = Symbol("t", integer=True, nonnegative=True), Symbol("c", integer=True)
+    x, n = Symbol("x", real=True), Symbol("n", positive=True)
+    yield Step("for whole c, c <= x means c <= floor(x)", (floor(x) >= c) == (x >= c))
+    yield Step("for whole t, ceil(x) <= t means x <= t", (ceiling(x) <= t) == (x <= t))
+    yield Step("2^x grows with x and is n at x = log2 n, so log2 n <= t means n <= 2^t",
+               bool(diff(2**x, x).is_positive) and simplify(2 ** log(n, 2) - n) == 0)
+    yield Step("2^t is a whole number of at least 1",
+               bool((2**t).is_integer) and bool((2**t).is_positive))
+    for spare in range(r):
+        layers = s + r * t + spare
+        here = f"at L = {s} + {r} t + {spare}"
+        yield Step(f"{here} the c with {s} + {r} c <= L are those with c <= t",
+                   floor(simplify((layers - s) / r)) == t and Rational(1, r).is_positive)
+        yield Step(f"{here} the right side is 2^t", simplify(right_at(layers) - 2**t) == 0)
+
+
+_VERTICES = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)),
+             "theory": Case.grid(depth=(24, 48, 64, 96, 128))}
+
+
+@claim(
+    Eq(vertices_max, _TWO ** floor((depth - 18) / 2)), cases=_VERTICES,
+    source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 2"),
+    control=Control(Case(depth=32), "with 20 for 18 a factor of two is lost",
+                    Eq(vertices_max, _TWO ** floor((depth - 20) / 2))))
+def log_depth_vertices(case: Case) -> Exact:
+    """The printed count allows 2^floor((d - 18)/2) vertices at d layers.
+
+    For every d >= 18, the largest n with 18 + 2 ceil(log2 n) <= d is 2^floor((d - 18)/2).
+
+    The examples of the paper's introduction (32 layers for 128 vertices, 80 for 2.1e9) follow this,
+    not Corollary 2.1.
+    """
+    return _longest(case.depth, 2, _FIXED)
+
+
+@log_depth_vertices.argument(
+    "about the printed count of layers, not nets. Prose: every d >= 18 is 18 + 2t or 19 + 2t; the "
+    "steps chain; SymPy's rules for floor and ceil")
+def _(statement: Relational) -> Iterator[Step]:
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    yield from _inverse_steps(2, _FIXED, partial(statement.rhs.subs, depth))
+
+
+@claim(
+    Ge(vertices_max, _TWO ** ((depth - 20) / 2)), cases=_VERTICES, wording="printed",
+    source=Source("merrill2025", "Corollary 2.1", _VERSION),
+    control=Control(Case(depth=32), "four times as many vertices do not fit",
+                    Ge(vertices_max, _TWO ** ((depth - 16) / 2))))
+def log_depth_vertices_printed(case: Case) -> Exact:
+    """Theorem 2 grants 2^((d-20)/2) vertices at d layers.
+
+    For every d >= 18, every n <= 2^((d - 20)/2) fits into d layers by 18 + 2 ceil(log2 n) <= d, the
+    count of Theorem 2 for s-t connectivity of all graphs with n vertices.
+
+    True, and smaller than what Theorem 2 gives by a factor of two for even d, sqrt(2) for odd d.
+    About the printed count: that so many layers decide connectivity is Theorem 2, of which
+    connectivity/log_depth_uniform executes the repeated block.
+    """
+    return _longest(case.depth, 2, _FIXED)
+
+
+@claim(
+    Eq(length_max, _TWO ** floor((depth - fixed_layers) / per_doubling)),
+    source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 1, Corollary 1.1"),
+    cases={"quick": (*Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
+                     *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9))},
+    control=Control(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole",
+                    Eq(length_max, floor(_TWO ** ((depth - fixed_layers) / per_doubling)))))
+def log_depth_lengths(case: Case) -> Exact:
+    """r layers per doubling and s more reach length 2^floor((L - s)/r).
+
+    For (r, s) = (8, 9) and (4, 5), regular languages with uniform and with non-uniform weights, the
+    largest n with r ceil(log2 n) + s <= L is 2^floor((L - s)/r), for every L >= s.
+
+    So 32 and 80 layers give lengths 64 and 262,144 for regular languages, if the printed counts are
+    right.
+    """
+    return _longest(case.depth, case.per_doubling, case.fixed_layers)
+
+
+@log_depth_lengths.argument(
+    "about the printed counts of layers, not nets. Prose: every L >= s is s + r t + a remainder "
+    "below r; the steps chain; SymPy's rules for floor and ceil")
+def _(statement: Relational) -> Iterator[Step]:
+    yield Step("the statement is an equation", statement.rel_op == "==")
+    for r, s in ((8, 9), (4, 5)):
+        right = statement.rhs.subs({per_doubling: r, fixed_layers: s})
+        yield from _inverse_steps(r, s, partial(right.subs, depth))
+
+
+@claim(
+    Ge(length_max, floor(_TWO ** ((depth - 9) / 4 + 1))), wording="printed", known="FAILS",
+    source=Source("merrill2025", "Corollary 1.2 and introduction", _VERSION),
+    cases={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
+    control=Control(Case(depth=33, per_doubling=4, fixed_layers=5),
+                    "even where the exponent is whole, twice as long fails",
+                    Ge(length_max, _TWO ** ((depth - 9) / 4 + 2))))
+def log_depth_lengths_printed(case: Case) -> Exact:
+    """Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1).
+
+    For every L >= 9 the lengths n <= 2^((L - 9)/4 + 1), rounded down, fit into L layers by
+    4 ceil(log2 n) + 5 <= L, so that 32 layers reach 107 and 80 layers 440 thousand.
+
+    It drops the rounding up of log2 n: Corollary 1.1 gives 64 and 262,144. Right when 4 divides
+    L - 9. What fails is the inference: other nets of L layers may well reach these lengths.
+    """
+    return _longest(case.depth, case.per_doubling, case.fixed_layers)

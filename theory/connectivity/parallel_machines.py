@@ -1,0 +1,245 @@
+"""Transformers against parallel machines and message passing (Sanford, Hsu & Telgarsky 2024):
+rounds per layer, what one layer must carry, when bounds are vacuous."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from itertools import combinations, product
+from operator import add, mul
+
+import numpy as np
+from sympy import Eq, Le, bell, ceiling, log
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import depth, quantity, summaries, tokens, vertices, width
+from .doubling import largest
+
+branching = quantity(
+    "branching", "b", "children of a node of the tree by which machines broadcast and add up")
+rounds = quantity(
+    "rounds", r"R_{mpc}",
+    "communication rounds in which machines simulate one layer of attention")
+tree_depth = quantity(
+    "tree_depth", "D_0", "depth of a tree with N^(1 + alpha) leaves and branching b",
+    "nonnegative integer")
+token_excess = quantity(
+    "token_excess", r"\alpha", "exponent of the extra tokens: N^(1 + alpha) of them in all",
+    "nonnegative real")
+memory_gap = quantity(
+    "memory_gap", r"\delta' - \delta",
+    "exponent of a machine's memory minus exponent of the total head width m H", "positive real")
+edges_min = quantity(
+    "edges_min", r"|E|_{min}",
+    "least number of edges at which a bound excludes a network, constant and logarithms taken as 1")
+
+_VERSION = "arXiv:2402.09268v1"
+_AFTER = f"after sanford2024, {_VERSION}, "
+_LEVELS = ceiling(log(tokens, branching))
+_TREES = {"quick": Case.grid(tokens=(2, 3, 8, 9), branching=(2, 3)),
+          "theory": Case.grid(tokens=(16, 27, 28), branching=(2, 3, 5))}
+
+# (i, j), which computes what token i gives to token j.
+Machine = tuple[int, int]
+
+
+def message_rounds(messages: Iterable[tuple[Machine, Machine, int]], capacity: int) -> int:
+    """Rounds for messages (from, to, words) when no machine sends or receives more words in one.
+
+    Words can be spread over ceil(load / capacity) rounds, the load the most that a machine sends or
+    receives: edge colouring of a bipartite multigraph (Koenig).
+
+    >>> message_rounds([((0, 0), (0, 1), 4)], 4), message_rounds([((0, 0), (0, 1), 5)], 4)
+    (1, 2)
+    """
+    sent: Counter[Machine] = Counter()
+    received: Counter[Machine] = Counter()
+    for source, target, words in messages:
+        sent[source] += words
+        received[target] += words
+    return -(-max([*sent.values(), *received.values()], default=0) // capacity)
+
+
+def attention_rounds(case: Case, seed: int) -> int:
+    """Rounds in which N^2 machines of 4b words compute one attention layer (width 1, one head,
+    weights 2^(q k)) exactly.
+
+    Machine (i, i) starts with token i. Machine (i, j) learns q_i from (i, i) and (k_j, v_j) from
+    (j, j), down trees of branching b, both at the same time. Then sums of weights and of weighted
+    values go up to (i, i). Every message is a word that one machine holds and another one receives;
+    nothing else is read. The result is compared with attention computed directly.
+
+    Args:
+        case: tokens N, branching b and perhaps capacity, the words that a machine sends or receives
+            in a round, in place of 4b.
+        seed: of q, k and v.
+
+    Raises:
+        ArithmeticError: when the machines hold something else than attention in the end.
+
+    >>> attention_rounds(Case(tokens=4, branching=2), 0)
+    4
+    """
+    n, capacity = case.tokens, case.get("capacity", 4 * case.branching)
+    q, k, v = case.rng(seed).integers(-3, 4, (3, n)).tolist()
+    queries = {(i, i): q[i] for i in range(n)}
+    pairs = {(j, j): (k[j], v[j]) for j in range(n)}
+    levels, rounds = list(_levels(n, case.branching)), 0
+    for level in levels:
+        down = []
+        for line, (near, far) in product(range(n), level):
+            # Position r of row i is machine (i, i + r), of column j machine (j + r, j), modulo N.
+            source, target = (line, (line + near) % n), (line, (line + far) % n)
+            queries[target] = queries[source]
+            pairs[target[::-1]] = pairs[source[::-1]]
+            down += [(source, target, 1), (source[::-1], target[::-1], 2)]
+        rounds += message_rounds(down, capacity)
+    sums = {}
+    for at, query in queries.items():
+        key, value = pairs[at]
+        sums[at] = Fraction(2) ** (query * key), Fraction(2) ** (query * key) * value
+    for level in reversed(levels):
+        up = []
+        for row, (near, far) in product(range(n), level):
+            source, target = (row, (row + far) % n), (row, (row + near) % n)
+            sums[target] = tuple(map(add, sums[target], sums.pop(source)))
+            up.append((source, target, 2))
+        rounds += message_rounds(up, capacity)
+    direct = {}
+    for i in range(n):
+        weights = [Fraction(2) ** (q[i] * key) for key in k]
+        direct[i, i] = sum(map(mul, weights, v)) / sum(weights)
+    if {at: weighted / weight for at, (weight, weighted) in sums.items()} != direct:
+        raise ArithmeticError("the protocol computes something else than attention")
+    return rounds
+
+
+def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
+    """Edges of a tree on positions 0..N-1 with root 0, level by level: each position reached so far
+    serves b - 1 new ones.
+
+    >>> list(_levels(5, 3))
+    [[(0, 1), (0, 2)], [(0, 3), (0, 4)]]
+    """
+    reached = 1
+    while reached < tokens:
+        new = range(reached, min(reached * branching, tokens))
+        yield [((at - reached) // (branching - 1), at) for at in new]
+        reached += len(new)
+
+
+@claim(
+    Le(rounds, 2 * _LEVELS + 3), wording="printed", kind="construction", cases=_TREES,
+    source=Source("sanford2024", "Theorem C.1", _VERSION),
+    control=Control(Case(tokens=8, branching=2, capacity=1),
+                    "machines that send and receive one word in a round need 15"))
+def mpc_rounds_printed(case: Case, seed: int) -> Exact:
+    """Machines simulate a layer in 2 ceil(log_b N) + 3 rounds.
+
+    For every N and b, N^2 machines of s words, b = floor(s/(4 m H)), simulate one attention layer
+    on N tokens exactly in at most 2 ceil(log_b N) + 3 rounds. Executed for one head of width 1 with
+    weights 2^(q k).
+
+    Executed is the shorter protocol of connectivity/mpc_rounds, which shows the printed bound, not
+    the printed protocol. A word holds one number, however large.
+    """
+    return Exact(attention_rounds(case, seed))
+
+
+@claim(
+    Eq(rounds, 2 * _LEVELS), kind="construction", cases=_TREES,
+    source=Source("depthlaw", _AFTER + "Theorem C.1"),
+    control=Control(Case(tokens=8, branching=2, capacity=2),
+                    "less than the 3 words that the way down sends in a round"))
+def mpc_rounds(case: Case, seed: int) -> Exact:
+    """Two passes over a tree, 2 ceil(log_b N) rounds, are enough.
+
+    For every N and b, N^2 machines of 4b words simulate one attention layer with one head of
+    width 1 on N tokens exactly in 2 ceil(log_b N) rounds, for weights 2^(q k): queries, keys and
+    values go down, sums go up.
+
+    The root of each tree is the token's own machine, which saves the printed three rounds. Executed
+    message by message: what a machine sends it has received, and its words in a round are counted.
+    A word holds one number, however large.
+    """
+    return Exact(attention_rounds(case, seed))
+
+
+@claim(
+    Eq(tree_depth, ceiling((1 + token_excess) / memory_gap)),
+    source=Source("depthlaw", _AFTER + "Theorems 3.4 and C.1"),
+    cases={"quick": Case.grid(token_excess=("0", "1/2", "1"),
+                              memory_gap=("1/2", "1/3", "2/5", "1/10"))},
+    control=Control(Case(token_excess="0", memory_gap="1/3"), "twice as deep",
+                    Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap))))
+def mpc_depth_exponent(case: Case) -> Exact:
+    """Rounds per layer depend on exponents only: ceil((1 + alpha)/(delta' - delta)).
+
+    For every alpha >= 0 and 0 < delta' - delta < 1, and every N for which the powers are whole, a
+    tree of branching N^(delta' - delta) with N^(1 + alpha) leaves has depth
+    ceil((1 + alpha)/(delta' - delta)), whatever N is.
+
+    Hence L layers take O(L (1 + alpha)/(delta' - delta)) rounds, as printed. The constant 4 in b
+    adds at most one level for large N.
+    """
+    alpha, gap = case.rational("token_excess"), case.rational("memory_gap")
+    # N is a power of two, so that the powers of N are whole.
+    bits = 20 * (alpha.denominator * gap.denominator)
+    leaves, children = 2 ** int((1 + alpha) * bits), 2 ** int(gap * bits)
+    levels, reached = 0, 1
+    while reached < leaves:
+        levels, reached = levels + 1, reached * children
+    return Exact(levels)
+
+
+@claim(
+    Eq(summaries, bell(vertices)), cases={"quick": Case.grid(vertices=(1, 2, 3, 4, 5))},
+    source=Source("depthlaw", "after sanford2024graph, arXiv:2405.18512, Theorem 6"),
+    control=Control(Case(vertices=4), "partitions of one vertex less",
+                    Eq(summaries, bell(vertices - 1))))
+def one_layer_summaries(case: Case) -> Exact:
+    """Deciding connectivity needs Bell(n) summaries of a set of edges.
+
+    For every n, a set of edges on n vertices needs Bell(n) different summaries, if connectivity of
+    its union with any other set is to be decided from the summary and the other set. One layer
+    passes on H (m + 1) sums of p bits, so H (m + 1) p >= log2 Bell(n) = Theta(n log n).
+
+    Every pair of edge sets is tried. The theorem, as reported, says m H = Omega(N) up to logarithms
+    for edge tokens and one layer; this is the part of it that can be executed, for a read-out at
+    one token.
+    """
+    pairs = list(combinations(range(case.vertices), 2))
+    sets = np.arange(2 ** len(pairs))
+    connected = np.array([
+        _connected(case.vertices, [e for bit, e in enumerate(pairs) if chosen >> bit & 1])
+        for chosen in sets.tolist()])
+    unions = connected[sets[:, None] | sets[None, :]]
+    return Exact(len(np.unique(np.packbits(unions, axis=1), axis=0)))
+
+
+def _connected(n: int, edges: list[tuple[int, int]]) -> bool:
+    reached, old = {0}, 0
+    while len(reached) > old:
+        old = len(reached)
+        reached |= {v for e in edges for v in e if e[0] in reached or e[1] in reached}
+    return len(reached) == n
+
+
+@claim(
+    Eq(edges_min, depth**4 * width**2 + 1), kind="threshold",
+    source=Source("depthlaw", _AFTER + "Theorem 5.1"),
+    cases={"quick": Case.grid(depth=(1, 2, 6), width=(1, 16, 128))},
+    control=Control(Case(depth=2, width=16), "the square of the square root",
+                    Eq(edges_min, depth**2 * width + 1)))
+def message_passing_bound_vacuous(case: Case) -> Exact:
+    """With constant 1, no GNN is excluded up to L^4 m^2 edges.
+
+    If constant and logarithms are taken as 1, the least number of edges at which message passing
+    with L layers of width m is excluded from deciding whether a subgraph is connected or a spanning
+    tree is L^4 m^2 + 1.
+
+    The theorem gives neither the constant nor the logarithms; 1 is an assumption. A net of 4 layers
+    and width 128 is excluded only beyond 4.2 million edges.
+    """
+    # The least number of edges that exceeds the bound: edges^(1/4) > L m^(1/2), squared twice.
+    return Exact(largest(lambda edges: edges <= (case.depth**2 * case.width) ** 2) + 1)

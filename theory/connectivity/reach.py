@@ -1,0 +1,233 @@
+"""L layers of linearised attention, X -> X X^T X on A + I, see exactly as far as 3^L."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sympy import Eq, Ge, Le, Min, ceiling, log
+
+from ..claim import Case, Control, Exact, Outside, Source, claim
+from ..symbols import depth, diameter, quantity
+from .graph_attention import (
+    clipped_states,
+    common,
+    cycles_told_apart,
+    graphs,
+    integer_states,
+    layer_at,
+    minimal_depth,
+    radius,
+)
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+max_degree = quantity("max_degree", r"\Delta", "largest degree of a graph")
+reached_distance = quantity(
+    "reached_distance", "r_+",
+    "largest distance of two vertices with a positive output entry; n for different components",
+    "nonnegative integer")
+row_distance = quantity(
+    "row_distance", r"r_{row}",
+    "largest distance of two vertices whose output rows have positive product",
+    "nonnegative integer")
+largest_entry = quantity("largest_entry", r"x_{max}", "largest entry of the output")
+least_depth = quantity(
+    "minimal_depth", r"L_{min}",
+    "first layer after which every connected pair of vertices has a positive entry",
+    "nonnegative integer")
+longest_cycle = quantity(
+    "cycle_length_max", r"m_{max}", "largest m for which one 2m-cycle is told from two m-cycles")
+
+# What is our own is credited to this project, and names what it was made after.
+_PLAIN = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorems 4.3 and 4.5")
+_PACCAGNELLA = Source("depthlaw", "after paccagnella, Part IV")
+# The family "all" is every graph of at most 6 vertices.
+_DIAMETERS = {
+    "quick": (*Case.grid(family=("path", "two cycles", "grid"),
+                         diameter=(1, 2, 3, 4, 8, 9, 10, 26, 27, 28)),
+              *Case.grid(family="all", diameter=(1, 2, 3, 4, 5))),
+    "theory": (*Case.grid(family=("path", "cycle"), diameter=(80, 81, 82)),
+               *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(3, 4, 9, 10))),
+    "full": Case.grid(family="path", diameter=(242, 243, 244, 729, 730)),
+}
+# What is claimed of other read-outs and networks is tried on these graphs.
+GRAPHS = {
+    "quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid"), diameter=(3, 4, 10),
+                         depth=(0, 1, 2)),
+              *Case.grid(family="barbell", diameter=(3, 8), depth=(1, 2)),
+              Case(family="star", diameter=2, depth=1)),
+    "theory": (*Case.grid(family=("path", "two cycles"), diameter=(18, 19, 28), depth=2),
+               *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
+               Case(family="all", diameter=5, depth=1),
+               *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 8), depth=(1, 2))),
+}
+
+
+@claim(
+    Eq(reached_distance, Min(3**depth, diameter)), source=_PLAIN,
+    cases={
+        "quick": (*Case.grid(family=("path", "cycle", "two cycles", "grid"), diameter=(2, 3, 5, 12),
+                             depth=(0, 1, 2)),
+                  *Case.grid(family=("path", "two cycles"), diameter=(28,), depth=(2, 3)),
+                  *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(4, 8), depth=(1, 2)),
+                  *Case.grid(family="karate club", diameter=5, depth=(0, 1, 2)),
+                  *Case.grid(family="barbell", diameter=(3, 6), depth=1),
+                  Case(family="star", diameter=2, depth=1),
+                  *Case.grid(family="all", diameter=(2, 4), depth=(0, 1)),
+                  Case(family="all", diameter=5, depth=1)),
+        "theory": (*Case.grid(family="all", diameter=(1, 3), depth=(0, 1, 2)),
+                   *Case.grid(family=("path", "cycle", "grid"), diameter=(27, 30), depth=(2, 3, 4)),
+                   *Case.grid(family=("random tree", "Erdos-Renyi"), diameter=(6, 10, 11),
+                              depth=(1, 2, 3)),
+                   *Case.grid(family="path", diameter=(81, 82), depth=(3, 4))),
+    },
+    control=Control(Case(family="path", diameter=12, depth=1),
+                    "with base 2 the reach at L = 1 would be 2, not 3",
+                    Eq(reached_distance, Min(2**depth, diameter))))
+def reach(case: Case, seed: int) -> Exact:
+    """L layers of linearised attention see exactly as far as 3^L.
+
+    For every graph with largest finite distance D, an entry after L layers of X -> X X^T X on A + I
+    is positive exactly where two vertices of a component are at distance at most 3^L, so the
+    farthest such pair has distance min(3^L, D); with the residual connection, X -> X + X X^T X, as
+    well.
+
+    Exact integers and identity weights, without softmax: L layers give the power m = 3^L of A + I,
+    which is positive exactly within distance m. Nothing cancels, since all entries are
+    non-negative; with signed weights a residual could. So 'all entries are positive' tells one
+    2m-cycle, of diameter m, from two m-cycles iff m <= 3^L. ye2025 proves reach 3^L for ReLU
+    attention with non-negative weights and tokens of width n, as reported:
+    connectivity/relu_reach.
+    """
+    return Exact(common(
+        radius(g, layer_at(integer_states(g, residual=residual), case.depth) > 0)
+        for g in graphs(case, seed) for residual in (False, True)))
+
+
+@claim(
+    Eq(row_distance, Min(2 * 3**depth, diameter)), source=_PACCAGNELLA, cases=GRAPHS,
+    control=Control(Case(family="path", diameter=10, depth=1), "not only the entries themselves",
+                    Eq(row_distance, Min(3**depth, diameter))))
+def row_reach(case: Case, seed: int) -> Exact:
+    """Comparing rows of the output doubles the reach to 2 3^L.
+
+    For every graph with largest finite distance D, two rows of the output of L layers of
+    X -> X X^T X on A + I have a positive inner product (cosine) exactly for vertices at distance at
+    most min(2 3^L, D).
+
+    Both balls of radius 3^L must meet: the inner products are the power 2 3^L of A + I, where
+    connectivity/reach is the same for the entries themselves; what differs is the read-out.
+    paccagnella, a student report, sees the wall of trained nets move to 2 3^L with such a read-out.
+    """
+    outputs = ((g, layer_at(clipped_states(g), case.depth)) for g in graphs(case, seed))
+    return Exact(common(radius(g, x @ x.T > 0) for g, x in outputs))
+
+
+@claim(
+    Eq(longest_cycle, 2 * 3**depth), source=_PACCAGNELLA, kind="threshold",
+    cases={"quick": (Case(depth=1, longest=16), Case(depth=2, longest=24)),
+           "theory": (Case(depth=3, longest=60),)},
+    control=Control(Case(depth=2, longest=24),
+                    "m = 3^L is where the entries stop to tell; the rows go on to twice that",
+                    Eq(longest_cycle, 3**depth)))
+def one_vs_two_cycles_rows(case: Case) -> Exact:
+    """Row read-outs tell the cycles apart iff m <= 2 3^L.
+
+    For every L >= 1, the rows after L layers of X -> X X^T X on A + I, each read as a multiset of
+    entries, differ between one 2m-cycle and two m-cycles exactly when 3 <= m <= 2 3^L.
+
+    From m = 2 3^L + 1 on both graphs look like a line from every vertex. Up to there the numbers of
+    positive entries in a row already differ, min(2m, 2 3^L + 1) and min(m, 2 3^L + 1). It decides
+    cycles, not connectivity. 'All entries are positive' stops at m = 3^L (connectivity/reach).
+    paccagnella, a student report, sees the same factor of two with a cosine read-out.
+    """
+    apart = [cycles_told_apart(length, case.depth) for length in range(3, case.longest + 1)]
+    # A rule that fails and succeeds again further on has no threshold: -1.
+    return Exact(2 + sum(apart) if apart == sorted(apart, reverse=True) else -1)
+
+
+@claim(
+    Eq(least_depth, ceiling(log(diameter, 3))), source=_PLAIN, kind="threshold",
+    cases=_DIAMETERS,
+    control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9",
+                    Eq(least_depth, ceiling(log(diameter, 2)))))
+def layers_for_diameter(case: Case, seed: int) -> Exact:
+    """All pairs are decided by exactly ceil(log_3 D) layers.
+
+    For every graph whose largest finite distance is D, the least depth at which X -> X X^T X on
+    A + I has a positive entry for every connected pair of vertices is ceil(log_3 D).
+
+    The inverse of connectivity/reach, for the advice that quotes it. For this network only: tokens
+    are rows of A + I, of width n, and the weights are the identity. From this layer on the least
+    index in the support of a vertex's row names its component. Corollary 3.3 of sanford2024 is
+    about other networks: m = O(N^epsilon), H = O(log log N) and L = O(log D) without a constant,
+    which nothing finite can refute.
+    """
+    return Exact(common(minimal_depth(g) for g in graphs(case, seed)))
+
+
+@claim(
+    Ge(least_depth, log(diameter, 3)), kind="conditional", cases=_DIAMETERS,
+    source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
+    control=Control(Case(family="path", diameter=9), "twice as many layers are not needed",
+                    Ge(least_depth, 2 * log(diameter, 3))))
+def lower_bound_conditional(case: Case, seed: int) -> Exact:
+    """One network for connectivity does not beat log_3 D layers.
+
+    If no MPC protocol tells one cycle from two in o(log N) rounds, narrow transformers that decide
+    connectivity need Omega(log D) layers, with an unknown constant (Corollary 3.5). Tested is one
+    network: for every graph, X -> X X^T X on A + I has a positive entry for every connected pair no
+    earlier than layer log_3 D. One network cannot test a bound over all transformers.
+
+    Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which
+    there is no claim here. What is tested is unconditional and weaker than
+    connectivity/layers_for_diameter: the constant log_3 is that of this network, whose width n lies
+    outside the corollary's regime D >= N^epsilon, m H = O(D^(1 - epsilon)). The corollary is
+    neither proved nor refuted.
+    """
+    return Exact(min(minimal_depth(g) for g in graphs(case, seed)))
+
+
+def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
+    if max(degree for _, degree in g.degree) != case.max_degree:
+        return Outside("the graph has the maximum degree that the case names")
+    return Exact(int(layer_at(integer_states(g), case.depth).max()))
+
+
+@claim(
+    Le(largest_entry, (max_degree + 1) ** (3**depth - 1)), source=_PLAIN,
+    cases={"quick": (
+        *Case.grid(family="path", diameter=1, max_degree=1, depth=(0, 1, 2, 3, 4)),
+        *Case.grid(family=("path", "cycle"), diameter=6, max_degree=2, depth=(0, 1, 2, 3, 4)),
+        *Case.grid(family="grid", diameter=6, max_degree=4, depth=(1, 2, 3)),
+        *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)))},
+    control=Control(Case(family="path", diameter=1, max_degree=1, depth=2),
+                    "a single edge gives 2^8 at L = 2",
+                    Le(largest_entry, (max_degree + 1) ** (3**depth - 2))))
+def entry_bound(case: Case, seed: int) -> Exact | Outside:
+    """Entries are at most (degree + 1)^(3^L - 1).
+
+    For every graph of maximum degree Delta, every entry after L layers of X -> X X^T X on A + I is
+    at most (Delta + 1)^(3^L - 1).
+
+    Walks of length m between two vertices: the last step is forced, so at most (Delta + 1)^(m - 1).
+    A single edge needs 2^80 at L = 4, beyond 64-bit integers; clipping to {0, 1} after each layer
+    keeps the support.
+    """
+    return _largest_entry(graphs(case, seed)[0], case)
+
+
+@claim(
+    Eq(largest_entry, (max_degree + 1) ** (3**depth - 1)), source=_PLAIN,
+    cases={"quick": Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4))},
+    control=Control(Case(max_degree=2, depth=1), "one walk too many per step",
+                    Eq(largest_entry, (max_degree + 1) ** (3**depth))))
+def entry_bound_attained(case: Case) -> Exact | Outside:
+    """Complete graphs attain the bound on the entries.
+
+    On the complete graph with Delta + 1 vertices every entry after L layers of X -> X X^T X on
+    A + I is (Delta + 1)^(3^L - 1).
+    """
+    import networkx as nx
+
+    return _largest_entry(nx.complete_graph(case.max_degree + 1), case)

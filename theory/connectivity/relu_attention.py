@@ -1,0 +1,259 @@
+"""ReLU attention with a growing stream (Ye et al. 2025): reach 3^L, and what non-negative weights
+cannot do."""
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
+from sympy import Eq, Ge, Min
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import depth, diameter, quantity
+from .graph_attention import Array, common, graphs, radius, with_loops
+from .reach import GRAPHS, reached_distance
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+powers = quantity(
+    "powers", r"\#_{pow}",
+    "powers of the adjacency matrix with a positive coefficient in the output")
+unbroken_powers = quantity(
+    "unbroken_powers", r"J_{pow}",
+    "largest J for which each power A, A^2, ..., A^J of the adjacency matrix has a positive "
+    "coefficient", "nonnegative integer")
+survivors = quantity(
+    "survivors", r"\#_{surv}",
+    "weights tried for which some threshold reads reachability off every graph tried",
+    "nonnegative integer")
+supports = quantity(
+    "surviving_supports", r"\#_{supp}",
+    "extremal supports of weights that no labelling of two paths refutes", "nonnegative integer")
+
+_VERSION = "arXiv:2510.19753"
+
+
+def relu_stream(g: nx.Graph, depth: int) -> list[fmpq_mat]:
+    """Blocks of width n after L layers of ReLU attention (1/n) ReLU(h h^T) h, W = I, whose output
+    is APPENDED to the stream h, which starts as A + I alone. Exact.
+
+    >>> import networkx as nx
+    >>> len(relu_stream(nx.path_graph(3), 2))
+    4
+    """
+    n = len(g)
+    blocks = [fmpq_mat(fmpz_mat(with_loops(g).tolist()))]
+    for _ in range(depth):
+        scores = fmpq_mat(n, n)
+        for block in blocks:
+            scores = scores + block * block.transpose()
+        positive = fmpq_mat(n, n, [max(entry, fmpq(0)) / n for entry in scores.entries()])
+        blocks = [*blocks, *(positive * block for block in blocks)]
+    return blocks
+
+
+@claim(
+    Eq(reached_distance, Min(3**depth, diameter)), cases=GRAPHS, kind="construction",
+    source=Source("ye2025", "Theorem 4.3", _VERSION), wording="reported",
+    control=Control(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2",
+                    Eq(reached_distance, Min(2**depth, diameter))))
+def relu_reach(case: Case, seed: int) -> Exact:
+    """L layers of ReLU attention with identity weights reach exactly 3^L.
+
+    For every graph with largest finite distance D, ReLU attention (1/n) ReLU(h h^T) h, its output
+    appended to a stream that starts as A + I alone, has after L layers a positive sum of blocks
+    exactly for the pairs at distance at most min(3^L, D).
+
+    Executed in rational numbers, on another network than connectivity/reach: a growing stream,
+    scores divided by n. With identity weights no score is negative, so ReLU never cuts. The theorem
+    itself was not read; reported stream widths 2^(l+1) n may mean a stream that starts as two
+    blocks (connectivity/relu_powers_reported).
+    """
+    found = []
+    for g in graphs(case, seed):
+        total, *blocks = relu_stream(g, case.depth)
+        for block in blocks:
+            total = total + block
+        seen = np.array([entry > 0 for entry in total.entries()]).reshape(len(g), len(g))
+        found.append(radius(g, seen))
+    return Exact(common(found))
+
+
+def _exponents(case: Case) -> set[int]:
+    """Exponents j with a positive coefficient of A^j in some block of the stream, by running the
+    network on polynomials in A. It starts as A, or as the blocks I and A for start="I A"."""
+    starts = {"A": [fmpq_poly([0, 1])], "I A": [fmpq_poly([1]), fmpq_poly([0, 1])]}
+    start = case.get("start", "A")
+    if start not in starts:
+        raise ValueError(f"start={start!r}: accepted are {', '.join(map(repr, starts))}")
+    blocks = starts[start]
+    for _ in range(case.depth):
+        scores = fmpq_poly([0])
+        for block in blocks:
+            scores = scores + block * block
+        blocks = [*blocks, *(scores * block for block in blocks)]
+    return {j for block in blocks for j, c in enumerate(block.coeffs()) if c > 0}
+
+
+@claim(
+    Ge(unbroken_powers, 3**depth), wording="universal", known="FAILS",
+    source=Source("ye2025", "Theorem 4.3", _VERSION),
+    cases={"quick": Case.grid(start=("A", "I A"), depth=(0, 1, 2, 3)),
+           "theory": Case.grid(start=("A", "I A"), depth=(4, 5))},
+    control=Control(Case(start="I A", depth=1), "the degree of the stream is 3^L",
+                    Ge(unbroken_powers, 3**depth + 1)))
+def relu_powers_reported(case: Case) -> Exact:
+    """The output holds every power A^j with j <= 3^L.
+
+    For every L, with identity weights, every power A^j, 1 <= j <= 3^L, of the adjacency matrix A
+    with self-loops has a positive coefficient in the stream after L layers of ReLU attention,
+    whether the stream starts as A or as [I, A].
+
+    The sentence, in a restatement of the theorem, which was not read: "it computes
+    sum_(j <= 3^L) alpha_j A^j, alpha_j > 0, with all W_l = I". That the start does not matter is
+    our hardening. The sentence holds for a stream that starts as [I, A], which the reported width
+    2^(l+1) n means if l counts finished layers. It fails for one that starts as A, which holds odd
+    powers only (connectivity/relu_powers). The reach is 3^L either way: with self-loops the support
+    of A^j grows with j.
+    """
+    found = _exponents(case)
+    return Exact(next(j for j in count(1) if j not in found) - 1)
+
+
+@claim(
+    Eq(powers, (3**depth + 1) / 2),
+    source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.3"),
+    cases={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
+    control=Control(Case(depth=2, start="I A"),
+                    "a stream that starts as [I, A] holds even powers too"))
+def relu_powers(case: Case) -> Exact:
+    """The output holds exactly the (3^L + 1)/2 odd powers of A.
+
+    For every L, with identity weights, the blocks of the stream after L layers of ReLU attention,
+    as polynomials in A on a stream that starts as A, hold exactly the powers A^j with odd j <= 3^L,
+    (3^L + 1)/2 of them.
+
+    A layer multiplies a block by a sum of squares of blocks, so every exponent stays odd. Measured
+    is the number of powers if they are the first odd ones, otherwise -1.
+    """
+    found = _exponents(case)
+    return Exact(len(found) if found == set(range(1, 2 * len(found), 2)) else -1)
+
+
+def _two_paths(length: int) -> tuple[Array, Array]:
+    """A + I of two paths of so many vertices, and which vertices are connected."""
+    half = sum(np.eye(length, k=k, dtype=int) for k in (-1, 0, 1))
+    both = np.eye(2, dtype=int)
+    return np.kron(both, half), np.kron(both, np.ones_like(half)) > 0
+
+
+def _survivors(case: Case, seed: int, beyond: int) -> Exact:
+    """Choices of weights for which one threshold on the sum of blocks reads off reachability on two
+    paths of diameter 3^L + `beyond`, in every labelling. The first choice is the identity in every
+    layer; none is tried twice."""
+    rng = case.rng(seed)
+    adjacency, together = _two_paths(3**case.depth + beyond + 1)
+    adjacency = adjacency.astype(object)
+    labellings = [rng.permutation(len(adjacency)) for _ in range(case.labellings)]
+    alive = 0
+    tried: set[tuple[Any, ...]] = set()
+    while len(tried) < case.trials:
+        weights = [_weight(len(adjacency) * 2**layer, int(rng.integers(6)) if tried else 0, rng)
+                   for layer in range(case.depth)]
+        name = tuple(tuple(weight.ravel()) for weight in weights)
+        if name in tried:
+            continue
+        tried.add(name)
+        outputs = [_signed_output(adjacency[np.ix_(p, p)], weights) for p in labellings]
+        joined = [together[np.ix_(p, p)] for p in labellings]
+        least = min(out[same].min() for out, same in zip(outputs, joined, strict=True))
+        most = max(out[~same].max() for out, same in zip(outputs, joined, strict=True))
+        alive += bool(least > most)
+    return Exact(alive)
+
+
+def _weight(size: int, kind: int, rng: np.random.Generator) -> Any:
+    """Non-negative integer weights of kind 0 to 5."""
+    eye = np.eye(size, dtype=int)
+    lone = np.zeros((size, size), dtype=int)
+    lone[rng.integers(size), rng.integers(size)] = 1
+    kinds = {
+        "identity": eye,
+        "diagonal": eye * rng.integers(0, 3, size),
+        "identity plus one entry": 5 * eye + lone,
+        "sparse": rng.integers(0, 30, (size, size)) // 29,
+        "dense": rng.integers(0, 4, (size, size)),
+        "constant": np.ones((size, size), dtype=int),
+    }
+    return [*kinds.values()][kind].astype(object)
+
+
+def _signed_output(adjacency: Any, weights: list[Any]) -> Any:
+    """The sum of blocks, with weights W_l in the scores h W_l h^T."""
+    stream = adjacency
+    for weight in weights:
+        scores = stream @ weight @ stream.T
+        stream = np.concatenate([stream, np.where(scores > 0, scores, 0) @ stream], axis=1)
+    n = len(adjacency)
+    return sum(stream[:, at:at + n] for at in range(0, stream.shape[1], n))
+
+
+def _survivors_within_reach(case: Case, seed: int) -> Exact:
+    return _survivors(case, seed, beyond=0)
+
+
+@claim(
+    Eq(survivors, 0), kind="upper", source=Source("ye2025", "Theorem 4.5", _VERSION),
+    wording="reported",
+    cases={"quick": (Case(depth=1, trials=12, labellings=12),),
+           "theory": (Case(depth=1, trials=60, labellings=40),
+                      Case(depth=2, trials=24, labellings=6))},
+    control=Control(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works",
+                    measured=_survivors_within_reach))
+def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
+    """No non-negative weights tried read off distance 3^L + 1.
+
+    Reported: for every choice of non-negative weights of L layers of ReLU attention there is a
+    graph of diameter 3^L + 1 on which the model errs. Tested, on a stream that starts as A: of 12
+    and 60 different weights at depth 1 and 24 at depth 2, none lets one threshold on the sum of
+    blocks read off reachability in two paths of that diameter, in every labelling drawn.
+
+    Sampled weights support the theorem and do not prove it; for one layer
+    connectivity/nonnegative_one_layer covers all. The graph tried has two components, so that
+    answering yes everywhere fails too.
+    """
+    return _survivors(case, seed, beyond=1)
+
+
+@claim(
+    Eq(supports, 0), kind="upper",
+    source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.5"),
+    cases={"quick": (Case(vertices=10, labellings=24),)},
+    control=Control(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"))
+def nonnegative_one_layer(case: Case, seed: int) -> Exact:
+    """No non-negative one-layer weights tell two 5-vertex paths apart.
+
+    For every non-negative weight matrix of one layer of ReLU attention on 10 vertices there is a
+    labelling of two paths of 5 vertices in which an output entry within a component is 0 or one
+    between the components is positive.
+
+    Exhaustive: supports only grow with the weights. The largest diagonal support leaves distance 4
+    at 0, and every single entry off the diagonal joins two components in some labelling, hence so
+    does every matrix that contains it.
+    """
+    rng, n = case.rng(seed), case.vertices
+    adjacency, together = _two_paths(n // 2)
+    orders = [rng.permutation(n) for _ in range(case.labellings)]
+    tried = [(adjacency[np.ix_(p, p)], together[np.ix_(p, p)]) for p in orders]
+    # The identity is refuted by a pair of one component with entry 0, a single entry by a pair of
+    # two components with a positive one.
+    alive = int(all((a @ a.T @ a)[same].all() for a, same in tried))
+    for at in range(n * n):
+        weight = np.zeros(n * n, dtype=int)
+        weight[at] = 1
+        weight = weight.reshape(n, n)
+        if not np.trace(weight):
+            alive += not any((a @ weight @ a.T @ a)[~same].any() for a, same in tried)
+    return Exact(alive)
