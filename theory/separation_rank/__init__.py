@@ -20,19 +20,17 @@ from ..claim import Case, Claim, Control, Source
 from . import bounds as separation_bounds
 from . import convolution as separation_convolution
 from . import count_loss as separation_loss
-from . import dimension_count as count
-from . import exact as exact_values
 from . import heads as separation_heads
 from . import value_rank as measured_by
 from . import variants as separation_variants
 from . import witness as separation_witness
-from .dimension_count import dimension_count, log3_dimension_count, moments_degree, two_token_rank
+from .dimension_count import dimension_count, log3_dimension_count, moments_degree
 
 if TYPE_CHECKING:
     import sympy
 
 __all__ = ["claims", "deep_lower_bound", "deep_upper_bound", "depth_threshold", "dimension_count", "log3_dimension_count", "moments_degree",
-           "shallow_lower_bound", "shallow_upper_bound", "two_token_rank", "width_threshold"]
+           "shallow_lower_bound", "shallow_upper_bound", "width_threshold"]
 
 Floats = NDArray[np.float64]
 LOG3 = math.log(3)
@@ -170,8 +168,8 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (count, separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss,
-                 separation_convolution, exact_values):
+    for part in (separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss,
+                 separation_convolution):
         yield from part.claims()
 
 

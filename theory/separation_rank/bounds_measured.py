@@ -327,7 +327,7 @@ def beta_two_proof(statement: Any) -> Iterator[Step]:
     import sympy
 
     from ..glossary import symbol
-    from .dimension_count import claims as count_claims
+    from .count_size import count_linear, linear_steps
 
     d, L = symbol("width"), symbol("depth")
     yield Step("the right side rounds up", isinstance(statement.rhs, sympy.ceiling))
@@ -337,6 +337,4 @@ def beta_two_proof(statement: Any) -> Iterator[Step]:
     n, k = (wide - H) / 2, wide / 9
     yield nonnegative("H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", sympy.together(n / k - 3))
     yield equal("3 to the right side, times d/9, is D L", 3**inner * d / 9, d * (d + 1) * L / 2)
-    linear = next(c for c in count_claims() if c.key == "separation_rank/count_linear")
-    assert linear.proof is not None
-    yield from linear.proof(linear.statement)
+    yield from linear_steps(count_linear.statement)
