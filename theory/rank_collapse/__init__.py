@@ -168,14 +168,13 @@ def claims() -> Iterator[Claim]:
     yield _bert_claim()
     from . import (
         attention_kernels,
-        attention_lipschitz,
         clustering,
         cubic_step,
         masked_attention,
         random_attention,
     )
 
-    for topic in (cubic_step, masked_attention, clustering, attention_lipschitz, attention_kernels,
+    for topic in (cubic_step, masked_attention, clustering, attention_kernels,
                   random_attention):
         yield from getattr(topic, "claims", tuple)()
 

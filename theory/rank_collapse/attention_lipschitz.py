@@ -1,130 +1,288 @@
-"""How far one layer can move tokens together or apart: Lipschitz constants of attention, and distances to equal tokens."""
+"""How far a layer moves tokens: Lipschitz constants of attention, distances to equal tokens."""
 from __future__ import annotations
 
-import math
+import itertools
 from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
 
-from ..claim import Case, Claim, Control, Source
-from . import attention_lipschitz_measured as measured_by
+import flint
+import numpy as np
+import sympy
+from flint import acb_mat, arb, arb_mat
+from sympy import Eq, Expr, Integer, LambertW, Le, Rational, Symbol, exp, simplify, sqrt
+from sympy.core.relational import Relational
 
-__all__ = ["claims", "l2_attention_bound"]
+from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..exact.enclosure import from_fraction
+from ..proof_steps import at_least
+from ..symbols import quantity, width
+from ..symbols import tokens as N
+from .rational_matrices import random_matrix, rational_array, row_stochastic
+from .softmax_attention import ball_norms, largest, softmax_rows
 
-_KIM, _SHI = "arXiv:2006.04710", "arXiv:2202.08625"
-_RECALLED = "As recalled; check against the paper."
+ratio = quantity(
+    "distance_ratio", r"\kappa",
+    "squared d_M after a map over squared d_M before it and the stated factor", "nonnegative real")
+entry = quantity(
+    "jacobian_entry", r"\partial_1 f_1",
+    "derivative of the first token after attention in the first token", "real")
+norm = quantity(
+    "jacobian_norm", r"\|J\|", "norm of the Jacobian of an attention layer at one input",
+    "positive real")
+s = quantity("key_size", "s", "size of the other tokens", "positive real")
+
+# --- Jacobians ---
 
 
-def l2_attention_bound(tokens: int, head_width: int) -> float:
-    """4 phi^-1(N - 1) + 1/sqrt(D/H) with phi(x) = x e^(x+1): the factor of the weight norms in Lip_inf of L2 attention, as recalled.
+@claim(
+    Eq(entry, ((N - 1) * s**2 + 1) / N),
+    source=Source("kim2021", "dot-product attention is not Lipschitz", "arXiv:2006.04710"),
+    cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
+    assumes={"N is odd": lambda c: c.tokens % 2 == 1},
+    control=Control(Case(tokens=3, key_size="1000"), "bounded by the attention weights",
+                    statement=Eq(entry, 1 / N)))
+def dot_product_not_lipschitz(case: Case) -> Exact:
+    """Dot-product attention has no Lipschitz constant.
 
-    Args:
-        tokens: N >= 1.
-        head_width: D/H >= 1.
+    For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the
+    derivative of the first output in the first token is ((N - 1) s^2 + 1)/N, which grows without
+    bound.
 
-    Raises:
-        ValueError: for counts below 1.
-
-    One token needs no attention: the factor is 1/sqrt(D/H).
-
-    >>> l2_attention_bound(1, 4), round(l2_attention_bound(2, 1), 4)
-    (0.5, 2.1139)
-
-    Cost O(1). Reference: Kim, Papamakarios, Mnih 2021, arXiv:2006.04710 (as recalled).
+    The theorem (reported) says only that no constant exists, for any p-norm; a single entry
+    suffices, since every operator norm bounds it. Counterexample: one token at 0 and growing key
+    variance.
     """
-    from scipy.special import lambertw
-
-    if tokens < 1 or head_width < 1:
-        raise ValueError(f"tokens and head_width must be at least 1, got {tokens} and {head_width}")
-    return 4 * float(lambertw((tokens - 1) / math.e).real) + 1 / math.sqrt(head_width)
-
-
-# --- claims ---
-
-
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield _dot_product_claim()
-    yield from _l2_claims()
-    yield from _distance_claims()
+    n, size = case.tokens, case.rational("key_size")
+    if n % 2 == 0:
+        raise ValueError(f"the tokens are 0 and pairs s, -s: their number must be odd, got {n}")
+    x = rational_array([0, *([size, -size] * (n // 2))])
+    # At x_1 = 0 all logits x_1 x_j vanish. Their derivatives are x_j, and 2 x_1 = 0 for j = 1, so
+    # the uniform softmax 1/n moves by (x - mean x)/n.
+    return Exact(((x - x.sum() / n) / n) @ x + Fraction(1, n))
 
 
-def _dot_product_claim() -> Claim:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    N, s, entry = symbol("tokens"), symbol("key_size"), symbol("jacobian_entry")
-    cases = Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))
-    return Claim(
-        key="rank_collapse/dot_product_not_lipschitz", title="dot-product attention has no Lipschitz constant",
-        text="For attention of width one with unit weights at the tokens 0, s, -s, ..., s, -s (N odd), the derivative of the first "
-              "output in "
-              "the first token is ((N - 1) s^2 + 1)/N, which grows without bound.",
-        statement=Eq(entry, ((N - 1) * s**2 + 1) / N), source=Source("kim2021", "dot-product attention is not Lipschitz", _KIM),
-        wording="derived", kind="identity", holds_for="all",
-        assumes={"N is odd": lambda c: c.tokens % 2 == 1}, measured=measured_by.dot_product_entry,
-        proof=measured_by.prove_dot_product, grid={"quick": cases},
-        rests_on="Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s enter the softmax average alike.",
-        note="The theorem (reported) says only that no constant exists, for any p-norm; a single entry suffices, since every operator norm "
-             "bounds it. Counterexample: one token at 0 and growing key variance.",
-        control=Control(cases[2], "bounded by the attention weights", statement=Eq(entry, 1 / N)))
+@dot_product_not_lipschitz.argument(
+    "Argument: the derivative is computed for every n and s. Prose: the (N - 1)/2 pairs s, -s "
+    "enter the softmax average alike.")
+def _(statement: Relational) -> Iterator[Step]:
+    """At x_1 = 0 it is 1/n and the variance of the tokens, (n - 1) s^2 / n for pairs s, -s."""
+    x = Symbol("x1", real=True)
+    up, down = exp(x * s), exp(-x * s)
+    pairs = (N - 1) / 2
+    average = (exp(x**2) * x + pairs * s * (up - down)) / (exp(x**2) + pairs * (up + down))
+    yield Step("differentiating the softmax average at x_1 = 0 gives the stated value, for every n "
+               "and s", simplify(sympy.diff(average, x).subs(x, 0) - statement.rhs) == 0)
+    half = Symbol("half", integer=True, positive=True)
+    yield Step("which grows with s without bound for every odd n >= 3",
+               sympy.limit(statement.rhs.subs(N, 2 * half + 1), s, sympy.oo) == sympy.oo)
 
 
-def _l2_claims() -> Iterator[Claim]:
-    from sympy import E, LambertW, Le, sqrt
-
-    from ..glossary import symbol
-
-    N, d, norm = symbol("tokens"), symbol("width"), symbol("jacobian_norm")
-    inverse = LambertW((N - 1) / E)
-    for name, place, bound, weaker in (
-        ("infinity", "infinity norm", 4 * inverse + 1 / sqrt(d), inverse / 4 + 1 / sqrt(d) / 4),
-        ("spectral", "2-norm", sqrt(N) / sqrt(d) * (4 * inverse + 1), sqrt(N) / sqrt(d) * (4 * inverse + 1) / 8),
-    ):
-        cases = (*Case.grid(norm=name, tokens=(2, 4), width=1, spread=("1/10", "5/4", "3")),
-                 *Case.grid(norm=name, tokens=3, width=2, spread=("1/10", "1/2")))
-        formula = "4 phi^-1(N - 1) + 1/sqrt(D)" if name == "infinity" else "sqrt(N/D) (4 phi^-1(N - 1) + 1)"
-        yield Claim(
-            key=f"rank_collapse/l2_attention_{name}", title=f"L2 attention is Lipschitz in the {place}",
-            text=f"For one head of L2 attention with W_Q = W_K on N tokens of width D, the {place} of the Jacobian at every input is at "
-                  f"most "
-                  f"{formula} times the norms of its weights, phi(x) = x e^(x+1).",
-            statement=Le(norm, bound), source=Source("kim2021", "Lipschitz bounds of L2 attention", _KIM),
-            wording="recalled", kind="upper", holds_for="all", measured=measured_by.l2_jacobian,
-            grid={"quick": cases, "theory": Case.grid(norm=name, tokens=5, width=3, spread=("1/8", "1"))},
-            note=_RECALLED + " Measured with one head and W_O = I; phi^-1(y) = W_0(y/e) with Lambert's W is ours. Weight norms are "
-                 + ("|W_Q|_inf |W_Q^T|_inf |W_V^T|_inf. The best case reaches 1/1.36 of the bound, so the constant 4 is not tested: with 3 "
-                    "every case would hold too." if name == "infinity" else "|W_Q|_2^2 |W_V|_2."),
-            control=Control(cases[1], "a fraction of the bound", statement=Le(norm, weaker)))
+inverse = LambertW((N - 1) / sympy.E)
+l2_lipschitz = partial(
+    claim, source=Source("kim2021", "Lipschitz bounds of L2 attention", "arXiv:2006.04710"),
+    wording="recalled")
 
 
-def _distance_claims() -> Iterator[Claim]:
-    from sympy import Le, Rational
+def _inputs(kind: str) -> dict[str, tuple[Case, ...]]:
+    """Tokens that lie `spread` apart, where the attention reacts most, or random ones."""
+    return {"quick": (*Case.grid(norm=kind, tokens=(2, 4), width=1, spread=("1/10", "5/4", "3")),
+                      *Case.grid(norm=kind, tokens=3, width=2, spread=("1/10", "1/2"))),
+            "theory": Case.grid(norm=kind, tokens=5, width=3, spread=("1/8", "1"))}
 
-    from ..glossary import symbol
 
-    ratio = symbol("distance_ratio")
-    pairs, random = Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")), Case.grid(instance="random", tokens=(3, 6), width=(1, 3))
-    yield Claim(
-        key="rank_collapse/distance_attention", title="attention shrinks the distance to equal tokens by sqrt(lambda_max)",
-        text="For all row-stochastic A and tokens H, d_M(A H)^2 <= lambda_max d_M(H)^2 with d_M(H) = min_C |H - 1 C|_F and lambda_max the "
-              "top eigenvalue of A^T (I - 11^T/n) A.",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on attention", _SHI), wording="recalled", kind="upper", holds_for="all",
-        measured=measured_by.attention_contraction, grid={"quick": (*pairs, *random)}, note=_RECALLED + " Attained by two tokens.",
-        control=Control(pairs[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
-    relu = (Case(instance="nonnegative", tokens=3, width=2), *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)))
-    yield Claim(
-        key="rank_collapse/distance_relu", title="ReLU does not increase the distance to equal tokens",
-        text="For all tokens H, d_M(ReLU H) <= d_M(H).",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on ReLU", _SHI), wording="recalled", kind="upper", holds_for="all",
-        measured=measured_by.relu_contraction, proof=measured_by.prove_relu, grid={"quick": relu},
-        rests_on="Argument. Prose: d_M^2 is a sum over pairs of tokens and coordinates, with its squares expanded; ReLU moves no pair apart.",
-        note=_RECALLED + " Measured as squares. Attained by tokens without negative entries.",
-        control=Control(relu[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
-    values = (Case(instance="aligned", tokens=3, width=2), *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)))
-    yield Claim(
-        key="rank_collapse/distance_values", title="a value matrix stretches the distance by its largest singular value",
-        text="For all tokens H and matrices W with largest singular value s, d_M(H W) <= s d_M(H).",
-        statement=Le(ratio, 1), source=Source("shi2022", "lemma on linear maps", _SHI), wording="recalled", kind="upper", holds_for="all",
-        measured=measured_by.value_contraction, grid={"quick": values},
-        note=_RECALLED + " Measured as squares. Attained by a diagonal W and tokens along its top direction.",
-        control=Control(values[0], "0.9 in place of 1", statement=Le(ratio, Rational(9, 10))))
+@l2_lipschitz(
+    Le(norm, 4 * inverse + 1 / sqrt(width)), cases=_inputs("infinity"),
+    control=Control(
+        Case(norm="infinity", tokens=2, width=1, spread="5/4"), "a fraction of the bound",
+        statement=Le(norm, inverse / 4 + 1 / sqrt(width) / 4)))
+def l2_attention_infinity(case: Case) -> Ball:
+    """L2 attention is Lipschitz in the infinity norm.
+
+    For one head of L2 attention with W_Q = W_K on N tokens of width D, the infinity norm of the
+    Jacobian at every input is at most 4 phi^-1(N - 1) + 1/sqrt(D) times the norms of its weights,
+    phi(x) = x e^(x+1).
+
+    As recalled; check against the paper. Measured with one head and W_O = I; phi^-1(y) = W_0(y/e)
+    with Lambert's W is ours. Weight norms are |W_Q|_inf |W_Q^T|_inf |W_V^T|_inf. The best case
+    reaches 1/1.36 of the bound, so the constant 4 is not tested: with 3 every case would hold too.
+    """
+    with flint.ctx.workprec(192):
+        J, Wq, Wv = _l2_jacobian(case)
+        weights = [ball_norms(matrix)[1] for matrix in (Wq, Wq.transpose(), Wv.transpose())]
+        return Ball.of(ball_norms(J)[1] / (weights[0] * weights[1] * weights[2]))
+
+
+@l2_lipschitz(
+    Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1)), cases=_inputs("spectral"),
+    control=Control(
+        Case(norm="spectral", tokens=2, width=1, spread="5/4"), "a fraction of the bound",
+        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 8)))
+def l2_attention_spectral(case: Case) -> Ball:
+    """L2 attention is Lipschitz in the 2-norm.
+
+    For one head of L2 attention with W_Q = W_K on N tokens of width D, the 2-norm of the Jacobian
+    at every input is at most sqrt(N/D) (4 phi^-1(N - 1) + 1) times the norms of its weights,
+    phi(x) = x e^(x+1).
+
+    As recalled; check against the paper. Measured with one head and W_O = I; phi^-1(y) = W_0(y/e)
+    with Lambert's W is ours. Weight norms are |W_Q|_2^2 |W_V|_2.
+    """
+    # Spectral norms are bracketed to a few percent, so more bits would not sharpen the ball.
+    with flint.ctx.workprec(192):
+        J, Wq, Wv = _l2_jacobian(case)
+        return Ball.of(_spectral(J) / (_spectral(Wq) ** 2 * _spectral(Wv)))
+
+
+def _l2_jacobian(case: Case) -> tuple[arb_mat, arb_mat, arb_mat]:
+    """The Jacobian of f_i = sum_j P_ij W_V^T A x_j, A = W_Q W_Q^T / sqrt(D), with W_Q and W_V.
+
+    The logits are L_ij = -|W_Q^T (x_i - x_j)|^2 / sqrt(D), and dL_ij/dx_i = -2 A (x_i - x_j).
+    """
+    n, d, rng = case.tokens, case.width, case.rng(0)
+
+    def integers(rows: int) -> arb_mat:
+        return arb_mat((rng.integers(1, 5, (rows, d)) * rng.choice([-1, 1], (rows, d))).tolist())
+
+    def row(matrix: arb_mat, i: int) -> arb_mat:
+        return arb_mat([matrix.tolist()[i]])
+
+    Wq, Wv = (arb_mat([[1]]), arb_mat([[1]])) if d == 1 else (integers(d), integers(d))
+    size = from_fraction(case.rational("spread"))
+    X = arb_mat([[int(i == 0)] for i in range(n)]) * size if d == 1 else integers(n) * (size / 16)
+    A = Wq * Wq.transpose() * arb(d).rsqrt()
+    gaps = [[(row(X, i) - row(X, j)).transpose() for j in range(n)] for i in range(n)]
+    logits = [[-(gap.transpose() * A * gap)[0, 0] for gap in line] for line in gaps]
+    P = softmax_rows(arb_mat(logits))
+    values, output = X * A * Wv, P * X * A * Wv
+    blocks = [[arb_mat(d, d) for _ in range(n)] for _ in range(n)]
+    for i, j in itertools.product(range(n), repeat=2):
+        moved = (row(values, j) - row(output, i)).transpose()
+        pull = 2 * P[i, j] * moved * (A * gaps[i][j]).transpose()
+        blocks[i][i] += -1 * pull
+        blocks[i][j] += pull + P[i, j] * (A * Wv).transpose()
+    lines = [[v for block in line for v in block.tolist()[r]] for line in blocks for r in range(d)]
+    return arb_mat(lines), Wq, Wv
+
+
+def _spectral(matrix: arb_mat) -> arb:
+    """The largest singular value: s <= ||G^16||_F^(1/32) <= s N^(1/64), G = M^T M."""
+    power = matrix.transpose() * matrix
+    for _ in range(4):
+        power = power * power
+    frobenius = sum((v * v for line in power.tolist() for v in line), arb(0)).sqrt().log()
+    upper = (frobenius / 32).exp()
+    return upper.union(upper * (-arb(matrix.ncols()).log() / 64).exp())
+
+
+# --- distance to equal tokens ---
+
+shrinks = partial(claim, Le(ratio, 1), wording="recalled")
+
+
+def _nine_tenths(case: Case) -> Control:
+    return Control(case, "0.9 in place of 1", statement=Le(ratio, Rational(9, 10)))
+
+
+def _source(place: str) -> Source:
+    return Source("shi2022", place, "arXiv:2202.08625")
+
+
+def squared_distance(H: np.ndarray) -> Fraction:
+    """d_M(H)^2: the squared Frobenius norm of an array of fractions minus its token mean.
+
+    >>> squared_distance(rational_array([[1], [-1]]))
+    Fraction(2, 1)
+    """
+    return Fraction(((H - H.sum(axis=0) / len(H)) ** 2).sum())
+
+
+def top_eigenvalue(symmetric: np.ndarray) -> arb:
+    """The largest eigenvalue of a symmetric array of fractions, enclosed."""
+    with flint.ctx.workprec(256):
+        balls = acb_mat([[from_fraction(v) for v in row] for row in symmetric])
+        return largest([value.real for value in balls.eig()])
+
+
+@shrinks(
+    source=_source("lemma on attention"),
+    cases={"quick": (*Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")),
+                     *Case.grid(instance="random", tokens=(3, 6), width=(1, 3)))},
+    control=_nine_tenths(Case(instance="pair", tokens=2, weight="1/4")))
+def distance_attention(case: Case) -> Exact | Ball:
+    """Attention shrinks the distance to equal tokens by sqrt(lambda_max).
+
+    For all row-stochastic A and tokens H, d_M(A H)^2 <= lambda_max d_M(H)^2 with d_M(H) = min_C
+    |H - 1 C|_F and lambda_max the top eigenvalue of A^T (I - 11^T/n) A.
+
+    As recalled; check against the paper. Attained by two tokens.
+    """
+    n = case.tokens
+    if case.instance == "pair":
+        # The eigenvalue of this symmetric A is (2p - 1)^2 exactly.
+        p, H = case.rational("weight"), rational_array([[1], [-1]])
+        moved = np.array([[p, 1 - p], [1 - p, p]]) @ H
+        return Exact(squared_distance(moved) / ((2 * p - 1) ** 2 * squared_distance(H)))
+    A = row_stochastic(np.abs(rational_array(random_matrix(case, n, n))) + 1)
+    H = rational_array(random_matrix(case, n, case.width, 1))
+    shrunk = from_fraction(squared_distance(A @ H) / squared_distance(H))
+    return Ball.of(shrunk / top_eigenvalue(A.T @ (A - A.sum(axis=0) / n)))
+
+
+@shrinks(
+    source=_source("lemma on ReLU"),
+    cases={"quick": (Case(instance="nonnegative", tokens=3, width=2),
+                     *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)))},
+    control=_nine_tenths(Case(instance="nonnegative", tokens=3, width=2)))
+def distance_relu(case: Case) -> Exact:
+    """ReLU does not increase the distance to equal tokens.
+
+    For all tokens H, d_M(ReLU H) <= d_M(H).
+
+    As recalled; check against the paper. Measured as squares. Attained by tokens without negative
+    entries.
+    """
+    H = rational_array(random_matrix(case, case.tokens, case.width))
+    H = np.abs(H) if case.instance == "nonnegative" else H
+    return Exact(squared_distance(H * (H > 0)) / squared_distance(H))
+
+
+@distance_relu.argument(
+    "Argument. Prose: d_M^2 is a sum over pairs of tokens and coordinates, with its squares "
+    "expanded; ReLU moves no pair apart.")
+def _(statement: Relational) -> Iterator[Step]:
+    """d_M^2 = sum over pairs of |h_i - h_j|^2 / n, and |max(a, 0) - max(b, 0)| <= |a - b|."""
+    a, b = sympy.symbols("a b", nonnegative=True)
+    # With n numbers of sum S and squares Q: over ordered pairs (h_i - h_j)^2 sums to 2 n Q - 2 S^2.
+    n, S, Q = sympy.symbols("n S Q", positive=True)
+    yield Step("sum over unordered pairs of (h_i - h_j)^2 / n is Q - S^2/n, the squared distance",
+               simplify((n * Q + n * Q - 2 * S * S) / 2 / n - (Q - S**2 / n)) == 0)
+    cases: list[tuple[Expr, Expr]] = [(a - b, a - b), (a + b, a), (b - a, Integer(0))]
+    yield Step("(max(x, 0) - max(y, 0))^2 <= (x - y)^2 for both positive, one positive and none "
+               "positive",
+               all(sympy.factor(before**2 - after**2).is_nonnegative for before, after in cases))
+    yield Step("the stated factor is at least 1", at_least(statement.rhs, Integer(1)))
+
+
+@shrinks(
+    source=_source("lemma on linear maps"),
+    cases={"quick": (Case(instance="aligned", tokens=3, width=2),
+                     *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)))},
+    control=_nine_tenths(Case(instance="aligned", tokens=3, width=2)))
+def distance_values(case: Case) -> Exact | Ball:
+    """A value matrix stretches the distance by its largest singular value.
+
+    For all tokens H and matrices W with largest singular value s, d_M(H W) <= s d_M(H).
+
+    As recalled; check against the paper. Measured as squares. Attained by a diagonal W and tokens
+    along its top direction.
+    """
+    n, d = case.tokens, case.width
+    if case.instance == "aligned":
+        # The largest singular value of this W is its last entry d.
+        W, H = np.diag(np.arange(1, d + 1)), rational_array(np.zeros((n, d), int))
+        H[:, -1] = rational_array(np.arange(n) ** 2)
+        return Exact(squared_distance(H @ W) / (d**2 * squared_distance(H)))
+    H, W = (rational_array(random_matrix(case, rows, d, salt)) for rows, salt in ((n, 0), (d, 1)))
+    stretched = from_fraction(squared_distance(H @ W) / squared_distance(H))
+    return Ball.of(stretched / top_eigenvalue(W.T @ W))
