@@ -20,7 +20,7 @@ from ..exact.finite_field import matmul
 from ..values import Exact
 from .dimension_count import moments_degree
 from .graded_pieces import PRIME, Forms, partial_sums, piece_shape, products_with_variables
-from .piece_rank import graded_rank
+from .piece_rank import graded_rank, rank_of_piece
 
 if TYPE_CHECKING:
     import sympy
@@ -243,8 +243,6 @@ _RARE = 1e-6
 
 def measured_loss(case: Case, seed: int) -> Exact:
     """The rank of a catalecticant at random weights modulo a prime, whatever is known about how large it can be."""
-    from .exact import rank_of_piece
-
     return rank_of_piece(case, seed, most=min(piece_shape(case.width, case.depth, case.order)))
 
 

@@ -1,9 +1,12 @@
-"""The graded pieces of the separation rank at scale: catalecticants of linearised attention over F_p, without one polynomial product.
+"""The graded pieces of the separation rank at scale: catalecticants of linearised attention over
+F_p, without one polynomial product.
 
-The row vector e_p^T T_L(M_L) ... T_1(M_1) is a word in constant matrices and the moment matrix M: T_l(M_l) = sum_h A_h M_l B_h and
-M_{l+1} = T_l(M_l) M_l T_l(M_l)^T. So the d_x forms grow from constants by multiplications with M alone, and a product with a variable
-only moves coefficients. Monomials of a degree are numbered by the combinatorial number system; `products_with_variables` is where each
-goes. The same tables find mu + nu for all entries of a catalecticant, one gather for each step down a tree of exponents.
+The row vector e_p^T T_L(M_L) ... T_1(M_1) is a word in constant matrices and the moment matrix M:
+T_l(M_l) = sum_h A_h M_l B_h and M_{l+1} = T_l(M_l) M_l T_l(M_l)^T. So the d_x forms grow from
+constants by multiplications with M alone, and a product with a variable only moves coefficients.
+Monomials of a degree are numbered by the combinatorial number system; `products_with_variables` is
+where each goes. The same tables find mu + nu for all entries of a catalecticant, one gather for
+each step down a tree of exponents.
 """
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ from ..exact.finite_field import matmul
 from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
-__all__ = ["PRIME", "Forms", "Piece", "catalecticant_part", "dense_forms", "forms_bytes", "forms_entries", "frontier_forms", "frontier_net",
+__all__ = ["PRIME", "Forms", "Piece", "catalecticant_part",  "dense_forms", "forms_bytes", "forms_entries", "frontier_forms", "frontier_net",
            "partial_sums", "piece_shape", "products_with_variables", "scaled_forms", "selection"]
 
 Integers = NDArray[np.integer[Any]]
@@ -29,21 +32,24 @@ Floats = NDArray[np.float64]
 # The largest prime for which 2048 products add up without a reduction.
 PRIME = default_prime(2048)
 
-# A random choice of the longer side exceeds the shorter one by this much. What it misses is not left to chance: `piece_rank.graded_rank` looks
-# at all of the rest where the choice falls short. (That it rarely does is seen, not proved: the entries of a catalecticant are not independent.)
+# A random choice of the longer side exceeds the shorter one by this much. What it misses is not
+# left to chance: `piece_rank.graded_rank` looks at all of the rest where the choice falls short.
+# (That it rarely does is seen, not proved: the entries of a catalecticant are not independent.)
 SPARE = 64
 
 # Coefficients of one form that are worked on together.
 _CHUNK = 1 << 16
 
 
-# --- monomials --------------------------------------------------------------------------------------------------------------------
+# --- monomials ------------------------------------------------------------------------------------
 
 
 def partial_sums(variables: int, degree: int, numbers: Integers) -> Integers:
-    """s_i = e_1 + ... + e_i, i = 1..D-1, of the exponents of the monomials with these numbers: array (D - 1, len(numbers)) of int16.
+    """s_i = e_1 + ... + e_i, i = 1..D-1, of the exponents of the monomials with these numbers:
+    array (D - 1, len(numbers)) of int16.
 
-    A monomial's number is sum_i binom(s_i + i - 1, i): the combinatorial number system of the bars s_i + i - 1 between the variables.
+    A monomial's number is sum_i binom(s_i + i - 1, i): the combinatorial number system of the bars
+    s_i + i - 1 between the variables.
 
     >>> partial_sums(3, 2, np.arange(6)).tolist()
     [[0, 0, 1, 0, 1, 2], [0, 1, 1, 2, 2, 2]]
@@ -66,7 +72,8 @@ def _exponents(variables: int, degree: int, numbers: Integers) -> Integers:
 
 @lru_cache(maxsize=128)
 def products_with_variables(variables: int, degree: int) -> Integers:
-    """Where each monomial of a degree goes when it is multiplied by each variable: table[v, n] is a number in the next degree.
+    """Where each monomial of a degree goes when it is multiplied by each variable: table[v, n] is a
+    number in the next degree.
 
     Args:
         variables: D, at least 1.
@@ -90,7 +97,8 @@ def products_with_variables(variables: int, degree: int) -> Integers:
     table = np.empty((variables, len(numbers)), dtype=np.int32)
     table[-1] = numbers
     for i in range(variables - 1, 0, -1):
-        # Multiplication by variable v adds one to s_i for every i >= v, which adds binom(s_i + i - 1, i - 1) to the number.
+        # Multiplication by variable v adds one to s_i for every i >= v, which adds binom(s_i + i -
+        # 1, i - 1) to the number.
         growth = np.array([math.comb(s + i - 1, i - 1) for s in range(degree + 1)], dtype=np.int32)
         table[i - 1] = table[i] + growth[sums[i - 1]]
     return table
@@ -99,8 +107,9 @@ def products_with_variables(variables: int, degree: int) -> Integers:
 def _factorials(variables: int, degree: int, prime: int) -> Floats:
     """alpha! modulo the prime for every monomial alpha of a degree.
 
-    By their numbers, the monomials of degree j are those with s_(D-1) = 0, 1, ..., j, each part numbered as the monomials of degree s in one
-    variable less, and the exponent of the last variable is j - s. So the last part of an array for D variables is that for D - 1.
+    By their numbers, the monomials of degree j are those with s_(D-1) = 0, 1, ..., j, each part
+    numbered as the monomials of degree s in one variable less, and the exponent of the last
+    variable is j - s. So the last part of an array for D variables is that for D - 1.
     """
     factorial = [1]
     for n in range(1, degree + 1):
@@ -118,12 +127,13 @@ def _factorials(variables: int, degree: int, prime: int) -> Floats:
     return values[degree].astype(np.float64)
 
 
-# --- the forms --------------------------------------------------------------------------------------------------------------------
+# --- the forms ------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """d_x forms of one degree in the moments, each coefficient times the factorials of its exponents.
+    """d_x forms of one degree in the moments, each coefficient times the factorials of its
+    exponents.
 
     Attributes:
         scaled: array (d_x, binom(D + C - 1, C)) of centred residues.
@@ -154,12 +164,15 @@ def dense_forms(net: AttentionNet, *, coordinate: int = 0) -> Floats:
         coordinate: the entry p of the output.
 
     Returns:
-        Array (d_x, binom(D + C - 1, C)) of centred residues; the variables are M_ab, a <= b, row by row.
+        Array (d_x, binom(D + C - 1, C)) of centred residues; the variables are M_ab, a <= b, row by
+        row.
 
     Raises:
-        ValueError: for a net with residual connections or over Z, and for a modulus that `finite_field` does not take.
+        ValueError: for a net with residual connections or over Z, and for a modulus that
+            `finite_field` does not take.
 
-    Cost: d_x^2 moves of binom(D + C - 1, C) coefficients for each of the last multiplications by M, of which one head has C(L).
+    Cost: d_x^2 moves of binom(D + C - 1, C) coefficients for each of the last multiplications by M,
+    of which one head has C(L).
 
     >>> forms = dense_forms(random_net(np.random.default_rng(0), width=2, depth=2, prime=PRIME))
     >>> forms.shape
@@ -185,7 +198,8 @@ def _constant(net: AttentionNet, a: Integers, b: Integers) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Word:
-    """Multiplication of row vectors of forms from the right; every step takes and gives (forms, degree)."""
+    """Multiplication of row vectors of forms from the right; every step takes and gives (forms,
+    degree)."""
 
     prime: int
     width: int
@@ -193,7 +207,8 @@ class _Word:
     right: list[list[Floats]]
 
     def times_layer(self, row: Floats, degree: int, layer: int, transposed: bool = False) -> tuple[Floats, int]:
-        """row T_l(M_l) = sum_h (row A_h) M_l B_h, or with the transpose, sum_h (row B_h^T) M_l A_h^T."""
+        """row T_l(M_l) = sum_h (row A_h) M_l B_h, or with the transpose, sum_h (row B_h^T) M_l
+        A_h^T."""
         total = None
         for a, b in zip(self.left[layer], self.right[layer], strict=True):
             before, after = (b.T, a.T) if transposed else (a, b)
@@ -220,7 +235,8 @@ class _Word:
         return out
 
     def _times_m(self, row: Floats, degree: int) -> Floats:
-        """row M: the coefficient of every monomial moves to the product with M_ab, which is one place for each."""
+        """row M: the coefficient of every monomial moves to the product with M_ab, which is one
+        place for each."""
         table = products_with_variables(self.width * (self.width + 1) // 2, degree)
         product = np.zeros((self.width, math.comb(len(table) + degree, degree + 1)))
         pairs = [(a, b) for a in range(self.width) for b in range(a, self.width)]
@@ -242,10 +258,12 @@ def _centred(x: Floats, prime: int) -> Floats:
 
 
 def scaled_forms(net: AttentionNet) -> Forms:
-    """`dense_forms`, each coefficient times the factorials of its exponents, as the entries of a catalecticant are.
+    """`dense_forms`, each coefficient times the factorials of its exponents, as the entries of a
+    catalecticant are.
 
     Raises:
-        ValueError: where the prime does not exceed the degree C(L), so that factorials vanish and the rank would be too small.
+        ValueError: where the prime does not exceed the degree C(L), so that factorials vanish and
+            the rank would be too small.
     """
     degree = (3**net.depth - 1) // 2
     if net.prime is not None and net.prime <= degree:
@@ -267,18 +285,20 @@ def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0, prime: i
 
 @lru_cache(maxsize=1)
 def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> Forms:
-    """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one net share them."""
+    """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one
+    net share them."""
     # The forms and tables of another net can take more memory than is left for this one.
     frontier_forms.cache_clear()
     products_with_variables.cache_clear()
     return scaled_forms(frontier_net(width, depth, heads, seed, prime))
 
 
-# --- one piece --------------------------------------------------------------------------------------------------------------------
+# --- one piece ------------------------------------------------------------------------------------
 
 
 class Piece(NamedTuple):
-    """Rows (a, mu), numbered a * binom(D+k-1, k) + mu, and columns nu of a catalecticant that are looked at."""
+    """Rows (a, mu), numbered a * binom(D+k-1, k) + mu, and columns nu of a catalecticant that are
+    looked at."""
 
     rows: Integers
     columns: Integers
@@ -300,14 +320,16 @@ def piece_shape(width: int, depth: int, order: int) -> tuple[int, int]:
 
 
 def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPARE) -> Piece:
-    """All of the shorter side, and a random choice of the longer one, larger by `spare`, in increasing order."""
+    """All of the shorter side, and a random choice of the longer one, larger by `spare`, in
+    increasing order."""
     short = min(shape)
     rows, columns = (np.arange(size) if size <= short + spare else np.sort(rng.choice(size, short + spare, replace=False)) for size in shape)
     return Piece(rows, columns)
 
 
 def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[tuple[int, int]], Floats] = np.empty) -> Floats:
-    """The chosen rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed when k exceeds C - k.
+    """The chosen rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed when k
+    exceeds C - k.
 
     Args:
         forms: from `scaled_forms`.
@@ -322,7 +344,8 @@ def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[t
     """
     size = forms.scaled.shape[1]
     form, mu = np.divmod(piece.rows, math.comb(forms.variables + order - 1, order))
-    # The tree of exponents runs over the side of smaller degree, where it is shallow; the other side is one vector.
+    # The tree of exponents runs over the side of smaller degree, where it is shallow; the other
+    # side is one vector.
     if order <= forms.degree - order:
         matrix = make((len(piece.rows), len(piece.columns)))
         sorting = np.argsort(mu, kind="stable")
@@ -340,9 +363,11 @@ def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[t
 
 
 def _products_with_all(variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers) -> Iterator[tuple[int, Integers]]:
-    """For each monomial: its place in the list, and the numbers of its products with all of the others.
+    """For each monomial: its place in the list, and the numbers of its products with all of the
+    others.
 
-    Monomials are visited in the order of their variables; each takes over the products of the longest beginning it shares with the last.
+    Monomials are visited in the order of their variables; each takes over the products of the
+    longest beginning it shares with the last.
     """
     exponents = _exponents(variables, degree, monomials)
     words = np.repeat(np.tile(np.arange(variables), len(monomials)), exponents.T.reshape(-1)).reshape(len(monomials), degree)
@@ -359,14 +384,15 @@ def _products_with_all(variables: int, degree: int, monomials: Integers, other_d
         yield int(place), path[-1]
 
 
-# --- cost of the forms ------------------------------------------------------------------------------------------------------------
+# --- cost of the forms ----------------------------------------------------------------------------
 
 
 def forms_bytes(width: int, depth: int) -> int:
-    """Bytes of memory that the forms of one head take at most, while they are made and afterwards, with the tables that are kept.
+    """Bytes of memory that the forms of one head take at most, while they are made and afterwards,
+    with the tables that are kept.
 
-    Twice the rows of degree C - 1 and some of their products beside those of degree C, or the factorials of all degrees as integers and those
-    of degree C as floats.
+    Twice the rows of degree C - 1 and some of their products beside those of degree C, or the
+    factorials of all degrees as integers and those of degree C as floats.
     """
     C, D = (3**depth - 1) // 2, width * (width + 1) // 2
     last, before = (math.comb(D + j - 1, j) for j in (C, C - 1))
@@ -377,8 +403,8 @@ def forms_bytes(width: int, depth: int) -> int:
 def forms_entries(width: int, depth: int) -> int:
     """How many numbers are moved to make the forms of one head.
 
-    d_x^2 coefficients of every degree below C go to their products with the moments, D places of each are found, and d_x forms of every degree
-    are reduced and mixed.
+    d_x^2 coefficients of every degree below C go to their products with the moments, D places of
+    each are found, and d_x forms of every degree are reduced and mixed.
     """
     C, D = (3**depth - 1) // 2, width * (width + 1) // 2
     below, last = math.comb(D + C - 1, C - 1), math.comb(D + C - 1, C)

@@ -8,11 +8,19 @@ from sympy import Min, Mul, Rational, Sum, binomial
 from ..claim import Source
 from ..symbols import depth as L
 from ..symbols import order as k
+from ..symbols import quantity
 from ..symbols import width as d
 
 # The second moments of all tokens, and the degree in them; not evaluated, to print as one fraction.
 D = d * (d + 1) / 2
 C = Mul(Rational(1, 2), 3**L - 1, evaluate=False)
+
+# The rank of the catalecticant of order k, and its rows and columns.
+catalecticant_rank = quantity(
+    "catalecticant", r"\operatorname{rank}\,\mathrm{Cat}_k",
+    "dimension of the span of the order-k derivatives of the d_x forms in the moments")
+ROWS = d * binomial(D + k - 1, k)
+COLUMNS = binomial(D + (3**L - 1) / 2 - k - 1, (3**L - 1) / 2 - k)
 
 
 def dimension_sum(smaller: Any = Min, C: Any = C) -> Sum:

@@ -1,8 +1,10 @@
-"""The rank of one graded piece over F_p within a memory budget: a part with as many rows as columns first, the rest only if that falls short.
+"""The rank of one graded piece over F_p within a memory budget: a square part first, the rest only
+if that falls short.
 
-The part is eliminated in place. Where it has full rank, so has the whole, and nothing else is made. Where it has not, the few combinations of its
-lines that vanish are kept, and the rest of the matrix is held against them, a few megabytes at a time: the rank of the whole is found exactly
-and with no more memory than the part takes.
+The part is eliminated in place. Where it has full rank, so has the whole, and nothing else is made.
+Where it has not, the few combinations of its lines that vanish are kept, and the rest of the matrix
+is held against them, a few megabytes at a time: the rank of the whole is found exactly and with no
+more memory than the part takes.
 """
 from __future__ import annotations
 
@@ -10,21 +12,76 @@ import math
 import mmap
 import tempfile
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..budget import Cost
 from ..exact.finite_field import elimination_cost, relations
 from ..exact.residues import pieces
-from .graded_pieces import PRIME, SPARE, Forms, Piece, catalecticant_part, forms_bytes, piece_shape, selection
+from ..values import Case, Exact
+from .graded_pieces import (
+    PRIME,
+    SPARE,
+    Forms,
+    Piece,
+    catalecticant_part,
+    forms_bytes,
+    forms_entries,
+    frontier_forms,
+    piece_shape,
+    selection,
+)
 
-__all__ = ["PieceCost", "graded_rank", "piece_cost"]
+__all__ = ["draws_for", "graded_rank", "piece_cost", "rank_of_piece"]
 
 Floats = NDArray[np.float64]
 
 # Bytes of the rest of a matrix that are looked at together.
 CHUNK = 2**24
+
+# A larger prime would miss more rarely at each draw, but needs many more reductions: more draws are
+# cheaper.
+_RARE, _DRAWS = 1e-5, 12
+
+
+def rank_of_piece(case: Case, seed: int, *, most: int, memory: int | None = None,
+                  place: Callable[[Floats], Any] = lambda matrix: matrix) -> Exact:
+    """The rank of a catalecticant at random weights modulo a prime: certain where it is `most`,
+    which no weights exceed.
+
+    Where it is less, other weights are tried until the chance that all of them missed is below
+    1e-5: a minor has degree 4 C(L) in the weights for each of its rows, so by Schwartz and Zippel
+    over F_p one draw misses with at most that over p. This is the chance of missing the rank that
+    weights modulo p can have; a minor whose coefficients are all multiples of p vanishes at every
+    draw, and `misses` does not cover it. `memory` and `place` are those of `graded_rank`.
+    """
+    best, misses = 0, 1.0
+    for draw in range(_DRAWS):
+        forms = frontier_forms(case.width, case.depth, case.heads, seed + draw)
+        found = graded_rank(forms, case.order, seed=seed + draw, memory=memory, place=place)
+        best = max(best, found)
+        if best == most:
+            return Exact(best)
+        # The larger rank that all draws would have missed is larger than the best of them.
+        misses = _one_miss(case.depth, best) ** (draw + 1)
+        if misses < _RARE:
+            break
+    return Exact(best, misses=misses)
+
+
+def draws_for(depth: int, rank: int) -> int:
+    """How many choices of weights `rank_of_piece` takes for a piece whose rank stays below
+    `most`."""
+    miss = _one_miss(depth, rank)
+    return next((n for n in range(1, _DRAWS) if miss**n < _RARE), _DRAWS)
+
+
+def _one_miss(depth: int, rank: int) -> float:
+    """The chance at most that weights with this rank miss a larger one, with a minor of one row
+    more."""
+    return min(1.0, (rank + 1) * 2 * (3**depth - 1) / PRIME)
 
 
 def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None = None,
@@ -32,10 +89,11 @@ def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None =
     """The rank of the catalecticant of one order over F_p.
 
     Args:
-        forms: from `scaled_forms`.
-        order: k.
-        seed: of the choice of rows or columns that are looked at first, where one side is longer; the result does not depend on it.
-        memory: bytes that the matrix may take; a larger one is kept in a temporary file and eliminated there, which is slow but exact.
+        forms: from `scaled_forms`. order: k. seed: of the choice of rows or columns that are looked
+        at first, where one side is longer; the result does not depend
+            on it.
+        memory: bytes that the matrix may take; a larger one is kept in a temporary file and
+            eliminated there, which is slow but exact.
         place: moves the matrix to where the elimination is done, for instance to a GPU.
 
     Raises:
@@ -43,7 +101,6 @@ def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None =
 
     Cost: `piece_cost`.
 
-    >>> from .graded_pieces import frontier_forms
     >>> [graded_rank(frontier_forms(2, 2), k) for k in range(5)]
     [2, 6, 6, 3, 1]
     """
@@ -51,9 +108,11 @@ def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None =
     if not forms.scaled.any():
         return 0
     piece = selection(shape, np.random.default_rng([seed, order, SPARE]))
-    # catalecticant_part transposes for k > C - k; the relations are those among the lines of the shorter side.
+    # catalecticant_part transposes for k > C - k; the relations are those among the lines of the
+    # shorter side.
     axis = int((shape[0] >= shape[1]) == (2 * order <= forms.degree))
-    known = relations(place(catalecticant_part(forms, order, piece, _in_memory_or_file(memory))), forms.prime, axis=axis, overwrite=True)
+    first = catalecticant_part(forms, order, piece, _in_memory_or_file(memory))
+    known = relations(place(first), forms.prime, axis=axis, overwrite=True)
     for rest in _rest(shape, piece):
         if not len(known.others):
             break
@@ -84,57 +143,42 @@ def _in_memory_or_file(memory: int | None) -> Callable[[tuple[int, int]], Floats
             return np.empty(shape)
         with tempfile.TemporaryFile() as file:
             file.truncate(size)
-            # The mapping keeps the file, which has no name any more; its pages are the system's to write out.
+            # The mapping keeps the file, which has no name any more; its pages are the system's to
+            # write out.
             return np.frombuffer(mmap.mmap(file.fileno(), size), dtype=np.float64).reshape(shape)
 
     return make
 
 
 def _with_relations(size: int) -> int:
-    """Bytes of a matrix and, beside it, at most r (n - r) numbers: the coefficients of relations that were refined, or a triangle gathered."""
+    """Bytes of a matrix and, beside it, r (n - r) numbers: coefficients of refined relations, or a
+    triangle gathered."""
     return size + size // 4
 
 
-class PieceCost(NamedTuple):
-    """What `graded_rank` does for one piece.
+def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> Cost:
+    """The cost of a piece of one head, for one choice of weights.
 
-    Attributes:
-        operations: of float64 matrix products.
-        bytes_moved: by the reductions of the elimination.
-        columns: that are eliminated.
-        gathers: numbers looked up for the entries of the matrix.
-        lines: rows or columns, and steps down the tree of exponents, that these look-ups are done for.
-        matrix_bytes: of the matrix and what stands beside it for relations.
-        peak_bytes: of all memory, forms and tables included, whatever the rank is.
-    """
-
-    operations: int
-    bytes_moved: int
-    columns: int
-    gathers: int
-    lines: int
-    matrix_bytes: int
-    peak_bytes: int
-
-
-def piece_cost(width: int, depth: int, order: int, prime: int = PRIME, rank: int | None = None) -> PieceCost:
-    """The cost of a piece of one head whose forms are there already.
+    Its work is operations of float64 matrix products, bytes moved by the reductions of the
+    elimination, columns eliminated, numbers gathered for the entries of the matrix, and lines: rows
+    or columns, and steps down the tree of exponents, that they are gathered for. Prepared are the
+    numbers of the forms. Without `least_bytes` the matrix, and what stands beside it for relations,
+    goes to disk.
 
     Args:
-        width, depth, order: which piece.
-        prime: the modulus.
-        rank: of the piece, where it is known to be less than the shorter side: then the whole matrix is filled.
-
-    >>> round(piece_cost(4, 3, 6).peak_bytes / 2**30, 1)
-    1.5
+        width, depth, order: which piece. rank: of the piece, where it is known to be less than the
+        shorter side: then the whole matrix is filled.
 
     Raises:
         ValueError: as `piece_shape`.
+
+    >>> round(piece_cost(4, 3, 6).peak_bytes / 2**30, 1)
+    1.5
     """
     shape = piece_shape(width, depth, order)
     short = min(shape)
     m, n = (min(size, short + SPARE) for size in shape)
-    cost, matrix = elimination_cost(m, n, prime), _with_relations(8 * m * n)
+    cost = elimination_cost(m, n, PRIME)
     operations, filled = cost.operations, (m, n)
     if rank is not None and rank < short:
         operations += 2 * rank * (short - rank) * (rank + max(shape))
@@ -142,11 +186,16 @@ def piece_cost(width: int, depth: int, order: int, prime: int = PRIME, rank: int
     gathers, lines = _look_ups(width, depth, order, *filled)
     # While the rest is looked at there are a few parts of it, as numbers and as residues.
     beside = cost.peak_bytes - 8 * m * n + (4 * CHUNK if m * n < math.prod(shape) else 0)
-    return PieceCost(operations, cost.bytes_moved, min(m, n), gathers, lines, matrix, matrix + beside + forms_bytes(width, depth))
+    least = beside + forms_bytes(width, depth)
+    work = {"operations": operations, "bytes": cost.bytes_moved, "columns": min(m, n),
+            "gathers": gathers, "lines": lines}
+    made = {"numbers": forms_entries(width, depth)}
+    return Cost(work, made, least, least + _with_relations(8 * m * n))
 
 
 def _look_ups(width: int, depth: int, order: int, rows: int, columns: int) -> tuple[int, int]:
-    """(gathers, lines) of `catalecticant_part`: one vector for each line and for each node of the tree of monomials of the smaller degree."""
+    """(gathers, lines) of `catalecticant_part`: a vector for each line and for each node of the
+    tree of the smaller degree."""
     degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
     low = min(order, degree - order)
     lines, others = (rows, columns) if order == low else (columns, rows)

@@ -40,6 +40,16 @@ __all__ = ["KIND", "LARGEST", "certificate", "established", "independent", "rech
 KIND = "separation_rank/graded_ranks"
 SIDES = 3
 
+# The certificates beside this file, by (d_x, L). Written out, so that the code version of what reads them covers them.
+STORED: Mapping[tuple[int, int], str] = {
+    (2, 1): "certificates/exact-2-1.json", (2, 2): "certificates/exact-2-2.json",
+    (2, 3): "certificates/exact-2-3.json", (2, 4): "certificates/exact-2-4.json",
+    (3, 1): "certificates/exact-3-1.json", (3, 2): "certificates/exact-3-2.json",
+    (3, 3): "certificates/exact-3-3.json", (4, 1): "certificates/exact-4-1.json",
+    (4, 2): "certificates/exact-4-2.json", (5, 1): "certificates/exact-5-1.json",
+    (5, 2): "certificates/exact-5-2.json", (6, 1): "certificates/exact-6-1.json",
+    (6, 2): "certificates/exact-6-2.json"}
+
 # Parts up to this size are decided by python-flint's rank, without chance.
 _FLINT = 1000
 
