@@ -24,7 +24,7 @@ from torch import nn
 from depthlaw.empirics.tasks import Task
 from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.theory.hops import hop_k
+from depthlaw.theory.hops.pointers import hop_k
 
 DEVICE = os.environ.get("BENCHMARK_DEVICE", "cpu")
 BATCH = 1024

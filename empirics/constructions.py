@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn import functional
 
+from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.theory.connectivity.graph_attention import distances
-from depthlaw.theory.hops import hop_k, layers_for_hops
 from depthlaw.theory.hops.network import BOTTOM
+from depthlaw.theory.hops.pointers import hop_k
 
 from .nets import Net, RowMap, Shape
 

@@ -87,7 +87,7 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     [[0, 0, 0, 2, 3, 4]]
 
     Cost: O(N (log N + log k)): powers of the pointer by squaring, one composition for each binary digit of k.
-    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1; `theory.hops.find` goes hop by hop.
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1; `theory.hops.pointers.find` goes hop by hop.
     """
     last = last_copies(symbols)
     power = torch.nn.functional.pad(last.add_(last.sign()), (1, 0))
@@ -196,7 +196,7 @@ class HopK(TokenIds):
 
     def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
         """Targets and k of one sequence by `theory.hops`."""
-        from depthlaw.theory.hops import hop_k
+        from depthlaw.theory.hops.pointers import hop_k
 
         k, *ids = example.tolist()
         answers = hop_k(ids, k, missing=self.missing)
@@ -265,7 +265,7 @@ class Induction(TokenIds):
 
     def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
         """Targets and look-back of one sequence by `theory.hops`."""
-        from depthlaw.theory.hops import find1, hop_k
+        from depthlaw.theory.hops.pointers import find1, hop_k
 
         ids = example.tolist()
         back = [i + 1 - after if after else -1 for i, after in enumerate(find1(ids), start=1)]

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.empirics.constructions import (
     averaging,
     cubing,
@@ -25,8 +26,8 @@ from depthlaw.theory.connectivity.graph_attention import (
     layer_at,
     minimal_depth,
 )
-from depthlaw.theory.hops import hop_k, layers_for_hops
 from depthlaw.theory.hops.network import BOTTOM, all_sequences, answers, causal, random_sequences
+from depthlaw.theory.hops.pointers import hop_k
 
 FLOAT32 = {"attention": "softmax", "dtype": torch.float32}
 

@@ -9,7 +9,7 @@ import torch
 from torch.nn import functional
 
 from depthlaw.empirics.nets import Net, Shape, attend, gpt2, layer_norm, sinusoids
-from depthlaw.theory.hops.experiment_measured import PRINTED_PARAMETERS
+from depthlaw.theory.hops.experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
 U = 2.0**-53

@@ -7,7 +7,7 @@ from scipy import stats
 
 from depthlaw.empirics.tasks import cross_check, sequences
 from depthlaw.empirics.tasks.sequences import HopK, Induction, draw_symbols, find, last_copies
-from depthlaw.theory import hops as theory
+from depthlaw.theory.hops import pointers as theory
 
 FALSE_ALARM = 1e-6
 

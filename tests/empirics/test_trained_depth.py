@@ -146,8 +146,7 @@ CASES = [(key, claim.control) for key, claim in CLAIMS.items() if claim.control.
 @pytest.mark.parametrize(("key", "twin"), CASES, ids=[key for key, _ in CASES])
 def test_the_twins_with_other_constants_fail_where_nets_do_what_theory_expects(key, twin, monkeypatch):
     """Judged on nets that pass exactly from the depth expected on."""
-    from depthlaw.advisor.laws import layers_for_diameter
-    from depthlaw.theory.hops import layers_for_hops
+    from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
 
     def needed(task, group):
         if hasattr(task, "vertices"):

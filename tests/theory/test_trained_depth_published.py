@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from depthlaw.theory.claim import Claim, registry
-from depthlaw.theory.hops.experiment_measured import error_rows
+from depthlaw.theory.hops.experiment import error_rows
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict, judge
 from depthlaw.theory.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
 from depthlaw.theory.values import Ball, Case, Proportion

@@ -1,9 +1,10 @@
-"""Hard-attention networks for hop_k, executed layer by layer in integers: the printed construction, its repair, and two variants.
+"""Hard-attention networks for hop_k, executed in integers: as printed, repaired, and two variants.
 
-A head scores query against key by the cosine of the angle between them, so it attends to the key at the least circular distance;
-angles are multiples of a full turn over `period`, and distances are doubled, because the start token lies between two of them.
-Positions run from 1 to N, position 0 is the start token. Every layer of every network here is one attention step, with one head
-unless it says otherwise, and all else happens token by token.
+A head scores query against key by the cosine of the angle between them, so it attends to the key at
+the least circular distance; angles are multiples of a full turn over `period`, and distances are
+doubled, because the start token lies between two of them. Positions run from 1 to N, position 0 is
+the start token. Every layer of every network here is one attention step, with one head unless it
+says otherwise, and all else happens token by token.
 """
 from __future__ import annotations
 
@@ -15,12 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..values import Case
+from .pointers import hop_k
 
 Array = NDArray[np.int64]
 Network = Callable[[Sequence[int], int, int], Iterator[Array]]
-Truth = Callable[[Sequence[int], int], Sequence[int]]
 
-# The answer where no k-th hop exists, and the answer of a head that averages two different tokens: wrong by definition.
+# The answer where no k-th hop exists, and of a head that averages two tokens: never right.
 BOTTOM, TIE = -1, -2
 # Enough for every k up to 2^10 in each construction.
 _LAYERS = 12
@@ -31,8 +32,10 @@ def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 
            induction: Literal["repaired", "printed"] = "repaired") -> Iterator[Array]:
     """Answers after each layer of the construction with causal mask j <= i, without end.
 
-    Layer 1 fetches X_(i-1), layer 2 the last j with X_(j-1) = X_i, every later one looks up the token at find^(2^t) of i, doubling t.
-    repaired: start from find^1 and add 2^t for each binary digit of k - 1, which is exact after ceil(log2 k) + 2 layers.
+    Layer 1 fetches X_(i-1), layer 2 the last j with X_(j-1) = X_i, every later one looks up the
+    token at find^(2^t) of i, doubling t.
+    repaired: start from find^1 and add 2^t for each binary digit of k - 1, which is exact after
+    ceil(log2 k) + 2 layers.
     printed: start from find^(k mod 2) and add 2^(t-1) for the digit t of k, one layer too early.
 
     Args:
@@ -42,8 +45,7 @@ def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 
         spacing: angle between two symbols in units of N; 1 as printed, 2 is exact.
         induction: which induction step.
 
-    >>> answers = islice(causal([0, 1, 0, 1, 1, 0], 2, 2), 4)
-    >>> [row.tolist() for row in answers][-1]
+    >>> [row.tolist() for row in islice(causal([0, 1, 0, 1, 1, 0], 2, 2), 4)][-1]
     [-1, -1, -1, 1, 1, 0]
     """
     symbols, positions = _tokens(sequence, alphabet)
@@ -61,80 +63,85 @@ def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 
         pointer, digits = _take(pointer, source), digits >> 1
 
 
-def symbol_carrying(sequence: Sequence[int], alphabet: int, hops: int, *, mask: Literal["strict", "causal"] = "strict") -> Iterator[Array]:
-    """Answers after each layer of a construction that finds find^1 in its FIRST layer, without end: floor(log2 k) + 2 layers.
+def symbol_carrying(sequence: Sequence[int], alphabet: int, hops: int, *,
+                    mask: Literal["strict", "causal"] = "strict") -> Iterator[Array]:
+    """Answers after each layer of a construction that finds find^1 in its FIRST layer, without end.
 
-    find^1(i) is one more than the last j < i with X_j = X_i. A strict mask j < i finds that j with one head. With the causal mask a
-    token would find itself, so one head for each binary digit of the position attends only to tokens that differ there. Layer t + 2
-    looks up the token at find^(2^t): its symbol hop_(k mod 2^t) is taken over when digit t of k is 1, one layer before a pointer
-    could be.
+    find^1(i) is one more than the last j < i with X_j = X_i. A strict mask j < i finds that j with
+    one head. With the causal mask a token would find itself, so one head for each binary digit of
+    the position attends only to tokens that differ there. Layer t + 2 looks up the token at
+    find^(2^t): its symbol hop_(k mod 2^t) is taken over when digit t of k is 1, one layer before a
+    pointer could be. So hop_k takes floor(log2 k) + 2 layers.
 
     >>> [row.tolist() for row in islice(symbol_carrying([0, 1, 0, 1, 1, 0], 2, 3), 4)][-1]
     [-1, -1, -1, -1, 1, 1]
     """
     symbols, positions = _tokens(sequence, alphabet)
     yield symbols[1:]
-    last = _last_same(symbols, alphabet) if mask == "strict" else _last_same_by_digits(symbols, positions, alphabet)
+    if mask == "strict":
+        last = _last_match(symbols, symbols, alphabet, spacing=2, strict=True, first=1)
+    else:
+        last = _last_same_by_digits(symbols, positions, alphabet)
     pointer, answer, digits = np.where(last > 0, last + 1, 0), symbols, hops
     while True:
         yield answer[1:]
-        # A token that points to itself already holds what it would look up, which a strict mask hides.
-        source = np.where(pointer == positions, positions, _lookup(pointer, strict=mask == "strict"))
+        # A token that points to itself holds what it would look up, which a strict mask hides.
+        found = _lookup(pointer, strict=mask == "strict")
+        source = np.where(pointer == positions, positions, found)
         answer = _take(answer, source) if digits & 1 else answer
         pointer, digits = _take(pointer, source), digits >> 1
 
 
-def heads_by_digits(tokens: int) -> int:
-    """Heads of the first layer of `symbol_carrying` under a causal mask: the binary digits of the positions up to N.
-
-    >>> heads_by_digits(100)
-    7
-    """
-    return tokens.bit_length()
+def right_answers(sequence: Sequence[int], hops: int) -> Array:
+    """hop_k by its definition, BOTTOM where there is none."""
+    return np.array(hop_k(sequence, hops, missing=BOTTOM))
 
 
-def settles(network: Network, sequences: Iterable[Sequence[int]], alphabet: int, hops: int, truth: Truth) -> int:
-    """The first layer from which on every token of every sequence is right; -1 when the last of 12 layers still errs.
-
-    Args:
-        network: (sequence, alphabet, hops) -> answers after layer 0, 1, ...
-        truth: (sequence, hops) -> the right answers, BOTTOM where there is none.
-    """
-    last_wrong = -1
-    for sequence in sequences:
-        right = np.asarray(truth(sequence, hops))
-        wrong = [layer for layer, answer in enumerate(islice(network(sequence, alphabet, hops), _LAYERS + 1)) if (answer != right).any()]
-        last_wrong = max([last_wrong, *wrong])
-    return -1 if last_wrong == _LAYERS else last_wrong + 1
-
-
-def errors(network: Network, sequences: Iterable[Sequence[int]], alphabet: int, hops: int, truth: Truth, layers: int = _LAYERS) -> int:
-    """How many tokens of all sequences are wrong after `layers` layers."""
-    return sum(int((answers(network, s, alphabet, hops, layers) != np.asarray(truth(s, hops))).sum()) for s in sequences)
-
-
-def answers(network: Network, sequence: Sequence[int], alphabet: int, hops: int, layers: int = _LAYERS) -> Array:
+def answers(network: Network, sequence: Sequence[int], alphabet: int, hops: int,
+            layers: int = _LAYERS) -> Array:
     """The answers of a network after `layers` layers."""
     return next(islice(network(sequence, alphabet, hops), layers, None))
 
 
-def random_sequences(rng: np.random.Generator, tokens: int, alphabet: int, repeats: bool, count: int = 4) -> list[list[int]]:
-    """Sequences of uniform symbols; without repeats each symbol differs from its predecessor, as in the published experiment.
+def settles(network: Network, case: Case, seed: int = 0) -> int:
+    """The first layer from which on every token is right; -1 when the last of 12 still errs."""
+    last_wrong = -1
+    for sequence in sequences_of(case, seed):
+        right = right_answers(sequence, case.hops)
+        layers = islice(network(sequence, case.alphabet, case.hops), _LAYERS + 1)
+        wrong = [layer for layer, answer in enumerate(layers) if (answer != right).any()]
+        last_wrong = max([last_wrong, *wrong])
+    return -1 if last_wrong == _LAYERS else last_wrong + 1
 
-    One alternating sequence 0, 1, 0, 1, ... is added, on which find^h(i) = i - h, so that no two numbers of hops agree.
+
+def errors(network: Network, case: Case, seed: int = 0, layers: int = _LAYERS) -> int:
+    """How many tokens of all sequences of a case are wrong after `layers` layers."""
+    wrong = 0
+    for sequence in sequences_of(case, seed):
+        given = answers(network, sequence, case.alphabet, case.hops, layers)
+        wrong += int((given != right_answers(sequence, case.hops)).sum())
+    return wrong
+
+
+def sequences_of(case: Case, seed: int) -> Iterable[Sequence[int]]:
+    """All sequences of the case's length with `exhaustive`, otherwise `random_sequences`."""
+    if case.get("exhaustive"):
+        return all_sequences(case.tokens, case.alphabet)
+    return random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
+
+
+def random_sequences(rng: np.random.Generator, tokens: int, alphabet: int, repeats: bool,
+                     count: int = 4) -> list[list[int]]:
+    """Sequences of uniform symbols; without repeats neighbours differ, as in the experiment.
+
+    One alternating sequence 0, 1, 0, 1, ... is added, on which find^h(i) = i - h, so that no two
+    numbers of hops agree.
     """
     sequences = [[i % 2 for i in range(tokens)]]
     for _ in range(count):
         steps = rng.integers(0 if repeats else 1, alphabet, tokens)
         sequences.append((np.cumsum(steps) % alphabet).tolist())
     return sequences
-
-
-def sequences_of(case: Case, seed: int) -> Iterable[Sequence[int]]:
-    """The sequences that a case asks for: all of its length with `exhaustive`, otherwise those of `random_sequences`."""
-    if case.get("exhaustive"):
-        return all_sequences(case.tokens, case.alphabet)
-    return random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
 
 
 def all_sequences(tokens: int, alphabet: int) -> Iterator[Sequence[int]]:
@@ -145,7 +152,8 @@ def all_sequences(tokens: int, alphabet: int) -> Iterator[Sequence[int]]:
 def _tokens(sequence: Sequence[int], alphabet: int) -> tuple[Array, Array]:
     symbols = np.array([BOTTOM, *sequence], dtype=np.int64)
     if len(symbols) < 2 or symbols[1:].min() < 0 or symbols[1:].max() >= alphabet:
-        raise ValueError(f"accepted are sequences of at least one symbol, each from 0 to {alphabet - 1}")
+        last = alphabet - 1
+        raise ValueError(f"accepted are sequences of at least one symbol, each from 0 to {last}")
     return symbols, np.arange(len(symbols))
 
 
@@ -154,7 +162,7 @@ def _take(values: Array, source: Array) -> Array:
 
 
 def _attend(distance: Array, strict: bool = False) -> Array:
-    """The visible token at the least distance, for each token; TIE where two share it, whose values hard attention averages."""
+    """The visible token at the least distance; TIE where hard attention averages two."""
     size = len(distance)
     visible = np.tri(size, k=-1 if strict else 0, dtype=bool)
     visible[0, 0] = True
@@ -164,39 +172,40 @@ def _attend(distance: Array, strict: bool = False) -> Array:
 
 
 def _circular(query: Array, key: Array, period: int) -> Array:
-    """Doubled distances between angles that are given in units of a turn over `period`; larger means a smaller cosine."""
+    """Doubled distances between angles; larger means a smaller cosine."""
     apart = (query[:, None] - key[None, :]) % period
     return 2 * np.minimum(apart, period - apart)
 
 
 def _lookup(target: Array, strict: bool = False) -> Array:
-    """The token at a given position. N + 1 angles, since with N of them positions 0 and N would coincide."""
+    """The token at a given position: N + 1 angles, since with N positions 0 and N coincide."""
     positions = np.arange(len(target))
     source = _attend(_circular(np.maximum(target, 0), positions, len(target)), strict)
     return np.where(target == TIE, TIE, source)
 
 
-def _last_match(query: Array, key: Array, alphabet: int, spacing: int, strict: bool = False, first: int = 2) -> Array:
+def _last_match(query: Array, key: Array, alphabet: int, spacing: int, strict: bool = False,
+                first: int = 2) -> Array:
     """The last visible j >= first with key_j = query_i, or the start token.
 
-    Angles put symbols `spacing` N steps and positions one step apart; the start token lies N - 1/2 steps from every query. A true
-    match is at most N - 1 steps away. At spacing 2 a wrong symbol is at least N + 1 steps away, at spacing 1 perhaps only one.
+    Angles put symbols `spacing` N steps and positions one step apart; the start token lies N - 1/2
+    steps from every query. A true match is at most N - 1 steps away. At spacing 2 a wrong symbol is
+    at least N + 1 steps away, at spacing 1 perhaps only one.
     """
     n = len(query) - 1
     offset = np.arange(n + 1)
-    distance = _circular(spacing * n * query + offset, spacing * n * key + offset, spacing * n * alphabet)
+    unit = spacing * n
+    distance = _circular(unit * query + offset, unit * key + offset, unit * alphabet)
     distance[:, 0] = 2 * n - 1
     distance[:, 1:first] = _NEVER
     return _attend(distance, strict)
 
 
-def _last_same(symbols: Array, alphabet: int) -> Array:
-    return _last_match(symbols, symbols, alphabet, spacing=2, strict=True, first=1)
-
-
 def _last_same_by_digits(symbols: Array, positions: Array, alphabet: int) -> Array:
+    """The last earlier copy under a causal mask: one head for each binary digit of positions."""
     found = np.zeros_like(positions)
-    for digit in range(heads_by_digits(len(positions) - 1)):
+    for digit in range(int(positions[-1]).bit_length()):
         bit = positions >> digit & 1
-        found = np.maximum(found, _last_match(2 * symbols + 1 - bit, 2 * symbols + bit, 2 * alphabet, spacing=2, first=1))
+        query, key = 2 * symbols + 1 - bit, 2 * symbols + bit
+        found = np.maximum(found, _last_match(query, key, 2 * alphabet, spacing=2, first=1))
     return found

@@ -13,10 +13,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.laws import layers_for_diameter, reach
+from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops, reach
 
 from ..claim import Ball, Case, Claim, Control, Source
-from ..hops import layers_for_hops
 from .distances import RADII, distance_claims, rule_claims, wall_claims
 from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, LATE, NETS, READS, trained
 

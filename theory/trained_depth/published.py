@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..claim import Ball, Case, at
-from ..hops.experiment_measured import error_rows
+from ..hops.experiment import error_rows
 
 if TYPE_CHECKING:
     from sympy.core.relational import Relational

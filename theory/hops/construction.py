@@ -1,0 +1,333 @@
+"""About log2 k layers compute hop_k: the construction of sanford2024 executed, and its repairs."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import count
+from typing import Any
+
+from sympy import Eq, Le, Symbol, ceiling, diff, floor, log, simplify
+from sympy.core.relational import Relational
+
+from depthlaw.advisor.laws import LARGEST_EXECUTED
+
+from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..symbols import depth, hops, hops_max, quantity
+from .network import (
+    Array,
+    all_sequences,
+    answers,
+    causal,
+    errors,
+    random_sequences,
+    right_answers,
+    sequences_of,
+    settles,
+    symbol_carrying,
+)
+from .one_layer import hops_ask_for_every_bit
+from .pointers import find
+
+layers_used = quantity(
+    "layers_used", r"L_{used}",
+    "first layer from which on every token of an executed network is right; -1 when none is",
+    "integer")
+layers_needed = quantity(
+    "layers_needed", r"L^*",
+    "least depth at which for every N a masked transformer with one head, width O(1) and O(log N) "
+    "bits does hop_k", "nonnegative integer")
+wrong_tokens = quantity(
+    "wrong_tokens", r"n_{\mathrm{wrong}}",
+    "tokens on which an executed network differs from hop_k", "nonnegative integer")
+computed_hops = quantity(
+    "computed_hops", "h", "number of hops that was really computed; -1 when it is none", "integer")
+hops_first = quantity("hops_first", "a", "number of hops taken first", "nonnegative integer")
+hops_then = quantity("hops_then", "b", "number of hops taken next", "nonnegative integer")
+
+SANFORD = "arXiv:2402.09268v1"
+printed = partial(claim, wording="printed", kind="construction", weight="step", known="FAILS",
+                  source=Source("sanford2024", "Appendix F.4", SANFORD))
+
+
+def ours(place: str) -> Source:
+    """What is our own is credited to this project, and names what it was made after."""
+    return Source("depthlaw", f"after sanford2024, {SANFORD}, {place}")
+
+
+log2_k = log(hops) / log(2)
+FIRST = Case(hops=1, tokens=41, alphabet=4, repeats=True)
+FIVE = Case(hops=5, tokens=45, alphabet=4, repeats=True)
+# Every short sequence; and sequences long enough that k hops exist, alternating and random.
+EXECUTED = {
+    "quick": (*(Case(hops=k, tokens=40 + k, alphabet=4, repeats=bool(k % 2))
+                for k in (1, 2, 3, 4, 5, 6, 7, 8, 16, 17)),
+              *Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=2, exhaustive=True)),
+    "theory": (*Case.grid(hops=(1, 2, 3, 4, 5, 6), tokens=5, alphabet=3, exhaustive=True),
+               *(Case(hops=k, tokens=60 + 3 * k, alphabet=3 + k % 3, repeats=bool(k % 2))
+                 for k in range(1, LARGEST_EXECUTED + 1)),
+               *Case.grid(hops=(1, 5, 31, 32, 33), tokens=100, alphabet=(2, 10),
+                          repeats=(False, True)))}
+FEW = {"quick": EXECUTED["quick"], "theory": EXECUTED["theory"][:30]}
+SHORT = {"quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaustive=True),
+         "theory": Case.grid(hops=1, alphabet=(2, 3), tokens=(5, 6), exhaustive=True)}
+
+
+# --- depth ----------------------------------------------------------------------------------------
+
+
+@claim(
+    Le(layers_needed, floor(log2_k) + 2), source=Source("sanford2024", "Theorem 4.2", SANFORD),
+    wording="printed", known="UNDECIDED", cases=EXECUTED, control=Control(
+        FIRST, "one layer less at k = 1 is one layer, which cannot do the induction task",
+        Le(layers_needed, floor(log2_k) + 1)))
+def depth_printed(case: Case, seed: int) -> Ball:
+    """hop_k needs at most floor(log2 k) + 2 layers, as printed.
+
+    For every k >= 1 and every alphabet of at most N symbols, some masked transformer with one head
+    of width O(1), O(log N) bits and floor(log2 k) + 2 layers computes hop_k on all sequences of
+    length N.
+
+    Measured is the interval that is known here. Its lower end 2: one layer of fixed width and O(log
+    N) bits cannot answer INDEX (sanford2024one, as reported), which hop_k does
+    (hops/one_layer_index). Its upper end: the depth of the repaired construction, executed on the
+    sequences of the case, and on no others. It agrees at powers of two. Elsewhere the construction
+    needs one layer more, which refutes nothing, so the verdict stays open. For k = 3 it would be
+    decided by one causal head of width O(1) with O(log N) bits that does hop_3 in three layers for
+    every N, or by a proof that three layers do not. With a strict mask, or log2 N heads, the
+    printed depth was right on everything executed, up to k = 64: hops/depth_strict_mask,
+    hops/depth_log_heads. What stands in the way: hops/lookup_depth_causal,
+    hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
+    """
+    found = settles(causal, case, seed)
+    if found < 0:
+        raise ValueError(f"the construction errs at [{case}], so it gives no upper end")
+    return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(found))
+
+
+@claim(
+    Eq(layers_used, ceiling(log2_k) + 2), source=ours("Appendix F.4"), kind="construction",
+    cases=EXECUTED, control=Control(FIVE, "5 hops are not done a layer earlier",
+                                    Eq(layers_used, floor(log2_k) + 2)))
+def depth_corrected(case: Case, seed: int) -> Exact:
+    """The repaired construction computes hop_k in ceil(log2 k) + 2 layers.
+
+    For every k >= 1, the repaired construction (start from find^1, add the binary digits of k - 1,
+    symbols 2N apart) with one head and a causal mask is right on every token of every sequence from
+    layer ceil(log2 k) + 2 on, and on some not before.
+
+    Executed in integers: a head attends to the key at the least angular distance. All sequences of
+    5 tokens over 2 and 3 symbols for k <= 6, and for each k <= 64 an alternating and four random
+    sequences. Two corrections of the printed construction.
+    """
+    return Exact(settles(causal, case, seed))
+
+
+carries_symbols = partial(
+    claim, Eq(layers_used, floor(log2_k) + 2), source=ours("Theorem 4.2"), kind="construction",
+    cases=EXECUTED, control=Control(FIVE, "rounding up would ask for a layer more",
+                                    Eq(layers_used, ceiling(log2_k) + 2)))
+
+
+@carries_symbols()
+def depth_strict_mask(case: Case, seed: int) -> Exact:
+    """Strict mask: hard attention does hop_k in floor(log2 k) + 2 layers.
+
+    For every k >= 1, a hard-attention network with one head, width O(1), O(log N) bits, a start
+    token that sees itself and else the strict mask j < i is right on every token of every sequence
+    from layer floor(log2 k) + 2 on, and on some not before.
+
+    find^1(i) is one more than the last j < i with X_j = X_i: one layer instead of two. Then the
+    answer's symbol travels with the pointers, so find^(2^t) gives hop_k up to k = 2^(t+1) - 1.
+    Executed up to k = 64. The mask is allowed in the source's definition of masked attention, but
+    Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself first.
+    """
+    return Exact(settles(partial(symbol_carrying, mask="strict"), case, seed))
+
+
+@carries_symbols()
+def depth_log_heads(case: Case, seed: int) -> Exact:
+    """With log2 N heads floor(log2 k) + 2 layers do compute hop_k.
+
+    For every k >= 1, a hard-attention network with the causal mask, a start token and ceil(log2(N +
+    1)) heads in its first layer, one in the others, is right on every token of every sequence from
+    layer floor(log2 k) + 2 on, and on some not before.
+
+    Head b of the first layer sees only tokens whose position differs in binary digit b: never the
+    token itself, and every other token at least once. H and m grow as log N, against H = 1 and m =
+    O(1) in the theorem.
+    """
+    return Exact(settles(partial(symbol_carrying, mask="causal"), case, seed))
+
+
+# --- the two errors of the printed construction ---------------------------------------------------
+
+
+def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options: Any) -> Exact:
+    """Wrong tokens of the causal network; asking it for `extra` hops too many sabotages it."""
+    def network(sequence: Sequence[int], alphabet: int, hops: int) -> Iterator[Array]:
+        return causal(sequence, alphabet, hops + extra, **options)
+
+    return Exact(errors(network, case, seed, layers))
+
+
+@printed(
+    Eq(wrong_tokens, 0), cases=FEW,
+    control=Control(FIRST, "a network for 2 hops, asked for 1 hop",
+                    measured=partial(_wrong, induction="printed", extra=2)))
+def construction_printed_depth(case: Case, seed: int) -> Exact:
+    """The printed induction step computes hop_k.
+
+    For every k >= 1, the construction with the printed induction step (symbols 2N apart) is right
+    on every token of every sequence.
+
+    The step composes find^(k mod 2^(l-1)) with find^(2^(l-2)), where find^(2^(l-1)) is needed. It
+    errs for every k >= 2, at any depth; hops/construction_printed_hops says what it computes.
+    Spacing corrected, so that only this error shows.
+    """
+    return _wrong(case, seed, induction="printed")
+
+
+@claim(
+    Eq(computed_hops, ceiling(hops / 2)), source=ours("Appendix F.4"), cases=FEW,
+    control=Control(Case(hops=4, tokens=44, alphabet=4, repeats=False), "it should compute k hops",
+                    Eq(computed_hops, hops)))
+def construction_printed_hops(case: Case, seed: int) -> Exact:
+    """The printed induction step computes hop_h with h = ceil(k/2).
+
+    For every k >= 1 with binary digits k_j, the construction with the printed induction step
+    computes hop_h with h = k_0 + sum over j >= 1 of k_j 2^(j-1) = ceil(k/2).
+    """
+    candidates = set(range(2 * case.hops + 1))
+    for sequence in sequences_of(case, seed):
+        given = answers(partial(causal, induction="printed"), sequence, case.alphabet, case.hops)
+        candidates = {h for h in candidates if (right_answers(sequence, h) == given).all()}
+    return _only(candidates)
+
+
+def _only(candidates: set[int]) -> Exact:
+    return Exact(candidates.pop() if len(candidates) == 1 else -1)
+
+
+@printed(
+    Eq(wrong_tokens, 0), cases=SHORT,
+    control=Control(Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
+                    "where spacing N is right, one layer is not enough",
+                    measured=partial(_wrong, layers=1, spacing=1)))
+def construction_printed_spacing(case: Case, seed: int) -> Exact:
+    """Symbols N apart suffice in the last-occurrence head.
+
+    For every N, every alphabet and every sequence of length N, the construction with symbols N
+    angular steps apart computes hop_1 on every token.
+
+    A key whose symbol follows the query's symbol in cyclic order lies N - (i - j) >= 1 steps away
+    and can win. Smallest failure: N = 3, X = (0, 0, 1), token 3, which should find nothing. All
+    sequences of each length are tried.
+    """
+    return _wrong(case, seed, layers=2, spacing=1)
+
+
+@claim(
+    Eq(wrong_tokens, 0), source=ours("Appendix F.4"), kind="construction", cases=SHORT,
+    control=Control(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart",
+                    measured=partial(_wrong, layers=2, spacing=1)))
+def construction_corrected_spacing(case: Case, seed: int) -> Exact:
+    """Symbols 2N apart suffice in the last-occurrence head.
+
+    For every N, every alphabet and every sequence of length N, the hard-attention construction with
+    symbols 2N angular steps apart computes hop_1 on every token.
+
+    A true match is at most N - 1 steps away, the start token N - 1/2, a wrong symbol at least 2N -
+    (N - 1) = N + 1.
+    """
+    return _wrong(case, seed, layers=2, spacing=2)
+
+
+# --- what a depth is enough for -------------------------------------------------------------------
+
+
+inverse = partial(
+    claim, source=ours("Theorem 4.2"),
+    assumes={"at least two layers": lambda case: case.depth >= 2},
+    cases={"quick": Case.grid(depth=range(2, 9)), "theory": Case.grid(depth=range(9, 15))})
+ABOUT_COUNTS = (
+    "about the stated count of layers, not nets. Prose: every L >= 2 is t + 2; the steps chain to "
+    "'k fits iff k <= right side'; SymPy's rules for floor and ceil")
+
+
+@inverse(
+    Eq(hops_max, 2 ** (depth - 1) - 1),
+    control=Control(Case(depth=4), "2^(L-1) itself has one binary digit more",
+                    Eq(hops_max, 2 ** (depth - 1))))
+def k_max_printed(case: Case) -> Exact:
+    """floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1.
+
+    For every L >= 2, the largest k with floor(log2 k) + 2 <= L, the printed depth, is 2^(L-1) - 1.
+    """
+    def layers(k: int) -> int:
+        return 2 if k == 1 else 1 + layers(k // 2)
+
+    return Exact(next(k for k in count() if layers(k + 1) > case.depth))
+
+
+@inverse(
+    Eq(hops_max, 2 ** (depth - 2)),
+    control=Control(Case(depth=4), "the printed depth allows almost twice as many",
+                    Eq(hops_max, 2 ** (depth - 1) - 1)))
+def k_max_corrected(case: Case) -> Exact:
+    """ceil(log2 k) + 2 <= L means k <= 2^(L-2).
+
+    For every L >= 2, the largest k with ceil(log2 k) + 2 <= L, the depth of the repaired
+    construction, is 2^(L-2).
+    """
+    def layers(k: int, reached: int = 1) -> int:
+        return 2 if reached >= k else 1 + layers(k, 2 * reached)
+
+    return Exact(next(k for k in count() if layers(k + 1) > case.depth))
+
+
+def _chain(statement: Relational, printed: bool) -> Iterator[Step]:
+    """The whole k whose layers fit are those up to the right side, written at L = t + 2, t >= 0."""
+    t, x = Symbol("t", integer=True, nonnegative=True), Symbol("x", real=True)
+    k = Symbol("k", positive=True)
+    rounded, edge = (floor, 2 ** (t + 1)) if printed else (ceiling, 2**t)
+    fits, last = x < t + 1 if printed else x <= t, edge - int(printed)
+    name, sign, bound = ("floor", "<", "t + 1") if printed else ("ceil", "<=", "t")
+    yield Step(f"{name}(x) + 2 <= t + 2 means x {sign} {bound}, for every real x and whole t",
+               (rounded(x) <= t) == fits)
+    yield Step("2^x grows with x and is k at x = log2 k, so log2 k "
+               f"{sign} {bound} means k {sign} {edge}",
+               bool(diff(2**x, x).is_positive) and simplify(2 ** (log(k) / log(2)) - k) == 0)
+    whole = not printed or (floor(x) <= last) == (floor(x) < edge)
+    yield Step(f"for whole k that means k <= {last}", edge.is_integer and whole)
+    yield Step("k = 1 fits at every L = t + 2", bool(rounded(log(1) / log(2)) + 2 <= t + 2))
+    same = simplify(statement.rhs.subs(depth, t + 2) - last) == 0
+    yield Step(f"the statement is an equation, and its right side at L = t + 2 is {last}",
+               statement.rel_op == "==" and same)
+
+
+k_max_printed.argument(ABOUT_COUNTS)(partial(_chain, printed=True))
+k_max_corrected.argument(ABOUT_COUNTS)(partial(_chain, printed=False))
+
+
+@claim(
+    Eq(computed_hops, hops_first + hops_then), source=ours("Definition 4.1 and Appendix F.4"),
+    cases={"quick": Case.grid(hops_first=(0, 1, 2, 4), hops_then=(0, 1, 3, 4), tokens=24,
+                              alphabet=4, repeats=True),
+           "theory": Case.grid(hops_first=(5, 8, 16), hops_then=(2, 8, 16), tokens=60, alphabet=4,
+                               repeats=False)},
+    control=Control(Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True),
+                    "hops add up, they do not multiply", Eq(computed_hops, hops_first * hops_then)))
+def doubling(case: Case, seed: int) -> Exact:
+    """find^a after find^b is find^(a+b).
+
+    For every sequence and all a, b >= 0, find^a(find^b(i)) = find^(a+b)(i) at every i, so one
+    lookup doubles a pointer.
+    """
+    drawn = random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
+    candidates = set(range(case.tokens))
+    for sequence in [*drawn, *all_sequences(6, 2)]:
+        first, then = [0, *find(sequence, case.hops_first)], find(sequence, case.hops_then)
+        composed = [first[p] for p in then]
+        candidates = {h for h in candidates if find(sequence, h) == composed}
+    return _only(candidates)

@@ -1,0 +1,241 @@
+"""What one layer cannot do, by counting bits: hop_1, composition; and which bounds are vacuous."""
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from functools import cache, partial
+from itertools import combinations, product
+from math import isqrt
+
+from sympy import Eq, Ge, Integer, log
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import depth, hops, quantity, summaries, tokens, width
+from .pointers import hop_k
+
+precision = quantity("precision", "p", "bits of each number that a layer passes on")
+failing_inputs = quantity(
+    "failing_inputs", r"\#_{fail}",
+    "inputs on which the best read-out of a network errs for some query", "nonnegative integer")
+domain_size = quantity(
+    "domain_size", "n", "size of the domain of the functions that are composed")
+summary_bits = quantity(
+    "summary_bits", "B",
+    "bits of a summary of a function that is all that the read-out knows of it",
+    "nonnegative integer")
+error = quantity(
+    "composition_error", r"P_{err}",
+    "least error of reading f(x) off a summary of f, f and x uniform", "nonnegative real")
+state_bits = quantity(
+    "state_bits", "Hdp",
+    "bits that one token passes on in one layer: heads times width times precision",
+    "nonnegative integer")
+prompt_min = quantity("prompt_min", r"n_{min}", "least prompt length at which a bound applies")
+tokens_min = quantity(
+    "tokens_min", r"N_{min}",
+    "least input length at which a bound excludes a width, constant taken as 1")
+
+_COPIED = 2
+two = Integer(2)
+one_layer = partial(
+    claim, assumes={"the reduction has an odd number of tokens": lambda case: case.tokens % 2 == 1},
+    source=Source("depthlaw", "after sanford2024one, arXiv:2408.14332 (as reported), "
+                              "the theorem on one layer"))
+
+
+def index_sequence(bits: Sequence[int], index: int, hops: int = 1) -> list[int]:
+    """The reduction from INDEX: the answer of hop_k at the last token is the bit at the index.
+
+    Bits stand at even positions, symbol 2 before the bit asked for (else 0), and behind them pairs
+    (3, 2), (4, 3), ..., so that k - 1 forced hops lead from the last token to a symbol 2.
+
+    >>> index_sequence([0, 1], 1), index_sequence([0, 1], 1, 3)
+    ([0, 0, 2, 1, 2], [0, 0, 2, 1, 3, 2, 4, 3, 4])
+    """
+    sequence = []
+    for j, bit in enumerate(bits):
+        sequence += [_COPIED if j == index else 0, bit]
+    for symbol in range(_COPIED, _COPIED + hops - 1):
+        sequence += [symbol + 1, symbol]
+    return [*sequence, _COPIED + hops - 1]
+
+
+@cache
+def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
+    """Whether hop_k at the last token is the bit asked for, for all words and all indices."""
+    return all(hop_k(index_sequence(bits, i, hops), hops)[-1] == bits[i]
+               for bits in product((0, 1), repeat=count) for i in range(count))
+
+
+@one_layer(
+    Eq(summaries, two ** ((tokens - 1) / 2)),
+    cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
+    control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))))
+def one_layer_index(case: Case) -> Exact:
+    """Half a sequence needs 2^((N-1)/2) summaries for one induction query.
+
+    For every odd N, over 3 symbols, the (N-1)/2 tokens at even positions need 2^((N-1)/2) different
+    summaries, if hop_1 at token N is to be read off the summary and the other tokens. One layer
+    with H heads of width m and p bits passes on H (m + 1) sums of p bits, so H (m + 1) p >=
+    (N-1)/2.
+
+    The reduction from INDEX, executed: every word of bits has its own row of answers. That one
+    layer passes on so many sums is prose. sanford2024one states H m p = Omega(N), as reported; the
+    constant 1/2 and the m + 1 are those of this reduction.
+    """
+    n = (case.tokens - 1) // 2
+    return Exact(len({tuple(hop_k(index_sequence(bits, i), 1)[-1] for i in range(n))
+                      for bits in product((0, 1), repeat=n)}))
+
+
+def _failing(case: Case, seed: int, *, bits_more: int = 0) -> Exact:
+    """Words on which a random one-layer head errs for some index, with the best read-out for each.
+
+    The read-out sees the rounded sums over the positions of the bits and the whole rest of the
+    input.
+    """
+    n, rng = (case.tokens - 1) // 2, case.rng(seed)
+    scores, values = rng.integers(0, 5, 2 * n).tolist(), rng.integers(1, 2**n, 2 * n).tolist()
+    shared: dict[Hashable, list[tuple[int, ...]]] = defaultdict(list)
+    for word in product((0, 1), repeat=n):
+        shared[_sums(word, scores, values, 2 ** (case.precision + bits_more))].append(word)
+    # At most one word of each group is answered rightly for every index: two words differ at some.
+    return Exact(sum(len(group) - _all_right(group) for group in shared.values()))
+
+
+def _sums(bits: Sequence[int], scores: list[int], values: list[int], levels: int) -> Hashable:
+    """Denominator and numerator of a head over the bits, each rounded to one of so many levels."""
+    mass = [2 ** scores[2 * j + bit] for j, bit in enumerate(bits)]
+    top = sum(m * values[2 * j + bit] for j, (m, bit) in enumerate(zip(mass, bits, strict=True)))
+    highest = sum(max(2 ** scores[2 * j + b] for b in (0, 1)) for j in range(len(bits)))
+    return sum(mass) * (levels - 1) // highest, top * (levels - 1) // (highest * max(values))
+
+
+def _all_right(group: Sequence[tuple[int, ...]]) -> int:
+    majority = tuple(Counter(column).most_common(1)[0][0] for column in zip(*group, strict=True))
+    return sum(word == majority for word in group)
+
+
+@one_layer(
+    Ge(failing_inputs, two ** ((tokens - 1) / 2) - two ** (2 * precision)),
+    cases={"quick": Case.grid(tokens=(13, 17), precision=(1, 2)),
+           "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3))},
+    control=Control(
+        Case(tokens=9, precision=1), "with many more bits the head does store the words",
+        measured=partial(_failing, bits_more=20)))
+def one_layer_fails(case: Case, seed: int) -> Exact:
+    """A one-layer head of few bits fails on most words of INDEX.
+
+    For every odd N and every one-layer head of width 1 whose two sums have p bits each, with any
+    read-out, all but 2^(2p) of the 2^((N-1)/2) words of the reduction from INDEX are answered
+    wrongly for some index.
+
+    Random weights, sums rounded to p bits, and for every index the best read-out. Pigeonhole: of
+    the words that share their sums at most one is right for every index. Two layers do it:
+    hops/construction_corrected_spacing.
+    """
+    return _failing(case, seed)
+
+
+def _least_error(points: int, bits: int) -> Exact:
+    """Least error of reading f(x) off a summary of f with 2^bits values: an exhaustive search.
+
+    A summary's best read-out is one function for each value, so the error is the mean Hamming
+    distance to the nearest of so many functions.
+    """
+    functions = list(product(range(points), repeat=points))
+    apart = [[sum(a != b for a, b in zip(f, g, strict=True)) for g in functions] for f in functions]
+    # Relabelling the values at each point maps any function to any other: the first may be chosen.
+    best = min(sum(map(min, zip(*(apart[c] for c in (0, *chosen)), strict=True)))
+               for chosen in combinations(range(1, len(functions)), 2**bits - 1))
+    return Exact(Fraction(best, len(functions) * points))
+
+
+entropy = domain_size * log(domain_size) / log(2)
+
+
+@claim(
+    Ge(error, (entropy - summary_bits) / (3 * entropy)),
+    source=Source("depthlaw", "after peng2024, arXiv:2402.08164 (as reported), composition of "
+                              "functions by one layer"),
+    cases={"quick": (*Case.grid(domain_size=(2, 3), summary_bits=(0, 1)),
+                     Case(domain_size=4, summary_bits=1)),
+           "theory": (Case(domain_size=3, summary_bits=2), Case(domain_size=4, summary_bits=0))},
+    assumes={"fewer bits than n log2 n":
+             lambda case: 2**case.summary_bits < case.domain_size**case.domain_size},
+    control=Control(Case(domain_size=2, summary_bits=0),
+                    "a summary of one bit, where none is granted",
+                    measured=lambda case: _least_error(case.domain_size, case.summary_bits + 1)))
+def composition_error(case: Case) -> Exact:
+    """A short summary of f leaves a composition error.
+
+    For every n >= 2 and every summary of B < n log2 n bits of a uniform function f on n points,
+    f(x) at a uniform point x is read off the summary and x with an error probability of at least (n
+    log2 n - B)/(3 n log2 n).
+
+    Every summary of these sizes is tried. The constant 1/3 has room: the least ratio of the two
+    sides here is 3/2. That a one-layer transformer composes functions with B = H (d + 1) p, where
+    peng2024 applies it, is prose, not measured.
+    """
+    return _least_error(case.domain_size, case.summary_bits)
+
+
+# --- vacuous at real sizes ------------------------------------------------------------------------
+
+
+def _least(holds: Callable[[int], bool]) -> Exact:
+    """The least whole number from which on a condition holds, by bisection."""
+    high = 1
+    while not holds(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return Exact(high)
+
+
+@claim(
+    Eq(prompt_min, state_bits ** (two ** (4 * depth))), kind="threshold",
+    source=Source("depthlaw", "after chen2024, arXiv:2412.02975 (as reported), Theorem 1.1"),
+    cases={"quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)),
+           "theory": Case.grid(depth=2, state_bits=(2, 10**6))},
+    control=Control(Case(depth=1, state_bits=10), "the exponent is 16 for one layer",
+                    Eq(prompt_min, state_bits**8)))
+def composition_vacuous(case: Case) -> Exact:
+    """The composition bound starts at prompts of (Hdp)^(2^(4L)) tokens.
+
+    For every L, the least prompt length n with H d p <= n^(2^(-4L)) is (H d p)^(2^(4L)): below it
+    the theorem that L layers cannot compose L functions says nothing.
+
+    With H d p = 10^6, about one small model, it needs 10^96 tokens for L = 1 and 10^1536 for L = 2:
+    vacuous at real sizes. Arithmetic of the condition, which is as reported; it says nothing of the
+    theorem.
+    """
+    def reaches(n: int) -> bool:
+        for _ in range(4 * case.depth):
+            n = isqrt(n)
+        return n >= case.state_bits
+
+    return _least(reaches)
+
+
+@claim(
+    Eq(tokens_min, width * hops**6 + 1), kind="threshold",
+    source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollaries 5.2 to 5.6"),
+    cases={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
+    control=Control(Case(hops=4, width=128), "the exponent is 6",
+                    Eq(tokens_min, width * hops**5 + 1)))
+def recurrent_bound_vacuous(case: Case) -> Exact:
+    """With constant 1, no width is excluded up to m k^6 tokens.
+
+    If the constant is 1, the least N at which a recurrent net with fewer than k layers and width m
+    is excluded from hop_k is m k^6 + 1; the same holds for kernel attention, sparse attention and
+    chains of thought with their state sizes.
+
+    The constant is not given; 1 is an assumption. At m = 128 and k = 16 it needs 2.1e9 tokens, at k
+    = 4 already 524,289: vacuous for the published experiment with N = 100, where even k = 3 asks
+    for no more than m >= 1.
+    """
+    return _least(lambda n: Fraction(n, case.hops**6) > case.width)
