@@ -1,0 +1,280 @@
+"""Depth against width: losses and sizes of trained nets, and what texts conclude from them."""
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import partial
+from itertools import pairwise
+from typing import NamedTuple
+
+from flint import arb
+from sympy import Eq, Expr, Ge, Gt, Le, Rational, floor
+from sympy.core.relational import Relational
+
+from ..claim import Ball, Case, Control, Exact, Source, claim
+from ..depth_choice.threshold import weights
+from ..exact.enclosure import ball, endpoints
+from ..symbols import depth, quantity, relative_error, size_millions, stated, vocabulary, width
+from .printed import gain, interval, rows
+
+best = quantity("best_depth", r"L^\star", "depth of the best of several trained nets")
+shallower = quantity("shallower", "L_0", "depth of the next smaller net")
+spread = quantity(
+    "spread_percent", "s", "worst loss over best loss less one, in percent", "nonnegative real")
+remaining = quantity(
+    "remaining", r"\rho", "parameters of one net over those of another", "positive real")
+local_exponent = quantity(
+    "local_exponent", r"\partial\ln D/\partial\ln W",
+    "local exponent of a depth as a function of the width", "positive real")
+
+TABLE = rows("shape_results")
+_textbook = partial(Source, "deepnetworks63")
+
+
+class Trained(NamedTuple):
+    """A trained net; `sign` is 1 where its value is a loss and -1 where it is an accuracy."""
+
+    depth: int
+    width: int
+    value: str
+    sign: int
+
+
+def trained(group: str) -> list[Trained]:
+    """The nets of a group, shallowest first."""
+    sign = {"loss": 1, "accuracy": -1}
+    return sorted(
+        Trained(int(r["depth"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
+        for r in TABLE if r["group"] == group)
+
+
+@claim(
+    Gt(gain, 0), source=_textbook("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
+    known="FAILS", weight="measurement",
+    # Neighbours of different width, or of one width where the group lists none.
+    cases={"quick": [Case(group=group, depth=a.depth, deeper=b.depth)
+                     for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
+                     for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},
+    control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a whole nat",
+                    statement=Gt(gain, 1)))
+def depth_wins(case: Case) -> Ball:
+    """At a fixed budget the deeper net wins.
+
+    Of two trained nets of about the same number of parameters the deeper one has the lower loss.
+
+    Checked sentence: "Empirically, **depth wins** for most tasks:", said of a fixed parameter
+    budget, and read here without exception. Data: Narang et al. (second-hand) and Gemstones, one
+    run per net. T5 at 223M is best at 18 layers and worse at 24; Gemstones turn once between d / L
+    of 37 and 17, once between 11 and 4, and elsewhere no net is deep enough to tell.
+    """
+    nets = {net.depth: net for net in trained(case.group)}
+    first, second = nets[case.depth], nets[case.deeper]
+    return interval([(first.sign, first.value), (-second.sign, second.value)])
+
+
+def _best(case: Case) -> Exact:
+    """The depth of the best net of a group, or of those with the least d / L of the case."""
+    aspect = case.get("least_aspect", 0)
+    nets = [net for net in trained(case.group) if net.width >= aspect * net.depth]
+    found = min(nets, key=lambda net: net.sign * Fraction(net.value))
+    if sum(net.value == found.value for net in nets) > 1:
+        raise ValueError(f"{case.group} has no single best net")
+    return Exact(found.depth)
+
+
+@claim(
+    Eq(best, stated), source=Source("narang2021", "and fahim2026, espnet1552", "arXiv:2102.11972"),
+    weight="measurement",
+    cases={"quick": [Case(group=group, stated=layers) for group, layers in (
+        ("T5 at 223M", 18), ("width 512", 16), ("encoder", 14))]},
+    control=Control(Case(group="T5 at 223M", stated=24), "the deepest"))
+def best_depth(case: Case) -> Exact:
+    """The best of the trained depths.
+
+    The best depth is 18 of 6 to 24 layers for T5 at 223M parameters, 16 of 2 to 24 for width 512 in
+    the Depth Delusion, and 14 of 12 to 96 for an ESPnet encoder: in none is the deepest net the
+    best.
+
+    Read off the printed numbers, one run each. Only the first series has a fixed budget; the second
+    has a fixed width and one learning rate for all depths, the third post-norm. The second goes on
+    to 32 layers in its source, where a figure's caption speaks of a partial recovery that stays
+    above 16 layers; the number was not read.
+    """
+    return _best(case)
+
+
+_SIZE_CLASSES = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
+_GEMSTONES = Source("mcleish2025", "released table of losses at 300B tokens", "arXiv:2502.06857")
+
+
+@claim(
+    Eq(best, stated), source=_GEMSTONES, weight="measurement",
+    cases={"quick": [
+        Case(group=group, least_aspect=30,
+             stated=max(net.depth for net in trained(group) if net.width >= 30 * net.depth))
+        for group in _SIZE_CLASSES]},
+    control=Control(Case(group="475-543M", least_aspect=1, stated=45),
+                    "45 layers of width 768, d / L = 17"))
+def gemstones_deepest(case: Case) -> Exact:
+    """The deepest Gemstones above d / L = 30 are best.
+
+    In each of the four size classes of Gemstones the deepest of the nets with d / L of at least 30
+    has the lowest loss of these.
+
+    The 30 was read off these same losses, so this describes them and predicts nothing. Beyond it
+    there are nets in two classes only: at 475-543M they lose, at 95-117M 36 layers of width 384 (d
+    / L = 11) beat all. One run each; sizes within a class differ by up to a quarter.
+    """
+    return _best(case)
+
+
+@claim(
+    Le(spread, Rational(5, 2)), source=_GEMSTONES, known="FAILS", weight="measurement",
+    cases={"quick": Case.grid(group=_SIZE_CLASSES)},
+    control=Control(Case(group="1.9-2.0B"), "half a percent", statement=Le(spread, Rational(1, 2))))
+def gemstones_spread(case: Case) -> Ball:
+    """Shape matters by at most two percent.
+
+    In each of the four size classes of Gemstones the losses of the nets with d / L from 30 to 300
+    differ by at most 2 %, to the nearest percent.
+
+    1.0 % at 2B and 2.2 % at 1B, but 3.0 % at 0.5B and 6.9 % at 0.1B, where 3 layers of width 768
+    are among the shapes.
+    """
+    losses = [net.value for net in trained(case.group)
+              if 30 <= Fraction(net.width, net.depth) <= 300]
+    lowest, highest = (interval([(1, choose(losses, key=Fraction))]) for choose in (min, max))
+    return Ball(100 * (highest.low / lowest.high - 1), 100 * (highest.high / lowest.low - 1))
+
+
+# The textbook's table of model depths, smallest model first.
+_TEXTBOOK_DEPTHS = {"GPT-2 Small": 12, "GPT-2 Medium": 24, "GPT-2 Large": 36, "GPT-2 XL": 48,
+                    "LLaMA 7B": 32, "LLaMA 70B": 80}
+_NEXT_LARGER = [Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b)
+                for a, b in pairwise(_TEXTBOOK_DEPTHS)]
+
+
+@claim(
+    Gt(depth, shallower), source=_textbook("Section 6.3, Modern Model Depths"), wording="universal",
+    known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
+    control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"))
+def more_layers_more_parameters(case: Case) -> Exact:
+    """The textbook's trend: more layers, more parameters.
+
+    In the textbook's table of model depths every model has more layers than the next smaller one.
+
+    Checked sentence: "The trend: more layers, more parameters, more capability." A trend allows
+    exceptions; this is the reading without any. The row GPT-4, "~120?" layers and "~1.8T?"
+    parameters, is marked as unknown there and is left out; it would agree.
+    """
+    return Exact(_TEXTBOOK_DEPTHS[case.model])
+
+
+# Pairs of shapes, (layers, width), that a text compares; as equally large but for one pair.
+_COMPARED = {
+    "Kaplan, 6 and 48 layers": ((48, 1600), (6, 4288)),
+    "Kaplan, 207 and 48 layers": ((48, 1600), (207, 768)),
+    "textbook, options A and B": ((24, 1024), (6, 2048)),
+    "iGSM, 4 and 16 layers": ((16, 576), (4, 1920)),
+}
+
+
+@claim(
+    Le(relative_error, Rational(1, 20)), wording="universal", known="FAILS", weight="arithmetic",
+    source=Source(
+        "kaplan2020", "Figure 5; and the other texts named in the cases", "arXiv:2001.08361"),
+    cases={"quick": [Case(pair=pair, stated=2 if pair.startswith("iGSM") else 1)
+                     for pair in _COMPARED]},
+    control=Control(Case(pair="Kaplan, 207 and 48 layers", stated=1), "a thousandth",
+                    statement=Le(relative_error, Rational(1, 1000))))
+def compared_sizes(case: Case) -> Exact:
+    """Sizes of nets that texts compare.
+
+    Two shapes that a text compares as equally large, or as twice as large, have this ratio of
+    weights in layers within 5 %.
+
+    The texts say less than within 5 %. Kaplan's Figure 5: "Small differences in parameter counts
+    are compensated for by using the fit to L(N) as a baseline"; (6, 4288) has 10 % fewer weights
+    than (48, 1600), for which that fit makes up. The text on iGSM is reported as "about twice as
+    large"; four layers of width 1920 have 2.8 times the weights of 16 layers of width 576. The
+    textbook gives both of its options "~150M params", and they are equal.
+    """
+    first, second = _COMPARED[case.pair]
+    return Exact(abs(Fraction(weights(*second), weights(*first)) / case.stated - 1))
+
+
+_PRINTED_MILLIONS = {2: 58, 16: 102, 24: 127}
+
+
+def _millions(parameters: Expr) -> Relational:
+    return Eq(size_millions, floor(parameters / 10**6 + Rational(1, 2)))
+
+
+@claim(
+    _millions(12 * depth * width**2 + 2 * vocabulary * width),
+    source=Source("nanoseek", "notes on arXiv:2601.20994"), weight="arithmetic",
+    cases={"quick": Case.grid(depth=_PRINTED_MILLIONS, width=512, vocabulary=50257)},
+    control=Control(
+        Case(depth=2, width=512, vocabulary=50257), "tied embeddings",
+        statement=_millions(12 * depth * width**2 + vocabulary * width)))
+def depth_delusion_sizes(case: Case) -> Exact:
+    """Sizes in the series of width 512.
+
+    The nets of width 512 with 2, 16 and 24 layers in the Depth Delusion have the printed 58, 102
+    and 127 million parameters if a vocabulary of 50257 is embedded and read out by separate
+    matrices.
+
+    The vocabulary is our guess, chosen so that the three numbers come out. The series has a fixed
+    width and not a fixed budget: the weights in layers grow twelvefold.
+    """
+    return Exact(_PRINTED_MILLIONS[case.depth])
+
+
+# Parameters of a deep and narrow T5 and of the standard one: millions, or percent of the latter.
+_DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100),
+               "base-36L and large": (84, 100)}
+
+
+@claim(
+    Le(remaining, Rational(1, 2)), wording="universal", known="FAILS", weight="arithmetic",
+    source=Source("tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
+    cases={"quick": Case.grid(pair=_DEEPNARROW)},
+    control=Control(Case(pair="base-36L and large"), "16 % fewer"))
+def deepnarrow_half(case: Case) -> Exact:
+    """Half the parameters by going deep and narrow.
+
+    Each deep and narrow T5 has at most half the parameters of the standard T5 that it is compared
+    with.
+
+    The vague sentence: "our redesigned models achieve similar downstream fine-tuning quality while
+    having 50% fewer parameters and training 40% faster compared to the widely adopted T5-base
+    model". It is about T5-base only, and does not name the model: 134 for 223 million is 40 %
+    fewer. Of the pairs listed only XL-32L against XXL saves more than half.
+    """
+    return Exact(Fraction(*_DEEPNARROW[case.pair]))
+
+
+@claim(
+    Ge(local_exponent, Rational(87, 200)), wording="universal", kind="rate", known="FAILS",
+    weight="measurement",
+    source=Source("fahim2026", "abstract; the logarithmic form in a review", "arXiv:2601.20994v1"),
+    cases={"quick": (*Case.grid(law="2.43 ln W", width=(2, 4, 8, 16, 512, 4096)),
+                     Case(law="optimal shapes"))},
+    control=Control(Case(law="2.43 ln W", width=512), "a practical width"))
+def critical_depth_exponent(case: Case) -> Ball:
+    """Critical depth W^0.44 and its logarithmic form.
+
+    A depth 2.43 ln W grows locally at least like W^0.435, which rounds to the stated W^0.44, at
+    every width; and so do the optimal shapes D ~ C^0.12, W ~ C^0.34.
+
+    The vague sentence: "beyond D_crit ∝ W^0.44 (sublinear in W), adding layers increases loss",
+    with 2.43 ln W as an approximation within the range of its experiments; read here at every
+    width. That the best depth follows the critical one is our addition. c ln W has the local
+    exponent 1 / ln W, which is 0.44 only at W of about 10 and 0.16 at W = 512. The optimal shapes
+    follow W^0.35 (0.33 to 0.37), slower than the critical depth.
+    """
+    if case.law == "optimal shapes":
+        return Ball(Fraction(115, 345), Fraction(125, 335))  # 0.12 and 0.34, each to two digits
+    # ln ln W is concave in ln W: the slope lies between the quotients to the right and to the left.
+    x, h = arb(case.width).log(), arb(1) / 1024
+    right, left = ((x + h).log() - x.log()) / h, (x.log() - (x - h).log()) / h
+    return Ball.of(ball(endpoints(right)[0], endpoints(left)[1]))

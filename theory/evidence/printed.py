@@ -1,0 +1,42 @@
+"""Printed numbers: a printed 62.3 stands for the interval [62.25, 62.35] that it was rounded from.
+
+So FAILS means that no choice of the lost digits saves a sentence.
+"""
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from fractions import Fraction
+from pathlib import Path
+
+from ..symbols import quantity
+from ..values import Ball
+
+gain = quantity("gain", "g", "by how much one net is better than another in a table", "real")
+
+
+def rows(name: str) -> tuple[dict[str, str], ...]:
+    """The rows of a table of this package.
+
+    >>> len(rows("wide_attention"))
+    55
+    """
+    with (Path(__file__).parent / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+def half_unit(printed: str) -> Fraction:
+    """Half a unit of the last printed digit: how far the unrounded number may be away.
+
+    >>> half_unit("62.3") == Fraction(1, 20)
+    True
+    """
+    return Fraction(1, 2 * 10 ** len(printed.partition(".")[2]))
+
+
+def interval(printed: Iterable[tuple[int, str]]) -> Ball:
+    """The sum of printed numbers with integer factors, each standing for its interval."""
+    terms = list(printed)
+    middle = sum((factor * Fraction(text) for factor, text in terms), Fraction(0))
+    radius = sum((abs(factor) * half_unit(text) for factor, text in terms), Fraction(0))
+    return Ball(middle - radius, middle + radius)
