@@ -13,7 +13,8 @@ from depthlaw.theory.budget import Cost, Plan
 from depthlaw.theory.claim import Case
 
 from .driver import Estimate, estimate
-from .engines import THREADS, Engine, Inline, Pool, cores
+from .engines import THREADS, Engine, Inline, Pool
+from .environment import cores
 from .records import Record, Store
 from .suite import Run
 
