@@ -167,14 +167,13 @@ def claims() -> Iterator[Claim]:
     yield from _recurrence_claims()
     yield _bert_claim()
     from . import (
-        attention_kernels,
         clustering,
         cubic_step,
         masked_attention,
         random_attention,
     )
 
-    for topic in (cubic_step, masked_attention, clustering, attention_kernels,
+    for topic in (cubic_step, masked_attention, clustering,
                   random_attention):
         yield from getattr(topic, "claims", tuple)()
 

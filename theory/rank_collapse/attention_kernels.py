@@ -1,71 +1,165 @@
-"""Attention made to order: layers that carry a prescribed kernel through depth without skips, and attention that starts as the identity."""
+"""Attention made to order: layers that carry a kernel through depth, identities at the start."""
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
+from typing import Any
 
-from ..claim import Case, Claim, Control, Source
-from . import attention_kernels_measured as measured_by
+import flint
+import numpy as np
+from flint import arb, arb_mat, fmpq, fmpq_mat
+from sympy import Eq, Integer, Symbol, expand, factor, simplify, symbols
+from sympy.core.relational import Relational
 
-__all__ = ["claims"]
+from ..claim import Case, Control, Exact, Source, Step, claim
+from ..exact.enclosure import from_fraction
+from ..proof_steps import at_least
+from ..symbols import quantity
+from .rational_matrices import row_stochastic
 
-_SPA, _SIMPLE = "arXiv:2302.10322", "arXiv:2311.01906"
+wrong_entries = quantity(
+    "wrong_entries", r"\#_{bad}", "entries that differ from what is stated", "nonnegative integer")
 
 
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield from _kernel_claims()
-    yield _identity_claim()
+def _levels(case: Case) -> list[Fraction]:
+    return [Fraction(0), *(Fraction(level) for level in str(case.levels).split())]
 
 
 def _growing(case: Case) -> bool:
-    levels = [Fraction(0), *(Fraction(level) for level in str(case.levels).split())]
-    return levels == sorted(levels) and levels[-1] < 1
+    return _levels(case) == sorted(_levels(case)) and _levels(case)[-1] < 1
 
 
-def _kernel_claims() -> Iterator[Claim]:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    errors = symbol("wrong_entries")
-    growing: dict[str, Callable[[Case], bool]] = {"correlations grow with depth and stay below 1": _growing}
-    note = "As recalled; check against the paper. Such matrices are realised as D P, P a causal softmax with W_Q = 0 and a bias."
-    yield Claim(
-        key="rank_collapse/decay_kernel", title="E-SPA: attention matrices of decaying kernels are non-negative",
-        text="For Sigma_l(i, j) = e^(-g_l |i-j|) with decreasing g_l and Sigma_0 = I, every A_l = L_l L_{l-1}^-1 from Cholesky factors is "
-              "non-negative and lower triangular, and A_L ... A_1 A_1^T ... A_L^T = Sigma_L.",
-        statement=Eq(errors, 0), source=Source("he2023", "E-SPA", _SPA), wording="recalled", kind="construction", holds_for="all",
-        assumes=growing, measured=measured_by.kernel_errors, proof=measured_by.prove_decay_kernel,
-        rests_on="Argument. Prose: the closed Cholesky factor and its bidiagonal inverse give every entry of A_l; the product telescopes.",
-        grid={"quick": Case.grid(tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
-        note=note + " Measured over the rationals, at e^-g from Pythagorean triples.",
-        control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"))
-    yield Claim(
-        key="rank_collapse/uniform_kernel", title="U-SPA: attention matrices of uniform kernels are non-negative",
-        text="For Sigma_l = (1 - rho_l) I + rho_l 11^T with increasing rho_l and Sigma_0 = I, every A_l = L_l L_{l-1}^-1 from Cholesky "
-              "factors is non-negative and lower triangular.",
-        statement=Eq(errors, 0), source=Source("he2023", "U-SPA", _SPA), wording="recalled", kind="construction", holds_for="all",
-        assumes=growing, measured=measured_by.uniform_kernel_errors,
-        grid={"quick": Case.grid(tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
-              "theory": (Case(tokens=24, levels="1/10 1/2 9/10"),)},
-        note=note + " The product telescopes to Sigma_L by definition.",
-        control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"))
+kernel = partial(
+    claim, Eq(wrong_entries, 0), wording="recalled", kind="construction",
+    assumes={"correlations grow with depth and stay below 1": _growing})
 
 
-def _identity_claim() -> Claim:
-    from sympy import Eq
+def cholesky(matrix: Any, root: Callable[[Any], Any]) -> Any:
+    """The lower triangular L with L L^T = matrix and positive diagonal, of fmpq_mat or arb_mat.
 
-    from ..glossary import symbol
+    >>> cholesky(fmpq_mat([[1, fmpq(3, 5)], [fmpq(3, 5), 1]]), rational_root).tolist()[1]
+    [3/5, 4/5]
+    """
+    L = 0 * matrix
+    for i in range(matrix.nrows()):
+        for j in range(i + 1):
+            left = matrix[i, j] - sum(L[i, k] * L[j, k] for k in range(j))
+            L[i, j] = root(left) if i == j else left / L[j, j]
+    return L
 
-    errors = symbol("wrong_entries")
-    cases = (*Case.grid(variant="shaped", tokens=(2, 5), gamma="1"), *Case.grid(variant="value-skipinit", tokens=(2, 5)))
-    return Claim(
-        key="rank_collapse/identity_attention", title="Value-SkipInit and Shaped attention start as the identity",
-        text="At initialisation alpha I + beta A(X) with alpha = 1, beta = 0, and alpha I + beta A(X) - gamma C with W_Q = 0, "
-              "alpha = beta = gamma = 1 and C the uniform causal matrix, are the identity for every input, so the residual is kept.",
-        statement=Eq(errors, 0), source=Source("he2023simplifying", "Value-SkipInit and Shaped attention", _SIMPLE), wording="printed",
-        kind="construction", holds_for="all", measured=measured_by.identity_errors, grid={"quick": cases},
-        assumes={"alpha = beta = gamma = 1 in Shaped attention": lambda c: c.variant != "shaped" or c.rational("gamma") == 1},
-        note="With beta = 0 it holds by definition; for Shaped attention the cases check that W_Q = 0 makes A(X) the uniform causal matrix.",
-        control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"))
+
+def rational_root(square: fmpq) -> fmpq:
+    """The root of the square of a rational number."""
+    root = fmpq(square.p.isqrt(), square.q.isqrt())
+    if root * root != square:
+        raise ValueError(f"the pivot {square} is not the square of a rational number")
+    return root
+
+
+@kernel(
+    source=Source("he2023", "E-SPA", "arXiv:2302.10322"),
+    cases={"quick": Case.grid(
+        tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
+    control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"))
+def decay_kernel(case: Case) -> Exact:
+    """E-SPA: attention matrices of decaying kernels are non-negative.
+
+    For Sigma_l(i, j) = e^(-g_l |i-j|) with decreasing g_l and Sigma_0 = I, every A_l = L_l
+    L_{l-1}^-1 from Cholesky factors is non-negative and lower triangular, and A_L ... A_1 A_1^T ...
+    A_L^T = Sigma_L.
+
+    As recalled; check against the paper. Such matrices are realised as D P, P a causal softmax with
+    W_Q = 0 and a bias. Measured over the rationals, at e^-g from Pythagorean triples.
+    """
+    n = range(case.tokens)
+    # Rational where 1 - a^2 is the square of a rational number.
+    kernels = [fmpq_mat([[fmpq(a.numerator, a.denominator) ** abs(i - j) for j in n] for i in n])
+               for a in _levels(case)]
+    factors = [cholesky(each, rational_root) for each in kernels]
+    errors, total = 0, factors[0]
+    for before, after in itertools.pairwise(factors):
+        A = after * before.inv()
+        errors += sum(A[i, j] < 0 or (j > i and A[i, j] != 0) for i in n for j in n)
+        total = A * total
+    reached = total * total.transpose()
+    return Exact(errors + sum(reached[i, j] != kernels[-1][i, j] for i in n for j in n))
+
+
+@decay_kernel.argument(
+    "Argument. Prose: the closed Cholesky factor and its bidiagonal inverse give every entry of "
+    "A_l; the product telescopes.")
+def _(statement: Relational) -> Iterator[Step]:
+    """L_i1 = a^(i-1), L_ij = s_a a^(i-j) and the inverse is bidiagonal, so every A_ij is closed."""
+    b, gap = symbols("b gap", nonnegative=True)
+    sa, sb, x = symbols("s_a s_b x", positive=True)
+    a, k = b + gap, Symbol("k", integer=True, positive=True)
+    yield Step("sum_k L_ik L_jk = a^(i-j): 1 a^(2j-2) + s_a^2 (a^0 + ... + a^(2j-4)) = 1, by the "
+               "geometric sum",
+               simplify((1 - x**2) * ((1 - x ** (2 * k)) / (1 - x**2)) + x ** (2 * k) - 1) == 0)
+    # A_ij = (L(a)_ij - b L(a)_{i,j+1}) / s_b for j >= 2, with x = a^(i-j-1).
+    inner = factor((sa * a * x - b * sa * x) / sb)
+    yield Step("off the first column and below the diagonal A_ij = s_a a^(i-j-1) (a - b) / "
+               "s_b >= 0 for a >= b; on it s_a / s_b > 0",
+               bool(inner.is_nonnegative and (sa / sb).is_positive))
+    first = expand(a**2 * (1 - b**2) - b**2 * (1 - a**2))
+    yield Step("in the first column A_i1 = a^(i-2) (a - b s_a / s_b) >= 0, since a^2 s_b^2 - b^2 "
+               "s_a^2 = a^2 - b^2 >= 0", at_least(first, Integer(0)))
+    yield Step("and the product telescopes to L_L, so no entry is wrong, as stated",
+               statement.rhs == 0)
+
+
+@kernel(
+    source=Source("he2023", "U-SPA", "arXiv:2302.10322"),
+    cases={"quick": Case.grid(
+        tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
+        "theory": (Case(tokens=24, levels="1/10 1/2 9/10"),)},
+    control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"))
+def uniform_kernel(case: Case) -> Exact:
+    """U-SPA: attention matrices of uniform kernels are non-negative.
+
+    For Sigma_l = (1 - rho_l) I + rho_l 11^T with increasing rho_l and Sigma_0 = I, every A_l = L_l
+    L_{l-1}^-1 from Cholesky factors is non-negative and lower triangular.
+
+    As recalled; check against the paper. Such matrices are realised as D P, P a causal softmax with
+    W_Q = 0 and a bias. The product telescopes to Sigma_L by definition.
+    """
+    n, errors = range(case.tokens), 0
+    with flint.ctx.workprec(192):
+        kernels = [arb_mat([[1 if i == j else from_fraction(rho) for j in n] for i in n])
+                   for rho in _levels(case)]
+        factors = [cholesky(each, arb.sqrt) for each in kernels]
+        for before, after in itertools.pairwise(factors):
+            A = after * before.inv()
+            for i, j in zip(*np.tril_indices(case.tokens), strict=True):
+                if not (A[i, j] > 0 or A[i, j] < 0):
+                    raise ArithmeticError(f"A[{i}, {j}] of [{case}] has no certain sign: {A[i, j]}")
+                errors += bool(A[i, j] < 0)
+    return Exact(errors)
+
+
+@claim(
+    Eq(wrong_entries, 0), kind="construction", wording="printed",
+    source=Source("he2023simplifying", "Value-SkipInit and Shaped attention", "arXiv:2311.01906"),
+    cases={"quick": (*Case.grid(variant="shaped", tokens=(2, 5), gamma="1"),
+                     *Case.grid(variant="value-skipinit", tokens=(2, 5)))},
+    assumes={"alpha = beta = gamma = 1 in Shaped attention":
+             lambda c: c.variant != "shaped" or c.rational("gamma") == 1},
+    control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"))
+def identity_attention(case: Case) -> Exact:
+    """Value-SkipInit and Shaped attention start as the identity.
+
+    At initialisation alpha I + beta A(X) with alpha = 1, beta = 0, and alpha I + beta A(X) - gamma
+    C with W_Q = 0, alpha = beta = gamma = 1 and C the uniform causal matrix, are the identity for
+    every input, so the residual is kept.
+
+    With beta = 0 it holds by definition; for Shaped attention the cases check that W_Q = 0 makes
+    A(X) the uniform causal matrix.
+    """
+    n, shaped = case.tokens, case.variant == "shaped"
+    beta, gamma = (1, case.rational("gamma")) if shaped else (0, 0)
+    # W_Q = 0 makes all logits of a row equal, whatever the keys are.
+    scores = case.rng(0).integers(-9, 10, (n, n)) * (not shaped)
+    A, C = row_stochastic(np.tril(2 ** (scores + 9))), row_stochastic(np.tril(np.ones((n, n), int)))
+    return Exact(int((beta * A - gamma * C != 0).sum()))
