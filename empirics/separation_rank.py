@@ -30,7 +30,7 @@ from depthlaw.theory.claim import Case, Control, Exact, Source, Step, at, claim,
 from depthlaw.theory.exact.finite_field import elimination_cost, rank
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import rank_certificate
-from depthlaw.theory.separation_rank.count_loss import loss_of_columns, piece_bound
+from depthlaw.theory.separation_rank.count_loss import LOSS, piece_bound
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import (
     PRIME,
@@ -374,7 +374,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
 
 
 @claim(
-    Eq(catalecticant_rank, Min(ROWS, COLUMNS - loss_of_columns())),
+    Eq(catalecticant_rank, Min(ROWS, COLUMNS - LOSS)),
     source=_PAGE, kind="two-sided", holds_for="almost every",
     cases=_pieces(BELOW), assumes={"H = 1": _one_head, "d_x > L": _wider_than_deep},
     premises=("separation_rank/count_loss",),

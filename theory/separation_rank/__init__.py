@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike, NDArray
 from ..claim import Case, Claim, Control, Source
 from . import bounds as separation_bounds
 from . import convolution as separation_convolution
-from . import count_loss as separation_loss
 from . import heads as separation_heads
 from . import value_rank as measured_by
 from . import variants as separation_variants
@@ -168,7 +167,7 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (separation_bounds, separation_witness, separation_variants, separation_heads, separation_loss,
+    for part in (separation_bounds, separation_witness, separation_variants, separation_heads,
                  separation_convolution):
         yield from part.claims()
 

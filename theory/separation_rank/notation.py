@@ -11,6 +11,8 @@ from ..symbols import order as k
 from ..symbols import quantity
 from ..symbols import width as d
 
+index = quantity("index", "i", "an index of summation", "nonnegative integer")
+
 # The second moments of all tokens, and the degree in them; not evaluated, to print as one fraction.
 D = d * (d + 1) / 2
 C = Mul(Rational(1, 2), 3**L - 1, evaluate=False)
