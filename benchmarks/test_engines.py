@@ -55,11 +55,11 @@ def test_cost_of_a_run(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: 
     folder = str(Path(__file__).resolve().parents[1] / "tests" / "ledger")
     monkeypatch.setenv("PYTHONPATH", folder)
     monkeypatch.syspath_prepend(folder)
-    mischief = import_module("mischief")
+    faulty = import_module("faulty")
     # Runs that do nothing: what is left is the cost of the engine and of the record.
-    monkeypatch.setenv("MISCHIEF_RUNS", str(RUNS))
-    runs, times, names = plan(mischief.claims(), "quick"), list[float](), iter(range(100))
-    made = Inline() if engine == "inline" else Pool(int(engine[-1]), loader=mischief.LOADER)
+    monkeypatch.setenv("FAULTY_RUNS", str(RUNS))
+    runs, times, names = plan(faulty.claims(), "quick"), list[float](), iter(range(100))
+    made = Inline() if engine == "inline" else Pool(int(engine[-1]), loader=faulty.LOADER)
     benchmark.pedantic(lambda: times.append(seconds(made, runs, tmp_path / str(next(names)))), rounds=3)
     with capsys.disabled():
         sys.stdout.write(f"\n{engine}: {min(times) / RUNS * 1e3:.2f} ms per run with its record, starting included\n")

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -53,9 +52,9 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     >>> claims()["hops/depth_corrected"].kind
     'construction'
     """
-    from .cli.commands import claims_with
+    from .run.own_claims import all_claims
 
-    return claims_with(None if file is None else Path(file))
+    return all_claims(None if file is None else Path(file))
 
 
 def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None, results: str | Path | None = None,
@@ -87,24 +86,17 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     >>> found["separation_rank/degree"].unexpected
     ''
     """
-    from .cli import commands
     from .run.driver import TIME_IS_UP, Stopped
-    from .run.options import Effort
-    from .run.own_claims import loader_of
-    from .run.suite import plan
-    from .verdicts.report import results as judged
+    from .run.options import Options
+    from .verify import prepare
 
-    own = None if file is None else Path(file)
-    effort = Effort(engine, processes, minutes=minutes)
-    worker = effort.made(loader_of(own))
-    chosen = commands.asked(commands.claims_with(own), only, commands._suite(suite), effort.device, own)
-    runs = [replace(run, device=effort.device) for run in plan(chosen, suite)]
-    store = commands.open_store(None if results is None else Path(results))
+    options = Options(engine, processes, minutes=minutes)
+    own, folder = (None if path is None else Path(path) for path in (file, results))
+    work = prepare(suite, folder, only=only, own=own, options=options)
     failures = []
     try:
-        work, _, _ = commands.work_of([run for run in runs if run.id not in store], store, worker, effort, suite)
-        failures = commands.execute_all(work, store, lambda run: None, minutes)
+        failures = work.execute(minutes=minutes)
     except Stopped as stop:
         if str(stop) != TIME_IS_UP:
             raise
-    return {result.claim.key: result for result in judged(chosen, suite, store, failures)}
+    return {result.claim.key: result for result in work.judged(failures)}

@@ -24,14 +24,17 @@ if TYPE_CHECKING:
     from .search import Search
 
 __all__ = [
-    "ALONE", "SUITES", "WITHDRAWN", "Ball", "Case", "Claim", "Control", "Exact", "Measured", "Outside", "Proportion",
-    "Sample", "Source", "Step", "at", "claim", "find", "measured_symbol", "registry", "topics",
+    "ALONE", "DEVICE_OF", "SUITES", "Ball", "Case", "Claim", "Control", "Exact", "Measured", "Outside", "Proportion",
+    "Sample", "Source", "Step", "at", "claim", "find", "made_in", "measured_symbol", "registry", "topics",
 ]
 
 SUITES = ("quick", "theory", "full", "frontier", "gpu")
 
 # Suites of special claims, with long runs: contained in no other, and only for claims that have cases of their own there.
 ALONE = ("frontier", "gpu")
+
+# Suites that are for one kind of device.
+DEVICE_OF = {"gpu": "cuda"}
 
 # "universal": a vague sentence of the source ("always", "approximately") was hardened into one about all instances, to be testable.
 Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
@@ -103,6 +106,7 @@ class Claim:
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is
             asked about. One process measures all cases that differ in them alone.
+        portable: whether another machine measures the same value; what trained nets answer depends on rounding.
         needs: the extra that must be installed before it can be measured, or "".
         search: families of instances in which the falsifier looks for counterexamples.
         plan: what the runs of an expensive claim take, for suites that work within a budget of memory and time.
@@ -132,6 +136,7 @@ class Claim:
     weight: Weight = "theorem"
     seeds: int = 1
     reads: tuple[str, ...] = ()
+    portable: bool = True
     needs: str = ""
     search: Callable[[], tuple[Search, ...]] | None = None
     plan: Any = None
@@ -204,7 +209,9 @@ class Claim:
 # A module holds claims where it imports the decorator.
 _HOLDS_CLAIMS = re.compile(r"claim import (\([^)]*|[^\n]*)\bclaim\b|^def claims\(", re.M)
 _Steps = Callable[[Relational], Iterable[Step]]
+# Every claim that was made in this process, and the module that made it.
 _registered: dict[str, Claim] = {}
+_homes: dict[str, str] = {}
 
 
 def claim(
@@ -229,9 +236,13 @@ def claim(
     Raises:
         ValueError: when the docstring lacks title or statement, or a key is taken.
     """
+    frame = inspect.currentframe()
+    home = frame.f_back.f_globals["__name__"] if frame is not None and frame.f_back is not None else ""
+    parts = home.split(".")
+    # A file of one's own is loaded under its name and the hash of its content.
+    topic = parts[2] if parts[1:2] in (["theory"], ["empirics"]) else parts[-1].partition("__")[0]
+
     def made(function: Callable[..., Measured]) -> Claim:
-        parts = function.__module__.split(".")
-        topic = parts[2] if parts[:2] in (["depthlaw", "theory"], ["depthlaw", "empirics"]) else parts[-1]
         key = f"{topic}/{name or function.__name__}"
         paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", inspect.cleandoc(doc or function.__doc__ or ""))]
         if len(paragraphs) < 2:
@@ -242,30 +253,12 @@ def claim(
             key=key, title=title.removesuffix("."), text=text, note=" ".join(notes), statement=statement, source=source,
             wording=wording, kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
             grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control, **(extra | rare))
-        taken = _registered.get(key)
-        if taken is not None and (taken.measured is None or taken.measured.__module__ != function.__module__):
-            raise ValueError(f"the key {key!r} is used twice: in {function.__module__} and elsewhere")
-        _registered[key] = found
+        if key in _registered and _homes[key] != home:
+            raise ValueError(f"the key {key!r} is used twice: in {home} and in {_homes[key]}")
+        _registered[key], _homes[key] = found, home
         return found
 
     return made
-
-
-# Keys of claims that were merged into others or demoted to notes, and where what they said stands now. A key is never used again.
-WITHDRAWN: dict[str, str] = {
-    "connectivity/support": "merged into connectivity/reach",
-    "connectivity/reach_residual": "merged into connectivity/reach",
-    "connectivity/components_log_depth": "now a note of connectivity/layers_for_diameter",
-    "connectivity/one_vs_two_cycles": "now a note of connectivity/reach",
-    "hops/experiment_capacity_without_dropout": "now a note of hops/experiment_dropout: nobody can re-run its number here",
-    "signal_propagation/gpt2_factor": "merged into signal_propagation/residual_scaled",
-    "signal_propagation/deepnorm_encoder_rounding": "merged into signal_propagation/deepnorm_encoder_alpha",
-    "counting/listed_weights": "it compared two tables of ours, which a test does",
-    "evidence/wide_table_rounding": "merged into evidence/wide_table_averages",
-    "evidence/fit_layers_per_factor": "now a note of depth_choice/levine_fit_width",
-    "evidence/threshold_layers_per_factor": "now a note of depth_choice/threshold_inverse",
-    "evidence/article_threshold": "merged into separation_rank/threshold_at_1000",
-}
 
 
 def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
@@ -298,17 +291,22 @@ def registry() -> dict[str, Claim]:
 
     Cost: two seconds when first called, for SymPy and all statements.
     """
-    topics: dict[str, list[str]] = {}
+    of_topic: dict[str, list[str]] = {}
     for module, _ in _modules():
-        topics.setdefault(module.split(".")[2], []).append(module)
+        of_topic.setdefault(module.split(".")[2], []).append(module)
     found: dict[str, Claim] = {}
-    for topic in sorted(topics):
-        for module in topics[topic]:
+    for topic in sorted(of_topic):
+        for module in of_topic[topic]:
             loaded = import_module(module)
             for old in getattr(loaded, "claims", list)() if module.count(".") == 2 and "theory" in module else ():
                 found[old.key] = old
-        found |= {key: c for key, c in _registered.items() if c.topic == topic and _home(c) in topics[topic]}
+        found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
     return found
+
+
+def made_in(module: str) -> list[Claim]:
+    """The claims whose functions stand in a module that was imported, in their order."""
+    return [found for key, found in _registered.items() if _homes[key] == module]
 
 
 def find(key: str) -> Claim:
@@ -324,11 +322,6 @@ def find(key: str) -> Claim:
         if key in _registered:
             return _registered[key]
     return registry()[key]
-
-
-def _home(found: Claim) -> str:
-    assert found.measured is not None
-    return found.measured.__module__
 
 
 @cache

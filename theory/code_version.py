@@ -12,6 +12,7 @@ import hashlib
 import importlib.util
 import inspect
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -22,9 +23,12 @@ from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
-__all__ = ["code_version", "source_files", "tree_version"]
+from platformdirs import user_cache_path
+
+__all__ = ["code_version", "read_cache", "remember", "source_files", "write_cache"]
 
 _PROJECT = "depthlaw"
+_ROOTS = ("depthlaw.theory", "depthlaw.empirics", "depthlaw.advisor")
 _DATA = re.compile(r"[\w./-]+\.(csv|json)")
 # What a definition may be named by in `_Definition.names`: itself, or an attribute of a module.
 _Name = tuple[str, str]
@@ -50,28 +54,88 @@ class _Module:
     executed: list[_Definition] = field(default_factory=list)
 
 
-@cache
 def code_version(function: Callable[..., Any]) -> str:
     """The code version of a function of this project, 16 hexadecimal digits.
 
-    The decorators of the function itself are left out: what a claim states is no part of how it is measured.
+    The decorators of the function itself are left out: what a claim states is no part of how it is measured. Versions are remembered
+    from one process to the next, in the user's cache folder, for exactly these files.
     """
+    known, name = _remembered(), _plain_name(function)
+    if name not in known:
+        known[name] = _version(function)
+    return known[name]
+
+
+def remember() -> None:
+    """Keep what `code_version` found for the next process."""
+    plain = {name: version for name, version in _remembered().items() if isinstance(name, str)}
+    if plain != read_cache("code"):
+        write_cache("code", plain)
+
+
+@cache
+def _remembered() -> dict[Any, str]:
+    return read_cache("code") or {}
+
+
+def read_cache(name: str) -> Any:
+    """What was kept under a name for exactly this version of the project's files; None where nothing was."""
+    try:
+        return json.loads(_cache_file(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+
+
+def write_cache(name: str, data: Any) -> None:
+    """Keep what derives from the project's files, in the user's cache folder. One that cannot be written costs only time."""
+    path = _cache_file(name)
+    unfinished = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        for old in path.parent.glob(f"{name}-*.json"):
+            old.unlink(missing_ok=True)
+        unfinished.write_text(json.dumps(data), encoding="utf-8")
+        unfinished.replace(path)
+    except OSError:
+        return
+
+
+def _cache_file(name: str) -> Path:
+    return user_cache_path("depthlaw") / f"{name}-{tree_version()}.json"
+
+
+def _plain_name(function: Callable[..., Any]) -> object:
+    """A name that tells a function apart in this version of the project; the function itself where values are bound to it."""
+    code = getattr(function, "__code__", None)
+    bound = code is None or function.__closure__ or function.__defaults__ or function.__kwdefaults__
+    if bound or hasattr(function, "__wrapped__") or not function.__module__.startswith(_ROOTS):
+        return function
+    return f"{function.__module__}:{function.__qualname__}:{code.co_firstlineno}"
+
+
+def _version(function: Callable[..., Any]) -> str:
     found: dict[str, str] = {}
     _reach_function(function, found)
-    return hashlib.sha256(json.dumps(sorted(found.items())).encode()).hexdigest()[:16]
+    whole = json.dumps(sorted({value for value in found.values() if value}))
+    return hashlib.sha256(whole.encode()).hexdigest()[:16]
 
 
 def source_files() -> list[Path]:
-    """The Python files of the project, in `theory` and `empirics`, sorted."""
-    roots = [Path(root) for folder in ("theory", "empirics") if (spec := importlib.util.find_spec(f"{_PROJECT}.{folder}"))
+    """The Python files of the folders that a measurement can depend on."""
+    roots = [Path(root) for name in _ROOTS if (spec := importlib.util.find_spec(name))
              for root in spec.submodule_search_locations or ()]
     return sorted(path for root in roots for path in root.rglob("*.py"))
 
 
+@cache
 def tree_version() -> str:
-    """A hash over the bytes of all files of `source_files`, and of the Python version: under which what derives from them is kept."""
+    """A hash over all files of `source_files`, data files beside them, and the version of Python."""
     whole = hashlib.sha256(sys.version.encode())
     for path in source_files():
+        whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
+    data = sorted({each for folder in {path.parent for path in source_files()}
+                   for each in (*folder.glob("*.csv"), *folder.glob("*/*.json"))})
+    for path in data:
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
     return whole.hexdigest()[:32]
 
@@ -111,7 +175,7 @@ def _reach_values(values: Any, home: str, found: dict[str, str]) -> None:
     elif callable(values) and hasattr(values, "__qualname__"):
         _reach_function(values, found)
     elif values is None or isinstance(values, bool | int | float | str | Fraction) or type(values).__module__.startswith(("sympy", _PROJECT)):
-        found[f"{home} value {values!s}"] = ""
+        found[f"{home} value {values!s}"] = f"value {values!s}"
     else:
         found[f"{home} whole"] = hashlib.sha256(_module(home).path.read_bytes()).hexdigest()
 
@@ -122,6 +186,7 @@ def _reach(module: str, name: str, found: dict[str, str]) -> None:
         return
     known = _module(module)
     if name == "":
+        found[f"{module}:"] = ""
         for each in (*known.definitions, *known.imports):
             _reach(module, each, found)
         return
@@ -148,7 +213,7 @@ def _reach_definition(module: str, name: str, definition: _Definition, found: di
     key = f"{module}:{name} {definition.syntax}"
     if key in found:
         return
-    found[key] = ""
+    found[key] = definition.syntax
     known = _module(module)
     for base, attribute in definition.names:
         imported = definition.imports.get(base) or known.imports.get(base)
@@ -177,9 +242,21 @@ def _module(name: str) -> _Module:
         elif names := list(_defined(node)):
             for each in names:
                 found.definitions.setdefault(each, []).append(_definition(node, package))
-        elif not _is_docstring(node):
+        elif not _is_docstring(node) and not _makes_claims(node, found):
             found.executed.append(_definition(node, package))
     return found
+
+
+def _makes_claims(node: ast.stmt, module: _Module) -> bool:
+    """Whether a top-level statement, such as a loop, makes claims: what they state is no part of how others are measured."""
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    makers = {name for name, (_, what) in module.imports.items() if what == "claim"}
+    grown = True
+    while grown:
+        more = {name for name, all_ in module.definitions.items() for d in all_ if makers & {base for base, _ in d.names}}
+        grown = not more <= makers
+        makers |= more
+    return bool(names & makers)
 
 
 @cache

@@ -96,11 +96,11 @@ def verify(
     gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
-    from ..run.options import Effort
-    from . import commands
+    from ..run.options import Options
+    from .verify import verify as run
 
-    effort = Effort(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
-    return commands.verify(suite, results, only=only or (), own=own, effort=effort, json_output=as_json, quiet=quiet)
+    options = Options(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
+    return run(suite, results, only=only or (), own=own, options=options, json_output=as_json, quiet=quiet)
 
 
 @app.command()
@@ -109,18 +109,18 @@ def claims(
     as_json: _Json = False,
 ) -> int:
     """List the claims."""
-    from . import commands
+    from . import lists as command
 
-    return commands.claims(text, as_json)
+    return command.claims(text, as_json)
 
 
 @app.command()
 def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None, results: _Results = None,
          as_json: _Json = False) -> int:
     """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
-    from . import commands
+    from . import show as command
 
-    return commands.show(key, results, as_json, own)
+    return command.show(key, results, as_json, own)
 
 
 @app.command()
@@ -132,9 +132,9 @@ def appendix(
     reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with depthlaw, not from your records.")] = False,
 ) -> int:
     """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references, manifest."""
-    from . import commands
+    from . import appendix as command
 
-    return commands.appendix(directory, suite, results, as_json, from_reference=reference)
+    return command.appendix(directory, suite, results, as_json, from_reference=reference)
 
 
 @app.command()
@@ -146,17 +146,17 @@ def falsify(
     as_json: _Json = False,
 ) -> int:
     """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that nobody expected."""
-    from . import commands
+    from . import challenges as command
 
-    return commands.falsify(key, minutes, weaken or [], results, as_json)
+    return command.falsify(key, minutes, weaken or [], results, as_json)
 
 
 @app.command()
 def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_place)], as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
-    from . import commands
+    from . import challenges as command
 
-    return commands.recheck(path, as_json)
+    return command.recheck(path, as_json)
 
 
 @app.command()
@@ -168,9 +168,9 @@ def certify(
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> int:
     """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck` verifies without an elimination."""
-    from . import commands
+    from . import challenges as command
 
-    return commands.certify(width, depth, file, heads, force)
+    return command.certify(width, depth, file, heads, force)
 
 
 @app.command()
@@ -181,17 +181,17 @@ def mutate(
     as_json: _Json = False,
 ) -> int:
     """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an exact claim has a survivor."""
-    from . import commands
+    from . import challenges as command
 
-    return commands.mutate(keys or (), suite, results, as_json)
+    return command.mutate(keys or (), suite, results, as_json)
 
 
 @app.command()
 def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")], as_json: _Json = False) -> int:
     """Print the BibTeX entries behind claims."""
-    from . import commands
+    from . import lists as command
 
-    return commands.cite(keys, as_json)
+    return command.cite(keys, as_json)
 
 
 records = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
@@ -217,7 +217,7 @@ def records_list(
     as_json: _Json = False,
 ) -> int:
     """List records: id, claim, case, value."""
-    from ..run import archive
+    from . import archive
 
     return archive.list_records(results, claim, suite, as_json)
 
@@ -226,7 +226,7 @@ def records_list(
 def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")], results: _Place = None,
                  as_json: _Json = False) -> int:
     """Show one record whole."""
-    from ..run import archive
+    from . import archive
 
     return archive.show_record(start, results, as_json)
 
@@ -234,7 +234,7 @@ def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A reco
 @records.command("verify")
 def records_verify(results: _Place = None, as_json: _Json = False) -> int:
     """Verify every hash. Exit code 1 when something does not verify."""
-    from ..run import archive
+    from . import archive
 
     return archive.verify_records(results, as_json)
 
@@ -248,7 +248,7 @@ def records_export(
     as_json: _Json = False,
 ) -> int:
     """Write the records as one table, for other programs."""
-    from ..run import archive
+    from . import archive
 
     return archive.export(file, form, results, force, as_json)
 
@@ -261,7 +261,7 @@ def records_gc(
     as_json: _Json = False,
 ) -> int:
     """Remove stale temporary files; list the records that no claim asks for now."""
-    from ..run import archive
+    from . import archive
 
     return archive.gc(results, delete, as_json, own)
 
@@ -273,7 +273,7 @@ def records_diff(
     as_json: _Json = False,
 ) -> int:
     """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
-    from ..run import archive
+    from . import archive
 
     return archive.diff(first, second, as_json)
 

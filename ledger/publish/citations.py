@@ -7,6 +7,8 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
+from ..run.index import claims_index
+
 
 @cache
 def entries() -> Mapping[str, str]:
@@ -76,15 +78,12 @@ def _closing(text: str, opening: int) -> int:
 def _source(key: str) -> str:
     if key in entries():
         return key
-    # Only a claim's key asks for the registry, so that a bibliography key is answered without SymPy.
-    from depthlaw.theory.claim import registry
-
-    claims = registry()
+    claims = claims_index()
     if key not in claims:
         close = get_close_matches(key, [*claims, *entries()], n=1, cutoff=0.5)
         hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
         raise KeyError(f"unknown key {key!r}: neither a claim nor a bibliography entry; {hint}")
-    source = claims[key].source.key
+    source = claims[key]["bibliography"]
     if source not in entries():
         raise KeyError(f"the source {source!r} of {key} is missing from bibliography.bib")
     return source

@@ -4,21 +4,18 @@ Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at mo
 """
 from __future__ import annotations
 
-import os
 import signal
 import statistics
 import time
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .engines import Engine
 from .records import Record, Store
 from .suite import Failure, Run
 
-# The environment variable that `empirics.depth_search` reads; importing it from there would import PyTorch.
-TRAININGS = "DEPTHLAW_TRAININGS"
 TIME_IS_UP = "the time limit of --minutes is reached"
 
 
@@ -62,8 +59,10 @@ def estimate(runs: Sequence[Run], store: Store) -> Estimate:
     return Estimate(expected, sum(run.claim.key in by_claim for run in runs))
 
 
-def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Callable[[Run], None] = lambda run: None,
-            minutes: float | None = None) -> list[Failure]:
+def execute(
+    runs: Sequence[Run], store: Store, engine: Engine, *,
+    finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None,
+) -> list[Failure]:
     """Run what has no record yet and keep every record at once.
 
     Args:
@@ -80,13 +79,15 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Call
         Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
         StoreError: when records can no longer be written.
     """
-    todo = [run for run in runs if run.id not in store]
+    # Where a claim keeps what it need not compute twice, such as trainings.
+    folder = {"folder": str(store.root / "cache")}
+    todo = [replace(run, options={**run.options, **folder}) for run in runs if run.id not in store]
     if not todo:
         return []
     failures = []
     seconds = 60 * minutes if minutes is not None else None
     deadline = time.monotonic() + seconds if seconds is not None else None
-    with _signals_raise(seconds), _trainings_in(store), closing(_stoppable(engine, todo, deadline)) as outcomes:
+    with _signals_raise(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
         for run, outcome in outcomes:
             if isinstance(outcome, Failure):
                 failures.append(outcome)
@@ -96,7 +97,9 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *, finished: Call
     return failures
 
 
-def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
+def _stoppable(
+    engine: Engine, todo: Sequence[Run], deadline: float | None,
+) -> Generator[tuple[Run, Record | Failure], None, None]:
     outcomes = engine.outcomes(todo)
     try:
         for item in outcomes:
@@ -110,21 +113,12 @@ def _stoppable(engine: Engine, todo: Sequence[Run], deadline: float | None) -> G
 
 
 @contextmanager
-def _trainings_in(store: Store) -> Iterator[None]:
-    """Tell this process and those it starts where to keep trainings that are not done, unless somebody else has said so."""
-    before = os.environ.get(TRAININGS)
-    os.environ.setdefault(TRAININGS, str(store.root / "cache" / "trainings"))
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ[TRAININGS]
-
-
-@contextmanager
 def _signals_raise(seconds: float | None) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`, so that engines close their processes and the command ends with
-    one line. The alarm counts elapsed time, whatever happens to the clock, and does not wait for a long run to end."""
+    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`.
+
+    Engines then close their processes, and the command ends with one line. The alarm counts elapsed time, whatever happens to the
+    clock, and does not wait for a long run to end.
+    """
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if hasattr(signal, "SIGALRM") and seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP
@@ -157,4 +151,5 @@ def _alarm(seconds: float | None) -> Iterator[None]:
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, max(left - (time.monotonic() - started), 0.001) if left else 0.0, interval)
+        rest = max(left - (time.monotonic() - started), 0.001) if left else 0.0
+        signal.setitimer(signal.ITIMER_REAL, rest, interval)

@@ -5,6 +5,7 @@ and what a record means is the same on every engine, so the records and the mani
 """
 from __future__ import annotations
 
+import heapq
 import multiprocessing
 import os
 import signal
@@ -12,34 +13,43 @@ import threading
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from multiprocessing.connection import Connection, wait
-from multiprocessing.context import SpawnProcess
-from typing import Any, Protocol
+from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple, Protocol
 
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.claim import Case, Claim
 
+from .environment import THREAD_VARIABLES, cores
 from .records import Record
 from .suite import Failure, Run
 
-# A task that travels: the function that loads the claims ("module:function" or "module:function:argument"), claim key, case (None for a
-# proof), seed, whether it is a negative control.
-Task = tuple[str, str, dict[str, Any] | None, int, bool]
-
-# What comes back: the parts of a record, or one line that says why there is none. Plain data, so that engines can send it anywhere.
-Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
-
-# What a process says once it has imported the claims.
-READY = b"ready"
-
-LOADER = "depthlaw.theory.claim:registry"
+LOADER = "depthlaw.theory.claim:find"
 
 # Small matrices gain nothing from threads, and two processes with two threads each fight over two cores.
-THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
+
+
+class Task(NamedTuple):
+    """A run that travels. `loader` finds a claim by its key: "module:function" or "module:function:argument"."""
+
+    loader: str
+    key: str
+    case: dict[str, Any] | None
+    seed: int
+    device: str
+    control: bool
+    options: Mapping[str, Any]
+
+
+# What comes back: the parts of a record, or one line that says why there is none. Plain data, so that it can travel.
+Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
 class Engine(Protocol):
@@ -51,22 +61,23 @@ class Engine(Protocol):
 
 
 def perform(task: Task) -> Answer:
-    """Execute a task where it has arrived. Returns the parts of its record, or why it failed, as plain data."""
-    loader, key, case, seed, control = task
+    """Execute a task where it has arrived."""
     try:
-        record = Run(_claims(loader)[key], Case(**case) if case is not None else None, seed, control=control).execute()
+        case = Case(**task.case) if task.case is not None else None
+        claim = _claim(task.loader, task.key)
+        record = Run(claim, case, task.seed, task.device, task.control, task.options).execute()
     except Exception as error:
         return _reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
 
 
 @cache
-def _claims(loader: str) -> Mapping[str, Claim]:
+def _claim(loader: str, key: str) -> Claim:
     module, function, *argument = loader.split(":", 2)
-    return getattr(import_module(module), function)(*argument)
+    return getattr(import_module(module), function)(*argument, key)
 
 
-def _reason(error: Exception) -> str:
+def _reason(error: BaseException) -> str:
     """An exception in one line."""
     return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
 
@@ -76,12 +87,14 @@ def _outcome(run: Run, answer: Answer) -> Record | Failure:
         return Failure(run, answer)
     record = Record(*answer)
     if record.id != run.id:
-        return Failure(run, "the worker runs other code than the driver: install the same version of depthlaw everywhere")
+        why = "the worker runs other code than the driver: install the same version of depthlaw everywhere"
+        return Failure(run, why)
     return record
 
 
 def _task(run: Run, loader: str) -> Task:
-    return loader, run.claim.key, run.case.fields() if run.case is not None else None, run.seed, run.control
+    case = run.case.fields() if run.case is not None else None
+    return Task(loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options))
 
 
 @dataclass(frozen=True)
@@ -100,11 +113,13 @@ class Inline:
 
 @dataclass(frozen=True)
 class Pool:
-    """In spawned processes of this machine, each with a pipe of its own: one that is killed can neither block nor garble another.
+    """In spawned processes of this machine: `concurrent.futures`, one executor per process, started anew when its process dies.
+
+    With an executor for each process it is known which run killed it, and no other run is disturbed.
 
     Attributes:
         processes: how many; by default one per GPU, or per core this process may use.
-        timeout: seconds after which a run counts as hung and its process is killed; not influenced by changes of the clock.
+        timeout: seconds after which a run counts as hung and its process is killed; changes of the clock have no influence.
         memory: bytes of address space each process may take, or None.
         retries: how often a run is tried again after its process died, with growing pauses.
         gpus: ids of the devices; each process is pinned to one by CUDA_VISIBLE_DEVICES.
@@ -120,39 +135,39 @@ class Pool:
 
     def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
         """See `Engine`."""
-        todo, again, deaths = _bundles(runs), _Retries(), Counter[str]()
-        workers = [_Worker(self, gpu) for gpu in self._slots()[: len(runs)]]
+        todo, deaths = _bundles(runs), Counter[str]()
+        # Runs that wait for another try, by the time (of a clock that nobody can set) when their pause is over.
+        resting: list[tuple[float, int, Run]] = []
+        count = self.processes or len(self.gpus) or cores()
+        slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None) for n in range(min(count, len(runs)))]
         try:
-            while todo or again or any(worker.run for worker in workers):
-                todo.extendleft([run] for run in again.due())
-                for worker in workers:
-                    if worker.run is None:
-                        worker.start_next(todo)
-                for worker in _speaking(workers, again.pause()):
-                    run, answer = worker.finish()
+            while todo or resting or any(slot.run for slot in slots):
+                while resting and resting[0][0] <= time.monotonic():
+                    todo.append([heapq.heappop(resting)[2]])
+                for slot in slots:
+                    slot.start_next(todo)
+                for slot in _finished(slots, resting[0][0] if resting else float("inf")):
+                    run, answer = slot.finish()
                     if isinstance(answer, _Died) and not answer.hung:
                         deaths[run.id] += 1
                         if deaths[run.id] <= self.retries:
-                            again.add(run, 0.1 * 4 ** deaths[run.id])
+                            due = time.monotonic() + 0.1 * 4 ** deaths[run.id]
+                            heapq.heappush(resting, (due, sum(deaths.values()), run))
                             continue
                     # The process gets its next run before this one is recorded: it computes while the disk is waited for.
-                    worker.start_next(todo)
+                    slot.start_next(todo)
                     yield run, self._outcome(run, answer, deaths[run.id])
         finally:
-            for worker in workers:
-                worker.stop()
-
-    def _slots(self) -> list[str | None]:
-        """One entry per process: the GPU that it is pinned to, if any."""
-        count = self.processes or len(self.gpus) or cores()
-        return [self.gpus[n % len(self.gpus)] if self.gpus else None for n in range(count)]
+            for slot in slots:
+                slot.stop()
 
     def _outcome(self, run: Run, answer: Answer | _Died, deaths: int) -> Record | Failure:
         if not isinstance(answer, _Died):
             return _outcome(run, answer)
         if answer.hung:
             return Failure(run, f"hung: stopped after {self.timeout:g} s")
-        return Failure(run, f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, or crashed)")
+        why = f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, or crashed)"
+        return Failure(run, why)
 
 
 @dataclass(frozen=True)
@@ -164,138 +179,112 @@ class _Died:
 
 
 def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
-    """The runs in lists, last one first, of those that one process should do: claims of a stem that ask about the same case, but for the
-    fields that a claim only `reads`, share what they compute there through caches of the process. Every list stands where its first
-    run does; proofs stand alone."""
+    """The runs in lists, last one first, of those that one process should do.
+
+    Claims of a topic that ask about the same case, but for the fields that a claim only `reads`, share what they compute there through
+    caches of the process. Every list stands where its first run does; proofs stand alone.
+    """
     found: dict[object, list[Run]] = {}
     for run in runs:
-        found.setdefault((run.claim.topic, run.measurement, run.seed) if run.case is not None else run.id, []).append(run)
+        together = (run.claim.topic, run.measurement, run.seed) if run.case is not None else run.id
+        found.setdefault(together, []).append(run)
     return deque(bundle[::-1] for bundle in found.values())
 
 
-class _Retries:
-    """Runs that wait for another try. Times are monotonic, so that a clock that is set back delays nothing."""
-
-    def __init__(self) -> None:
-        self._waiting: list[tuple[float, Run]] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._waiting)
-
-    def add(self, run: Run, seconds: float) -> None:
-        self._waiting.append((time.monotonic() + seconds, run))
-
-    def due(self) -> list[Run]:
-        """Take out the runs whose pause is over."""
-        now = time.monotonic()
-        ready = [run for when, run in self._waiting if when <= now]
-        self._waiting = [(when, run) for when, run in self._waiting if when > now]
-        return ready
-
-    def pause(self) -> float:
-        """How long to wait for news at most."""
-        return max(0.0, min([1.0, *(when - time.monotonic() for when, _ in self._waiting)]))
-
-
-class _Worker:
-    """A place for one process: starts it when there is a run, and anew after it died."""
+class _Slot:
+    """A place for one process, with the run that it works on."""
 
     def __init__(self, pool: Pool, gpu: str | None) -> None:
         self.pool, self.gpu = pool, gpu
         self.run: Run | None = None
+        self.future: Future[Any] | None = None
+        self.since = float("inf")
         self._bundle: list[Run] = []
-        self._answer: Answer | _Died = ""
-        self._since = 0.0
-        self._process: SpawnProcess | None = None
-        self.pipe: Connection | None = None
+        self._executor: ProcessPoolExecutor | None = None
+        self._process: BaseProcess | None = None
+        self._starting = False
 
     def start_next(self, todo: deque[list[Run]]) -> None:
-        """Give the process the next run of its bundle, or of the first bundle that waits; it has none."""
+        """Give the process, if it has none, the next run of its bundle, or of the first bundle that waits."""
+        if self.run is not None:
+            return
         if not self._bundle and todo:
             self._bundle = todo.popleft()
         if self._bundle:
-            self._start(self._bundle.pop())
+            self.run = self._bundle.pop()
+            try:
+                self._submit()
+            except BrokenProcessPool:
+                # It died while it had nothing to do, which is no fault of this run.
+                self.stop()
+                self._submit()
 
-    def _start(self, run: Run) -> None:
-        self.run, self._since = run, time.monotonic()
-        try:
-            self._connected().send(_task(run, self.pool.loader))
-        except OSError:
-            # It died while it had nothing to do, which is no fault of this run.
-            self.stop()
-            self._connected().send(_task(run, self.pool.loader))
-
-    def _connected(self) -> Connection:
-        if self.pipe is None:
+    def _submit(self) -> None:
+        assert self.run is not None
+        if self._executor is None:
+            started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
             context = multiprocessing.get_context("spawn")
-            self.pipe, theirs = context.Pipe()
-            self._process = context.Process(target=_serve, args=(theirs, self.pool.loader, self.pool.memory, self.gpu), daemon=True)
-            self._process.start()
-            theirs.close()
-        return self.pipe
+            self._executor = ProcessPoolExecutor(1, context, _prepare, started)
+            # Starting takes seconds, which are not the run's; `advance` follows with the run.
+            self.future, self.since = self._executor.submit(os.getpid), float("inf")
+            self._starting = True
+        else:
+            self.future = self._executor.submit(perform, _task(self.run, self.pool.loader))
+            self.since = time.monotonic()
+
+    def advance(self) -> bool:
+        """Whether the run is over: answered, died or hung. A process that has just started is given its run."""
+        assert self.future is not None
+        if self._starting and self.future.done() and self.future.exception() is None:
+            self._starting, pid = False, self.future.result()
+            self._process = next((p for p in multiprocessing.active_children() if p.pid == pid), None)
+            self._submit()
+            return False
+        return self.future.done() or self.left() <= 0
 
     def left(self) -> float:
         """Seconds until the run counts as hung."""
-        return self._since + self.pool.timeout - time.monotonic() if self.pool.timeout is not None else float("inf")
-
-    def has_news(self) -> bool:
-        """Whether the run is over: answered, died or hung."""
-        try:
-            while self.pipe is not None and self.pipe.poll():
-                if (message := self.pipe.recv()) != READY:
-                    self._answer = message
-                    return True
-                # Importing the claims takes seconds, which are not the run's.
-                self._since = time.monotonic()
-        except (EOFError, OSError):
-            # Its pipe closes a moment before it has ended.
-            self._answer = _Died(self.stop(patience=1.0))
-            return True
-        if self.left() <= 0:
-            self._answer = _Died(self.stop(), hung=True)
-            return True
-        return False
+        return float("inf") if self.pool.timeout is None else self.since + self.pool.timeout - time.monotonic()
 
     def finish(self) -> tuple[Run, Answer | _Died]:
         """The run that is over, with what became of it."""
-        run, self.run = self.run, None
+        run, future, self.run, self.future = self.run, self.future, None, None
         assert run is not None
-        return run, self._answer
+        assert future is not None
+        if not future.done():
+            return run, _Died(self.stop(), hung=True)
+        try:
+            return run, future.result()
+        except BrokenProcessPool:
+            return run, _Died(self.stop())
 
-    def stop(self, patience: float = 0.0) -> int | None:
+    def stop(self) -> int | None:
         """End the process, which keeps nothing that could be lost, and return its exit code."""
-        process, self._process = self._process, None
-        if self.pipe is not None:
-            self.pipe.close()
-            self.pipe = None
+        process, executor, self._process, self._executor = self._process, self._executor, None, None
+        if executor is None:
+            return None
+        executor.shutdown(wait=False, cancel_futures=True)
         if process is None:
             return None
-        process.join(patience)
         process.kill()
         process.join()
         return process.exitcode
 
 
-def _speaking(workers: Sequence[_Worker], pause: float) -> list[_Worker]:
-    """The workers whose run is over, after waiting a moment for the first."""
-    busy = [worker for worker in workers if worker.run is not None]
-    seconds = max(0.0, min([pause, *(worker.left() for worker in busy)]))
+def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
+    """The slots whose run is over, after waiting for the first of them, or until a moment when something is due."""
+    busy = [slot for slot in slots if slot.run is not None]
+    seconds = max(0.0, min([1.0, due - time.monotonic(), *(slot.left() for slot in busy)]))
     if busy:
-        wait([worker.pipe for worker in busy if worker.pipe is not None], seconds)
+        wait([slot.future for slot in busy if slot.future is not None], seconds, FIRST_COMPLETED)
     else:
         time.sleep(seconds)
-    return [worker for worker in busy if worker.has_news()]
+    return [slot for slot in busy if slot.advance()]
 
 
-def cores() -> int:
-    """The cores that this process may use, which on a shared machine are fewer than there are."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _serve(pipe: Connection, loader: str, memory: int | None, gpu: str | None) -> None:
-    """The life of a process of the pool: it answers tasks until the driver is gone."""
+def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
+    """What a process of the pool does first, before anything heavy is imported."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Before anything heavy is imported.
     os.environ.update(THREADS)
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu
@@ -305,19 +294,15 @@ def _serve(pipe: Connection, loader: str, memory: int | None, gpu: str | None) -
 
         resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
     with suppress(Exception):
-        # What goes wrong here goes wrong again in the first task, and is reported there.
-        _claims(loader)
-    with suppress(EOFError, OSError):
-        pipe.send(READY)
-        while True:
-            pipe.send(perform(pipe.recv()))
+        # What goes wrong here goes wrong again in the task, and is reported there.
+        _claim(loader, key)
 
 
 def _end_with_driver() -> None:
     """A run can take hours; nobody would collect its result after the driver was killed."""
     parent = multiprocessing.parent_process()
     if parent is not None:
-        wait([parent.sentinel])
+        wait_for_end([parent.sentinel])
         os._exit(1)
 
 
@@ -344,11 +329,13 @@ class Ray:
         try:
             import ray
         except ImportError:
-            raise UsageError("the engine ray needs Ray; pip install 'depthlaw[ray]', or take --engine pool") from None
+            advice = "pip install 'depthlaw[ray]', or take --engine pool"
+            raise UsageError(f"the engine ray needs Ray; {advice}") from None
         started_here = not ray.is_initialized()
         if started_here:
             self._connect(ray)
-        remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_run, max_retries=self.retries, runtime_env={"env_vars": THREADS})(perform_within)
+        remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_run, max_retries=self.retries,
+                            runtime_env={"env_vars": THREADS})(perform_within)
         todo, pending, window = deque(runs), dict[Any, Run](), 0
         try:
             while todo or pending:
@@ -374,9 +361,11 @@ class Ray:
 
     def _connect(self, ray: Any) -> None:
         try:
-            ray.init(address=self.address, log_to_driver=False, include_dashboard=False if self.address == "local" else None)
+            dashboard = False if self.address == "local" else None
+            ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
         except (ConnectionError, ValueError) as error:
-            raise UsageError(f"no Ray cluster at {self.address!r} ({_reason(error)}); start one, or take --address local") from None
+            advice = "start one, or take --address local"
+            raise UsageError(f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}") from None
 
 
 def perform_within(task: Task, timeout: float | None) -> Answer:
@@ -384,9 +373,9 @@ def perform_within(task: Task, timeout: float | None) -> Answer:
     def give_up(number: int, frame: object) -> None:
         raise _TooLong
 
-    # Importing the claims is not part of the run.
     with suppress(Exception):
-        _claims(task[0])
+        # Importing the claim is not part of the run.
+        _claim(task.loader, task.key)
     before = signal.signal(signal.SIGALRM, give_up)
     signal.setitimer(signal.ITIMER_REAL, timeout or 0.0)
     try:

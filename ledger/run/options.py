@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
 
-from .engines import LOADER, Engine, Inline, Pool, Ray, cores
+from .engines import LOADER, Engine, Inline, Pool, Ray
+from .environment import cores
 
-__all__ = ["Effort"]
+__all__ = ["Options"]
 
 # More processes than this per core only wait for each other, and each takes its own memory.
 PROCESSES_PER_CORE = 16
@@ -20,7 +21,7 @@ _GPU = re.compile(r"\d{1,4}|(GPU|MIG)-[0-9A-Za-z/-]+", re.ASCII)
 
 
 @dataclass(frozen=True)
-class Effort:
+class Options:
     """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they were typed."""
 
     engine: str = "pool"

@@ -386,6 +386,42 @@ class Store:
         self.set_aside.append(SetAside(name, target, why))
 
 
+def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
+    """The store of a results folder; by default depthlaw's folder among the user's data.
+
+    Raises:
+        StoreError: when the folder cannot be used, or is to be read and does not exist although somebody named it.
+    """
+    if folder is not None and read_only and not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise StoreError(f"the results folder {folder} {what}; give one that `depthlaw verify --results DIR` has written")
+    if folder is None:
+        from platformdirs import user_data_path
+
+        folder = user_data_path("depthlaw") / "results"
+    return Store(folder, read_only=read_only)
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file outside a results folder whole or not at all.
+
+    Raises:
+        StoreError: when it cannot be written.
+    """
+    temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+    try:
+        try:
+            with temporary.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written ({error.strerror})") from None
+
+
 def manifest(records: Iterable[Record]) -> dict[str, Any]:
     """What a paper cites: the sorted (id, result hash) pairs of a suite's runs, and a hash over them. No times, no machine facts.
 

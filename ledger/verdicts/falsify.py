@@ -25,9 +25,8 @@ from depthlaw.theory.search import Search, searches
 from depthlaw.theory.symbols import plain
 from depthlaw.theory.values import Measured, Step
 
-from ..cli.terminal import number as shown_value
-from ..cli.terminal import slack as shown_slack
 from ..run.records import canonical, decode, encode
+from .display import number, slack
 
 if TYPE_CHECKING:
     import sympy
@@ -159,7 +158,7 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         UsageError: when the claim cannot be measured here.
     """
     attacked, weakened = weaken(claim, changes)
-    if attacked.measured is None:
+    if not attacked.measurable:
         raise UsageError(f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'")
     deadline = time.monotonic() + 60 * minutes
     best: Found | None = None
@@ -177,8 +176,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
             return found
         if best is None or _closer(decision, best.decision):
             best = found
-            slack = "no slack defined" if decision.slack is None else f"slack {shown_slack(decision.slack)}"
-            seen(f"[{case}] {decision.verdict.value}, {slack}")
+            far = "no slack defined" if decision.slack is None else f"slack {slack(decision.slack)}"
+            seen(f"[{case}] {decision.verdict.value}, {far}")
         if time.monotonic() > deadline:
             break
     if best is None and skipped:
@@ -265,7 +264,7 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
     for seed in itertools.count() if cases else ():
         for case in cases:
             try:
-                value = claim.measured(case, seed)
+                value = claim.measure(case, seed)
             except ArithmeticError:
                 # An unlucky draw, such as a polynomial that vanishes at the chosen point, says nothing about the claim.
                 continue
@@ -301,7 +300,7 @@ def finding(data: dict[str, Any]) -> Finding:
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
-    said = f"measured {shown_value(value)}, stated {plain(claim.statement.lhs)} {claim.statement.rel_op} {_stated(claim, case)}"
+    said = f"measured {number(value)}, stated {plain(claim.statement.lhs)} {claim.statement.rel_op} {_stated(claim, case)}"
     outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
     return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}", "no, it repeats the measurement")
 
@@ -351,8 +350,7 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measure = attacked.measured
-        measured = (lambda: measure(case, data["seed"])) if inside and measure else None
+        measured = (lambda: attacked.measure(case, data["seed"])) if inside and attacked.measurable else None
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
     decision = _decision(attacked, case, value, changed=bool(weakened)) if value is not None else None

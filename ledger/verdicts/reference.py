@@ -14,9 +14,7 @@ import gzip
 import hashlib
 import io
 import json
-import os
 import sys
-import uuid
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +26,21 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Statistical, joined
 
-from ..run.records import LARGEST, SCHEMA, Record, Result, Store, StoreError, canonical, decode, digest, manifest
+from ..run.index import claims_index
+from ..run.records import (
+    LARGEST,
+    SCHEMA,
+    Record,
+    Result,
+    Store,
+    StoreError,
+    canonical,
+    decode,
+    digest,
+    manifest,
+    open_store,
+    write_file,
+)
 
 SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
 FORMAT = 1
@@ -124,26 +136,6 @@ def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str,
     return header
 
 
-def write_file(file: Path, data: bytes) -> None:
-    """Write a file outside a results folder whole or not at all.
-
-    Raises:
-        StoreError: when it cannot be written.
-    """
-    temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
-    try:
-        try:
-            with temporary.open("xb") as stream:
-                stream.write(data)
-                stream.flush()
-                os.fsync(stream.fileno())
-            temporary.replace(file)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"{file} cannot be written ({error.strerror})") from None
-
-
 def _seconds(record: Record) -> float | None:
     """The wall time of a run to two digits: enough for an estimate on another machine."""
     seconds = record.facts.get("timing", {}).get("wall_s")
@@ -207,10 +199,10 @@ class Agreement:
 
 def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
     """Compare records with a reference run by run, whatever code did them: exact values must be equal, rigorous intervals must overlap,
-    and so must the confidence intervals of samples, which are pooled over the seeds of a case first. What trained nets answer is left out:
-    rounding makes other nets of the same seeds on another machine."""
+    and so must the confidence intervals of samples, which are pooled over the seeds of a case first. Claims that are not portable are left
+    out, such as what trained nets answer: rounding makes other nets of the same seeds on another machine."""
     ours, theirs = by_run(records), by_run(reference)
-    common = [key for key in ours if key in theirs and not key[0].startswith("trained_depth/")]
+    common = [key for key in ours if key in theirs and claims_index().get(key[0], {}).get("portable", "yes") == "yes"]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
@@ -260,7 +252,6 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the shipped ledger from the records of a suite. Returns the exit code."""
     from depthlaw.theory.claim import registry
 
-    from ..cli.commands import open_store
     from ..run.suite import plan
 
     parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference", description="Write the reference ledger from a suite's records.")
@@ -273,7 +264,7 @@ def main(arguments: list[str] | None = None) -> int:
         claims = registry()
         runs = plan(claims, options.suite)
         # The frontier and the trainings take many minutes: whoever has no time for them finds their values here.
-        trained = {key: claim for key, claim in claims.items() if claim.topic == "trained_depth"}
+        trained = {key: claim for key, claim in claims.items() if not claim.portable}
         asked = {run.id for run in runs}
         runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full")) if run.id not in asked and options.suite == "quick"]
         found = [record for run in runs if (record := store.get(run.id))]

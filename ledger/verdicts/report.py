@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from depthlaw.theory.claim import SUITES, Case, Claim, registry
+from depthlaw.theory.claim import SUITES, Case, Claim, find
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
 from depthlaw.theory.values import Measured, Outside, Statistical, Step, joined
 
@@ -207,31 +207,30 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
 
 def _control(claim: Claim, store: Store) -> CaseResult | None:
     """The negative control, judged on what was recorded of it; None where nothing was."""
-    run, twin = control_run(claim), claim.control
+    run, control = control_run(claim), claim.control
     record = store.get(run.id) or store.get(replace(run, device="cuda").id)
     value = decode(record.result) if record else None
     if record is None or value is None or isinstance(value, tuple):
         return None
-    mutated = claim if twin.statement is None else replace(claim, statement=twin.statement)
+    mutated = claim if control.statement is None else replace(claim, statement=control.statement)
     try:
-        decision = judge(mutated, twin.case, value, force=True)
+        decision = judge(mutated, control.case, value, force=True)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         decision = Decision(Verdict.UNDECIDED, reason=f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0])
-    return CaseResult(twin.case, value, decision, (record,))
+    return CaseResult(control.case, value, decision, (record,))
 
 
 def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> dict[str, str]:
     """The verdict of every premise of the claims judged, on the records of this suite, else of any that has some; without a record it is
     no verdict, and lifts no claim out of CONDITIONAL."""
     wanted = sorted({key for result in judged.values() for key in result.claim.premises})
-    everything = registry() if any(key not in judged for key in wanted) else {}
     verdicts = {}
     for key in wanted:
+        claim = judged[key].claim if key in judged else find(key)
         here = [judged[key]] if key in judged else (
-            result for other in dict.fromkeys((suite, *SUITES)) for result in results({key: everything[key]}, other, store))
+            result for other in dict.fromkeys((suite, *SUITES)) for result in results({key: claim}, other, store))
         found = next((result for result in here if result.measured), None)
-        known = (judged[key].claim if key in judged else everything[key]).awaited
-        verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {known}"
+        verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {claim.awaited}"
     return verdicts
 
 
@@ -291,7 +290,7 @@ class _Judge:
         if values and isinstance(values[0], Outside):
             return CaseResult(case, None, judge(claim, case, values[0]), records)
         if not values:
-            why = f"needs the extra {claim.needs}" if claim.needs and claim.measured is None else "no record"
+            why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
         alphas = (self.of_samples, self.of_misses)
         try:

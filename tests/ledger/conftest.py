@@ -1,4 +1,4 @@
-"""The misbehaving claim, and the log of what faults did, from which the table of docs/reliability.md is written."""
+"""The faulty claim, and the log of what faults did, from which the table of docs/reliability.md is written."""
 from __future__ import annotations
 
 import json
@@ -18,14 +18,14 @@ HERE = Path(__file__).parent
 
 
 @pytest.fixture
-def mischief(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def faulty(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """The module, importable here and in processes that are started."""
     monkeypatch.syspath_prepend(str(HERE))
     monkeypatch.setenv("PYTHONPATH", str(HERE))
-    import mischief
+    import faulty
 
-    yield mischief
-    sys.modules.pop("mischief", None)
+    yield faulty
+    sys.modules.pop("faulty", None)
 
 
 @dataclass
@@ -37,21 +37,21 @@ class Fault:
     rounds: int = 0
     lost: int = 0
     accepted: int = 0
-    _kept: set[str] = field(default_factory=set)
+    _present: set[str] = field(default_factory=set)
 
     def survived(self, folder: Path) -> int:
         """A round is over: count what was lost. Returns how many records it added."""
         present = {path.name for path in (folder / "runs").rglob("*.json")}
-        added = len(present - self._kept)
+        added = len(present - self._present)
         self.rounds += 1
-        self.lost += len(self._kept - present)
-        self._kept = present
+        self.lost += len(self._present - present)
+        self._present = present
         return added
 
     def ended(self, folder: Path, runs: Sequence[Run], said: str) -> None:
         """The suite was finished after the fault: nothing lost, nothing wrong accepted, the manifest of an undisturbed run."""
         with pytest.MonkeyPatch.context() as patch:
-            patch.setenv("MISCHIEF_MILLISECONDS", "0")
+            patch.setenv("FAULTY_MILLISECONDS", "0")
             truth = {run.id: run.execute() for run in runs}
         store = Store(folder, read_only=True)
         self.accepted += sum(record.id not in truth or record.result_hash != truth[record.id].result_hash for record in store)

@@ -11,39 +11,39 @@ import pytest
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.ledger.run.driver import Stopped, estimate, execute
 from depthlaw.ledger.run.engines import Inline, Pool, Ray
-from depthlaw.ledger.run.options import Effort
+from depthlaw.ledger.run.options import Options
 from depthlaw.ledger.run.records import Record, Store
 from depthlaw.ledger.run.suite import Failure, plan
 from depthlaw.theory.claim import Case, registry
 
 
 def pool(**changes) -> Pool:
-    return Pool(**({"processes": 2, "loader": "mischief:claims"} | changes))
+    return Pool(**({"processes": 2, "loader": "faulty:find"} | changes))
 
 
-def runs_with(mischief, *cases):
-    return plan(mischief.claims(*cases), "quick")
+def runs_with(faulty, *cases):
+    return plan(faulty.claims(*cases), "quick")
 
 
 def outcomes(engine, runs) -> dict[str, Record | Failure]:
     return {run.id: outcome for run, outcome in engine.outcomes(runs)}
 
 
-def test_a_task_that_kills_its_process_takes_no_other_with_it(mischief, tmp_path):
-    runs = runs_with(mischief, Case(depth=1, kill=1), *(Case(depth=d) for d in range(1, 9)))
+def test_a_task_that_kills_its_process_takes_no_other_with_it(faulty, tmp_path):
+    runs = runs_with(faulty, Case(depth=1, kill=1), *(Case(depth=d) for d in range(1, 9)))
     found = outcomes(pool(retries=1), runs)
     failures = [o for o in found.values() if isinstance(o, Failure)]
     assert [f.why for f in failures] == ["its process died 2 times (exit code -9: killed, out of memory, or crashed)"]
     assert len(found) == 9
 
 
-def test_a_process_that_dies_once_is_tried_again(mischief, tmp_path):
-    found = outcomes(pool(), runs_with(mischief, Case(depth=2, kill=1, after=str(tmp_path / "died"))))
+def test_a_process_that_dies_once_is_tried_again(faulty, tmp_path):
+    found = outcomes(pool(), runs_with(faulty, Case(depth=2, kill=1, after=str(tmp_path / "died"))))
     assert [o.result for o in found.values()] == [{"exact": "9"}]
 
 
-def test_hanging_failing_and_greedy_tasks_are_reported(mischief):
-    runs = runs_with(mischief, Case(depth=1, hang=1), Case(depth=1, wrong=1), Case(depth=1, hog=1), Case(depth=3))
+def test_hanging_failing_and_greedy_tasks_are_reported(faulty):
+    runs = runs_with(faulty, Case(depth=1, hang=1), Case(depth=1, wrong=1), Case(depth=1, hog=1), Case(depth=3))
     found = outcomes(pool(timeout=4.0, memory=3 * 2**30), runs)
     why = [found[run.id].why if isinstance(found[run.id], Failure) else "" for run in runs]
     assert why[0] == "hung: stopped after 4 s"
@@ -53,8 +53,8 @@ def test_hanging_failing_and_greedy_tasks_are_reported(mischief):
 
 
 @pytest.mark.parametrize(("number", "word"), [(signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")])
-def test_signals_stop_in_good_order(mischief, tmp_path, number, word):
-    runs = plan(mischief.claims(), "quick")
+def test_signals_stop_in_good_order(faulty, tmp_path, number, word):
+    runs = plan(faulty.claims(), "quick")
     store = Store(tmp_path / "r")
 
     def interrupt(run) -> None:
@@ -65,28 +65,28 @@ def test_signals_stop_in_good_order(mischief, tmp_path, number, word):
     assert 1 <= len(Store(tmp_path / "r")) < len(runs)
 
 
-def test_the_time_limit_stops_and_keeps(mischief, tmp_path, monkeypatch):
-    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "30")
-    runs = plan(mischief.claims(), "quick")
+def test_the_time_limit_stops_and_keeps(faulty, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAULTY_MILLISECONDS", "30")
+    runs = plan(faulty.claims(), "quick")
     store = Store(tmp_path)
     with pytest.raises(Stopped, match="--minutes"):
         execute(runs, store, Inline(), minutes=0.5 / 60)
     assert 1 <= len(store) < len(runs)
 
 
-def test_a_worker_with_other_code_is_refused(mischief, monkeypatch):
+def test_a_worker_with_other_code_is_refused(faulty, monkeypatch):
     from depthlaw.ledger.run import suite
 
-    (run,) = runs_with(mischief, Case(depth=2))
-    monkeypatch.setattr(suite, "code_digest", lambda claim: "other")
+    (run,) = runs_with(faulty, Case(depth=2))
+    monkeypatch.setattr(suite, "code_version", lambda function: "other")
     # The driver asks for a run of other code than its worker has; in the worker nothing is patched.
     (outcome,) = outcomes(pool(processes=1), [run]).values()
     assert "other code" in outcome.why
 
 
-def test_estimates_come_from_records(mischief, tmp_path, monkeypatch):
-    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "5")
-    runs = plan(mischief.claims(), "quick")
+def test_estimates_come_from_records(faulty, tmp_path, monkeypatch):
+    monkeypatch.setenv("FAULTY_MILLISECONDS", "5")
+    runs = plan(faulty.claims(), "quick")
     store = Store(tmp_path)
     assert estimate(runs, store).known == 0
     execute(runs[:30], store, Inline())
@@ -95,24 +95,24 @@ def test_estimates_come_from_records(mischief, tmp_path, monkeypatch):
     assert 30 * 0.004 < expected.total < 30 * 1.0
 
 
-def test_gpu_slots_pin_each_process(mischief, tmp_path):
+def test_gpu_slots_pin_each_process(faulty, tmp_path):
     """Each process of the pool sees one of the devices, and one that takes a dead one's place sees the same; no device is needed."""
     deaths = (Case(depth=1, n=n, gpu=1, kill=1, after=str(tmp_path / str(n))) for n in range(3))
-    runs = runs_with(mischief, *deaths, *(Case(depth=1, n=n, gpu=1, milliseconds=100) for n in range(8)))
+    runs = runs_with(faulty, *deaths, *(Case(depth=1, n=n, gpu=1, milliseconds=100) for n in range(8)))
     found = outcomes(pool(processes=0, gpus=("3", "5")), runs)
     assert {o.result["exact"] for o in found.values()} == {"3", "5"}
 
 
-def test_a_long_queue_is_worked_off_in_order(mischief):
-    runs = runs_with(mischief, *(Case(depth=1 + n % 30, n=n) for n in range(500)))
+def test_a_long_queue_is_worked_off_in_order(faulty):
+    runs = runs_with(faulty, *(Case(depth=1 + n % 30, n=n) for n in range(500)))
     assert [run.id for run, _ in pool(processes=1).outcomes(runs)] == [run.id for run in runs]
 
 
-def test_the_time_limit_does_not_wait_for_a_long_run(mischief, tmp_path):
+def test_the_time_limit_does_not_wait_for_a_long_run(faulty, tmp_path):
     for engine in (Inline(), pool()):
         started = time.monotonic()
         with pytest.raises(Stopped, match="--minutes"):
-            execute(runs_with(mischief, Case(depth=1, hang=1)), Store(tmp_path), engine, minutes=0.5 / 60)
+            execute(runs_with(faulty, Case(depth=1, hang=1)), Store(tmp_path), engine, minutes=0.5 / 60)
         assert time.monotonic() - started < 30
     assert signal.getsignal(signal.SIGALRM) is not None
 
@@ -141,10 +141,10 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
 @pytest.mark.parametrize("changes", [{"engine": "slurm"}, {"processes": -1}, {"timeout": 0.0}, {"minutes": float("nan")}, {"max_memory": "lots"}])
 def test_options_that_make_no_sense(changes):
     with pytest.raises(UsageError):
-        Effort(**changes).made()
+        Options(**changes).made()
 
 
 def test_engines_by_name():
-    assert isinstance(Effort("inline").made(), Inline)
-    assert isinstance(Effort("ray", address="auto").made(), Ray)
-    assert Effort("pool", max_memory="2GB", gpus="0, 1").made() == Pool(0, 3600.0, 2**31, gpus=("0", "1"))
+    assert isinstance(Options("inline").made(), Inline)
+    assert isinstance(Options("ray", address="auto").made(), Ray)
+    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == Pool(0, 3600.0, 2**31, gpus=("0", "1"))

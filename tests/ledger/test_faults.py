@@ -25,15 +25,15 @@ from depthlaw.ledger.run.suite import plan
 from depthlaw.theory.claim import Case
 
 
-def start(mischief, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:
+def start(faulty, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:
     """A driver, by default with a pool of two, in a process group of its own."""
-    command = [sys.executable, mischief.__file__, str(folder), engine]
+    command = [sys.executable, faulty.__file__, str(folder), engine]
     return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True, **options)
 
 
-def go_on(mischief, folder: Path) -> None:
+def go_on(faulty, folder: Path) -> None:
     """Finish the suite undisturbed."""
-    assert execute(plan(mischief.claims(), "quick"), Store(folder), Inline()) == []
+    assert execute(plan(faulty.claims(), "quick"), Store(folder), Inline()) == []
 
 
 def number_of_records(folder: Path) -> int:
@@ -47,14 +47,14 @@ def alive(group: int) -> bool:
 
 
 @pytest.mark.slow
-def test_kills_of_the_driver(mischief, tmp_path, monkeypatch, fault):
+def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
     """SIGKILL to a driver without workers, to one with workers, and to its workers too; from its first moments to the middle of its work."""
-    monkeypatch.setenv("MISCHIEF_RUNS", "600")
-    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "8")
+    monkeypatch.setenv("FAULTY_RUNS", "600")
+    monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
     counted, moments, folder = fault("the driver is killed", "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
     added = []
     for n in range(50):
-        before, driver = number_of_records(folder), start(mischief, folder, "pool" if n % 2 else "inline")
+        before, driver = number_of_records(folder), start(faulty, folder, "pool" if n % 2 else "inline")
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
@@ -67,17 +67,17 @@ def test_kills_of_the_driver(mischief, tmp_path, monkeypatch, fault):
         assert not alive(driver.pid), "workers outlive their driver"
         added.append(counted.survived(folder))
     assert sum(n > 0 for n in added) >= 35
-    go_on(mischief, folder)
-    counted.ended(folder, plan(mischief.claims(), "quick"), "nothing can be said; the same command goes on")
+    go_on(faulty, folder)
+    counted.ended(folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command goes on")
 
 
 @pytest.mark.slow
-def test_kills_of_workers(mischief, tmp_path, monkeypatch, fault):
+def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
     """SIGKILL to one worker after the other, at work, idle or just starting; the driver goes on by itself."""
     from multiprocessing import process
 
-    monkeypatch.setenv("MISCHIEF_RUNS", "400")
-    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "20")
+    monkeypatch.setenv("FAULTY_RUNS", "400")
+    monkeypatch.setenv("FAULTY_MILLISECONDS", "20")
     counted, moments = fault("a worker is killed", "SIGKILL at random moments"), random.Random(51)
     over = threading.Event()
 
@@ -92,17 +92,17 @@ def test_kills_of_workers(mischief, tmp_path, monkeypatch, fault):
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        failures = execute(plan(mischief.claims(), "quick"), Store(tmp_path), Pool(2, retries=50, loader=mischief.LOADER))
+        failures = execute(plan(faulty.claims(), "quick"), Store(tmp_path), Pool(2, retries=50, loader=faulty.LOADER))
     finally:
         over.set()
         killer.join()
     assert failures == []
     assert counted.rounds == 50
-    counted.ended(tmp_path, plan(mischief.claims(), "quick"), "nothing; each run is tried again, up to twice by default")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), "nothing; each run is tried again, up to twice by default")
 
 
 def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
-    """Cases of which some misbehave the first time they are met."""
+    """Cases of which some go_wrong the first time they are met."""
     flags = ({how: 1, "after": str(tmp_path / f"{how}-{n}")} if n < number else {} for n in count())
     return tuple(Case(depth=1 + n, n=n, **next(flags)) for n in range(number + 8))
 
@@ -113,10 +113,10 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
     ("hang", "a task hangs", "600 s of sleep, timeout 0.5 s", {"timeout": 0.5}, "hung: stopped after 0.5 s"),
     ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
 ])
-def test_tasks_that_misbehave(mischief, tmp_path, fault, how, name, injected, changes, said):
-    runs = plan(mischief.claims(*some_spoiled(tmp_path, how, 4)), "quick")
+def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, injected, changes, said):
+    runs = plan(faulty.claims(*some_spoiled(tmp_path, how, 4)), "quick")
     counted, folder = fault(name, injected), tmp_path / "r"
-    pool = Pool(2, loader=mischief.LOADER, **changes)
+    pool = Pool(2, loader=faulty.LOADER, **changes)
     failures = execute(runs, Store(folder), pool)
     assert [failure.why[:len(said)] for failure in failures] == [said] * 4
     assert {failure.run.id for failure in failures} == {run.id for run in runs[:4]}
@@ -134,18 +134,18 @@ def error_line(driver: subprocess.Popen[str]) -> str:
     return said.removeprefix("error: ").strip()
 
 
-def test_a_file_cannot_grow(mischief, tmp_path, fault):
+def test_a_file_cannot_grow(faulty, tmp_path, fault):
     """RLIMIT_FSIZE: writing stops after so many bytes, in the middle of a record."""
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
     said = []
     for limit in (0, 1, 40, 200, 400, 600):
-        driver = start(mischief, tmp_path, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        driver = start(faulty, tmp_path, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
         said.append(error_line(driver))
         counted.survived(tmp_path)
         assert "File too large" in said[-1]
     assert list((tmp_path / "tmp").iterdir()) == []
-    go_on(mischief, tmp_path)
-    counted.ended(tmp_path, plan(mischief.claims(), "quick"), said[-1])
+    go_on(faulty, tmp_path)
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), said[-1])
 
 
 @pytest.fixture
@@ -167,47 +167,47 @@ def small_disk(tmp_path) -> Iterator[Callable[[str], Path] | None]:
     subprocess.run(["umount", str(place)], check=True)
 
 
-def test_the_disk_is_full(mischief, tmp_path, fault, small_disk):
+def test_the_disk_is_full(faulty, tmp_path, fault, small_disk):
     """A disk that fills up again and again, each time with a little more room."""
     if small_disk is None:
         pytest.skip("this user may not mount file systems")
     counted, said = fault("the disk is full", "a tmpfs of 60 to 160 KiB"), []
     for kibibytes in range(60, 161, 20):
         folder = small_disk(f"size={kibibytes}k") / "r"
-        said.append(error_line(start(mischief, folder)))
+        said.append(error_line(start(faulty, folder)))
         counted.survived(folder)
         assert "No space left" in said[-1]
     assert 0 < number_of_records(folder) < 60
     small_disk("size=8m")
-    go_on(mischief, folder)
-    counted.ended(folder, plan(mischief.claims(), "quick"), said[-1])
+    go_on(faulty, folder)
+    counted.ended(folder, plan(faulty.claims(), "quick"), said[-1])
 
 
-def test_the_folder_is_read_only(mischief, tmp_path, fault, small_disk):
+def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
     if small_disk is None:
         pytest.skip("this user may not mount file systems")
     counted, said = fault("the folder is read-only", "a tmpfs mounted read-only"), []
     folder = small_disk("size=8m") / "r"
     for n in (20, 40):
-        execute(plan(mischief.claims(), "quick")[:n], Store(folder), Inline())
+        execute(plan(faulty.claims(), "quick")[:n], Store(folder), Inline())
         small_disk("ro")
-        said.append(error_line(start(mischief, folder)))
+        said.append(error_line(start(faulty, folder)))
         counted.survived(folder)
         assert len(Store(folder, read_only=True)) == n
         small_disk("rw")
     assert "Read-only file system" in said[-1]
     assert "--results DIR" in said[-1]
-    go_on(mischief, folder)
-    counted.ended(folder, plan(mischief.claims(), "quick"), said[-1])
+    go_on(faulty, folder)
+    counted.ended(folder, plan(faulty.claims(), "quick"), said[-1])
 
 
 @pytest.mark.parametrize(("number", "name"), [(errno.EROFS, "the folder becomes read-only"), (errno.EACCES, "the folder becomes forbidden"),
                                               (errno.EIO, "the disk fails"), (errno.EDQUOT, "the quota is used up")])
 @pytest.mark.parametrize("where", ["fsync", "replace"])
-def test_writing_fails_in_mid_suite(mischief, tmp_path, monkeypatch, fault, number, name, where):
+def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number, name, where):
     counted, moments = fault(name, f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
     real = getattr(os, where)
-    runs = plan(mischief.claims(), "quick")
+    runs = plan(faulty.claims(), "quick")
     for _ in range(5):
         store = Store(tmp_path)
         left = moments.randrange(2, 20)
@@ -226,24 +226,24 @@ def test_writing_fails_in_mid_suite(mischief, tmp_path, monkeypatch, fault, numb
         assert os.strerror(number) in str(error.value)
         assert "\n" not in str(error.value)
         counted.survived(tmp_path)
-    go_on(mischief, tmp_path)
+    go_on(faulty, tmp_path)
     counted.ended(tmp_path, runs, str(error.value))
 
 
-def test_the_clock_jumps_backwards(mischief, tmp_path, monkeypatch, fault):
+def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and recorded times do not depend on it."""
     counted, hours = fault("the clock jumps backwards", "time.time() goes back an hour at each call"), count()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now - 3600 * next(hours))
     cases = (Case(depth=1, hang=1, after=str(tmp_path / "hung")), Case(depth=2, kill=1, after=str(tmp_path / "killed")),
              *(Case(depth=1, n=n, milliseconds=10) for n in range(200)))
-    runs, folder = plan(mischief.claims(*cases), "quick"), tmp_path / "r"
+    runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
     started = time.monotonic()
     with pytest.raises(Stopped, match="--minutes"):
-        execute(runs, Store(folder), Pool(2, timeout=0.5, loader=mischief.LOADER), minutes=0.8 / 60)
+        execute(runs, Store(folder), Pool(2, timeout=0.5, loader=faulty.LOADER), minutes=0.8 / 60)
     counted.survived(folder)
     (tmp_path / "hung").unlink(missing_ok=True)
-    failures = execute(runs, Store(folder), Pool(2, timeout=0.5, loader=mischief.LOADER))
+    failures = execute(runs, Store(folder), Pool(2, timeout=0.5, loader=faulty.LOADER))
     counted.survived(folder)
     assert [failure.why for failure in failures] == ["hung: stopped after 0.5 s"]
     assert time.monotonic() - started < 60
@@ -252,17 +252,17 @@ def test_the_clock_jumps_backwards(mischief, tmp_path, monkeypatch, fault):
     counted.ended(folder, runs, "nothing; only elapsed time is used")
 
 
-def test_two_drivers_share_a_folder(mischief, tmp_path, monkeypatch, fault):
-    monkeypatch.setenv("MISCHIEF_MILLISECONDS", "5")
+def test_two_drivers_share_a_folder(faulty, tmp_path, monkeypatch, fault):
+    monkeypatch.setenv("FAULTY_MILLISECONDS", "5")
     counted = fault("two drivers on one folder", "started together")
     for n in range(3):
-        both = [start(mischief, tmp_path / str(n)) for _ in range(2)]
+        both = [start(faulty, tmp_path / str(n)) for _ in range(2)]
         assert [driver.communicate(timeout=60)[1] for driver in both] == ["", ""]
         assert [driver.returncode for driver in both] == [0, 0]
         assert Store(tmp_path / str(n)).set_aside == []
         assert manifest(Store(tmp_path / str(n)))["hash"] == manifest(Store(tmp_path / "0"))["hash"]
         counted.rounds += 1
-    counted.ended(tmp_path / "0", plan(mischief.claims(), "quick"), "nothing; both end well")
+    counted.ended(tmp_path / "0", plan(faulty.claims(), "quick"), "nothing; both end well")
 
 
 def sealed(body: dict) -> bytes:
@@ -310,11 +310,11 @@ def modernise(path: Path, chance: random.Random) -> None:
     (forge, "a record is edited and sealed again", "result hash"),
     (modernise, "a record has a newer schema", "this version of depthlaw reads schema"),
 ])
-def test_damaged_records(mischief, tmp_path, monkeypatch, fault, spoil, name, said):
+def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said):
     """Damage is found, named and moved aside; what was damaged is measured again, and all else is kept."""
-    monkeypatch.setenv("MISCHIEF_RUNS", "12")
+    monkeypatch.setenv("FAULTY_RUNS", "12")
     counted, chance = fault(name, "a random record, at a random place"), random.Random(name)
-    go_on(mischief, tmp_path)
+    go_on(faulty, tmp_path)
     for _ in range(20):
         victim = chance.choice(sorted((tmp_path / "runs").rglob("*.json")))
         spoil(victim, chance)
@@ -324,6 +324,6 @@ def test_damaged_records(mischief, tmp_path, monkeypatch, fault, spoil, name, sa
         assert item.moved_to.is_file()
         assert len(store) == (12 if spoil is duplicate else 11)
         counted.accepted += sum(record.result["exact"] != str(3 ** record.inputs["case"]["depth"]) for record in store)
-        go_on(mischief, tmp_path)
+        go_on(faulty, tmp_path)
         counted.survived(tmp_path)
-    counted.ended(tmp_path, plan(mischief.claims(), "quick"), f"not trusted: FILE ({item.why}); set aside as PLACE, not used")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), f"not trusted: FILE ({item.why}); set aside as PLACE, not used")

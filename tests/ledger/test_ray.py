@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.ray, pytest.mark.slow, pytest.mark.filterwarnings("ign
 
 
 @pytest.fixture
-def cluster(mischief) -> Iterator[Callable]:
+def cluster(faulty) -> Iterator[Callable]:
     """A cluster on this machine whose head node takes no work."""
     from ray.cluster_utils import Cluster
 
@@ -37,14 +37,14 @@ def cluster(mischief) -> Iterator[Callable]:
         made.shutdown()
 
 
-def test_a_node_is_removed_in_mid_suite(mischief, cluster, tmp_path, monkeypatch, fault):
+def test_a_node_is_removed_in_mid_suite(faulty, cluster, tmp_path, monkeypatch, fault):
     """Three nodes do the work; one is removed without notice when a fifth of it is done."""
-    monkeypatch.setenv("MISCHIEF_RUNS", "100")
+    monkeypatch.setenv("FAULTY_RUNS", "100")
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     cluster.wait_for_nodes()
     counted = fault("a Ray node is removed", "one of three nodes killed in mid-suite (ray.cluster_utils)")
     cases = (Case(depth=1 + n % 60, n=n, milliseconds=50) for n in range(100))
-    runs, store, done = plan(mischief.claims(*cases), "quick"), Store(tmp_path), []
+    runs, store, done = plan(faulty.claims(*cases), "quick"), Store(tmp_path), []
 
     def remove_one(run) -> None:
         done.append(run)
@@ -52,19 +52,19 @@ def test_a_node_is_removed_in_mid_suite(mischief, cluster, tmp_path, monkeypatch
             counted.survived(tmp_path)
             cluster.remove_node(nodes[0], allow_graceful=False)
 
-    assert execute(runs, store, Ray(loader=mischief.LOADER), finished=remove_one) == []
+    assert execute(runs, store, Ray(loader=faulty.LOADER), finished=remove_one) == []
     assert len(done) == 100
     counted.survived(tmp_path)
     counted.rounds = 1
     counted.ended(tmp_path, runs, "nothing; the runs of that node are done by another")
 
 
-def test_faults_of_tasks_are_reported(mischief, cluster, tmp_path):
+def test_faults_of_tasks_are_reported(faulty, cluster, tmp_path):
     cluster.add_node(num_cpus=2)
     cluster.wait_for_nodes()
     killed = Case(depth=2, kill=1, after=str(tmp_path / "died"))
-    runs = plan(mischief.claims(Case(depth=1, wrong=1), Case(depth=1, hang=1), Case(depth=1, kill=1), killed, Case(depth=3)), "quick")
-    engine = Ray(loader=mischief.LOADER, timeout=1.0, retries=1)
+    runs = plan(faulty.claims(Case(depth=1, wrong=1), Case(depth=1, hang=1), Case(depth=1, kill=1), killed, Case(depth=3)), "quick")
+    engine = Ray(loader=faulty.LOADER, timeout=1.0, retries=1)
     found = {run.id: outcome for run, outcome in engine.outcomes(runs)}
     wrong, hung, died, revived, good = (found[run.id] for run in runs)
     assert wrong.why == "ValueError: no such luck"

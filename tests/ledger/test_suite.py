@@ -13,11 +13,12 @@ from depthlaw.ledger.run.records import Store, manifest
 from depthlaw.ledger.run.suite import Run, plan
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
 from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, registry
-from depthlaw.theory.glossary import symbol
+from depthlaw.theory.symbols import depth as L
+from depthlaw.theory.symbols import quantity
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Outside, Sample
 
-L, degree = symbol("depth"), symbol("degree")
+degree = quantity("degree_of_fake", r"\deg", "degree of a fake")
 
 
 def cube(case: Case, seed: int) -> Exact:
@@ -228,21 +229,11 @@ def test_the_worst_seed_decides_an_exact_claim(tmp_path):
 
 
 def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
-    real = next(iter(registry().values()))
-    before = Run(real, real.cases("quick")[0]).id
-    monkeypatch.setattr(suite_module, "_closure", lambda modules: (("x", b"other source"),))
-    code_digest.cache_clear()
-    assert Run(real, real.cases("quick")[0]).id != before
-    monkeypatch.undo()
-    code_digest.cache_clear()
-    assert Run(real, real.cases("quick")[0]).id == before
-
-
-def test_the_digest_follows_imports():
-    names = [name for name, _ in suite_module._closure(frozenset({"depthlaw.theory.separation_rank"}))]
-    assert "depthlaw.theory.claim" in names
-    assert "depthlaw.theory.values" in names
-    assert "depthlaw.theory.glossary" not in names
+    real = registry()["separation_rank/degree"]
+    run = Run(real, real.cases("quick")[0])
+    before = run.id
+    monkeypatch.setattr(suite_module, "code_version", lambda function: "other")
+    assert run.id != before
 
 
 def test_random_numbers_depend_on_case_and_seed_alone():
@@ -252,16 +243,18 @@ def test_random_numbers_depend_on_case_and_seed_alone():
     assert first != Case(a=2, b="x").rng(0).integers(1 << 60)
 
 
-def test_on_a_gpu_trainings_are_told_so(monkeypatch):
-    from types import SimpleNamespace
+def test_what_a_claim_asks_for_is_passed_on():
+    seen = {}
 
-    told = []
-    module = SimpleNamespace(MEASURED={"trained_depth/hops_wall": lambda case, seed, device: told.append(device)})
-    claims = registry()
-    monkeypatch.setattr(suite_module, "import_module", lambda name: module)
-    moved = suite_module.on_gpu(claims, "gpu")
-    assert "trained_depth/hops_wall" in moved
-    assert not any(claim.needs == "" for claim in moved.values())
-    assert "rank_collapse/bert_init_collapse" not in moved
-    moved["trained_depth/hops_wall"].measured(Case(n=1), 0)
-    assert told == ["cuda"]
+    def measured(case: Case, seed: int, device: str, folder: str = "") -> Exact:
+        seen.update(device=device, folder=folder)
+        return Exact(3**case.depth)
+
+    claim = fake(measured=measured, grid={"gpu": Case.grid(depth=(1, 2))})
+    (run, *_) = plan({claim.key: claim}, "gpu", "cuda")
+    assert (run.device, claim.accepts("device"), claim.accepts("memory")) == ("cuda", True, False)
+    replace(run, options={"folder": "here", "memory": 5}).execute()
+    assert seen == {"device": "cuda", "folder": "here"}
+    # A suite for a GPU asks on a CPU for no claim that could use one, and there is no other claim in it.
+    assert plan({claim.key: claim}, "gpu", "cpu") == []
+    assert len(plan({claim.key: fake(grid={"gpu": Case.grid(depth=1)})}, "gpu", "cpu")) == 1

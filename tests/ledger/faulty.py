@@ -1,36 +1,28 @@
-"""One claim whose measurement misbehaves on chosen cases. Worker processes import it; without SymPy, so that they start at once."""
+"""One claim whose measurement goes wrong on chosen cases. Worker processes import it."""
 import os
 import signal
 import sys
 import time
-from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
 
 from depthlaw.theory.claim import Case, Claim, Control, Exact, Source
 
-KEY = "mischief/power"
-LOADER = "mischief:claims"
-
-# A stem without sources: the ids of its runs do not change with the theory, and starting a process does not import it.
-STEM = ModuleType("depthlaw.theory.mischief")
-STEM.__path__ = []
-STEM.__spec__ = ModuleSpec(STEM.__name__, None, is_package=True)
-sys.modules[STEM.__name__] = STEM
+KEY = "faulty/power"
+LOADER = "faulty:find"
 
 
 def measured(case: Case, seed: int) -> Exact:
     if "after" not in case or not Path(case.after).exists():
         if "after" in case:
             Path(case.after).touch()
-        misbehave(case)
+        go_wrong(case)
     if case.get("gpu"):
         return Exact(int(os.environ["CUDA_VISIBLE_DEVICES"]))
-    time.sleep((case.get("milliseconds") or int(os.environ.get("MISCHIEF_MILLISECONDS", "0"))) / 1000)
+    time.sleep((case.get("milliseconds") or int(os.environ.get("FAULTY_MILLISECONDS", "0"))) / 1000)
     return Exact(3**case.depth)
 
 
-def misbehave(case: Case) -> None:
+def go_wrong(case: Case) -> None:
     """In the way that the case names, if any; a case that names a file does so only the first time."""
     if "kill" in case:
         os.kill(os.getpid(), signal.SIGKILL)
@@ -43,12 +35,17 @@ def misbehave(case: Case) -> None:
 
 
 def claims(*cases: Case) -> dict[str, Claim]:
-    """The claim with these cases; by default as many as MISCHIEF_RUNS says, each of MISCHIEF_MILLISECONDS."""
-    cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("MISCHIEF_RUNS", "60"))))
+    """The claim with these cases; by default as many as FAULTY_RUNS says, each of FAULTY_MILLISECONDS."""
+    cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("FAULTY_RUNS", "60"))))
     # Never judged, so it needs no statement.
     claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
                   measured, {"quick": cases}, Control(cases[0], "it is never judged"))
     return {KEY: claim}
+
+
+def find(key: str) -> Claim:
+    """The claim, as a process of the pool finds it."""
+    return claims()[key]
 
 
 def drive(folder: str, engine: str) -> None:

@@ -10,7 +10,7 @@ from depthlaw.theory.claim import ALONE, SUITES, Claim
 
 from ..run.records import Record, Store, StoreError, canonical
 from ..run.suite import Run, control_run
-from ..verdicts.reference import Ledger, by_run, shipped
+from .reference import Ledger, by_run, shipped
 
 __all__ = ["from_reference", "largest_recorded_suite", "runs_of", "wanted"]
 

@@ -16,19 +16,29 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from rich.console import Console
-
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.claim import SUITES, Case, Claim, registry
 from depthlaw.theory.judgement import judge
 from depthlaw.theory.values import Ball, Measured, Outside, Statistical, joined
 
-from ..cli.commands import _dump, _report_set_aside, _say, claims_with, open_store
-from ..cli.shown import wanted
-from ..cli.terminal import clean, number
-from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped, write_file
-from .records import MARKER, SCHEMA, Record, Store, canonical, decode, digest
-from .suite import plan
+from ..run.own_claims import all_claims
+from ..run.records import (
+    MARKER,
+    SCHEMA,
+    Record,
+    Store,
+    canonical,
+    decode,
+    digest,
+    open_store,
+    write_file,
+)
+from ..run.suite import plan
+from ..verdicts.display import number
+from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped
+from ..verdicts.shown import wanted
+from .output import dump, report_set_aside, say, stdout
+from .tables import clean
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0
@@ -49,7 +59,7 @@ def collection(place: Path | None) -> Store:
 
 def _opened(place: Path | None) -> Store:
     store = collection(place)
-    _report_set_aside(store, Console(stderr=True, highlight=False))
+    report_set_aside(store)
     return store
 
 
@@ -65,20 +75,20 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
         chosen = [record for record in chosen if record.id in asked]
     chosen.sort(key=run_key)
     if json_output:
-        _dump([_row(record) | {"case": record.inputs["case"], "result": record.result} for record in chosen])
+        dump([_row(record) | {"case": record.inputs["case"], "result": record.result} for record in chosen])
         return 0
     _print_records(chosen)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
-    _say(Console(highlight=False), f"{len(chosen)}{of} records in {store.root}")
+    say(stdout(), f"{len(chosen)}{of} records in {store.root}")
     return 0
 
 
 def _print_records(chosen: Iterable[Record]) -> None:
     """A row for each record, whole: piped as it is, in a terminal wrapped below a shorter line for the claim and the case."""
-    rows = [(record.id[:10], *(clean(text) for text in (*_claim_and_case(record), _in_words(record.result)))) for record in chosen]
+    rows = [(record.id[:10], *(clean(text) for text in (*_claim_and_case(record), _short(record.result)))) for record in chosen]
     rows.insert(0, ("id", "claim", "case", "value"))
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
-    console = Console(highlight=False)
+    console = stdout()
     lines = ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]).rstrip() for row in rows]
     if console.is_terminal and max(map(len, lines)) > console.width:
         # Thousands of rows: the standard library wraps them a hundred times faster than a table of rich.
@@ -92,7 +102,7 @@ def _claim_and_case(record: Record) -> tuple[str, str]:
     return claim, case + more
 
 
-def _in_words(result: Mapping[str, Any]) -> str:
+def _short(result: Mapping[str, Any]) -> str:
     if "proof" in result:
         open_steps = sum(holds is not True for _, holds in result["proof"])
         return f"{open_steps} of {len(result['proof'])} open" if open_steps else f"{len(result['proof'])} steps ok"
@@ -120,7 +130,7 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
         raise UsageError(f"{what}; `depthlaw records list` shows ids")
     record, file = found[0], store.file_of(found[0].id)
     if json_output:
-        _dump({"file": str(file)} | json.loads(record.to_bytes()))
+        dump({"file": str(file)} | json.loads(record.to_bytes()))
         return 0
     facts = record.facts
     rows = [("id", record.id), ("run", run_name(run_key(record))), ("result", json.dumps(dict(record.result), ensure_ascii=False)),
@@ -139,12 +149,12 @@ def verify_records(place: Path | None, json_output: bool) -> int:
     broken = [[item.name, item.why] for item in store.set_aside]
     broken += [] if isinstance(store, Ledger) else _broken_manifests(store)
     if json_output:
-        _dump({"place": str(store.root), "verified": len(store), "broken": broken})
+        dump({"place": str(store.root), "verified": len(store), "broken": broken})
     else:
-        console = Console(highlight=False)
+        console = stdout()
         for name, why in broken:
-            _say(console, f"does not verify: {name} ({why})")
-        _say(console, f"{len(store)} records in {store.root} verify" + (f"; {len(broken)} files do not" if broken else ""))
+            say(console, f"does not verify: {name} ({why})")
+        say(console, f"{len(store)} records in {store.root} verify" + (f"; {len(broken)} files do not" if broken else ""))
     return 1 if broken else 0
 
 
@@ -207,9 +217,9 @@ def export(file: Path, form: str, place: Path | None, force: bool, json_output: 
     rows = [_row(record) for record in sorted(store, key=run_key)]
     write_file(file, writers[form](rows))
     if json_output:
-        _dump({"file": str(file), "format": form, "records": len(rows)})
+        dump({"file": str(file), "format": form, "records": len(rows)})
     else:
-        _say(Console(highlight=False), f"{len(rows)} records of {store.root} written to {file} ({form})")
+        say(stdout(), f"{len(rows)} records of {store.root} written to {file} ({form})")
     return 0
 
 
@@ -259,9 +269,9 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     store = open_store(folder, read_only=True)
     if not (store.root / MARKER).is_file():
         raise UsageError(f"{store.root} is not a results folder (no {MARKER} in it); give one with --results DIR")
-    _report_set_aside(store, Console(stderr=True, highlight=False))
+    report_set_aside(store)
     temporary = _stale(store.root / "tmp")
-    asked = wanted(claims_with(own))
+    asked = wanted(all_claims(own))
     unasked = sorted((record for record in store if record.id not in asked), key=run_key)
     files = [store.file_of(record.id) for record in unasked]
     size = sum(file.stat().st_size for file in files if file.exists())
@@ -271,14 +281,14 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
     except OSError as error:
         raise UsageError(f"cannot remove {error.filename} ({error.strerror})") from None
     if json_output:
-        _dump({"temporary_removed": [str(p) for p in temporary], "unasked": [_row(r)["id"] for r in unasked], "bytes": size, "deleted": delete})
+        dump({"temporary_removed": [str(p) for p in temporary], "unasked": [_row(r)["id"] for r in unasked], "bytes": size, "deleted": delete})
         return 0
     if unasked:
         _print_records(unasked)
-    console = Console(highlight=False)
-    _say(console, f"{len(temporary)} stale temporary files removed")
+    console = stdout()
+    say(console, f"{len(temporary)} stale temporary files removed")
     fate = "removed" if delete else "kept; --delete removes them"
-    _say(console, f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or code that no suite asks for now"
+    say(console, f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or code that no suite asks for now"
                   + (f": {fate}" if unasked else ""))
     return 0
 
@@ -311,24 +321,24 @@ def diff(first: Path, second: Path, json_output: bool) -> int:
     added, removed = sorted(b.keys() - a.keys()), sorted(a.keys() - b.keys())
     same = len(a.keys() & b.keys()) - len(changed)
     if json_output:
-        _dump({"same": same, "changed": changed, "added": [run_name(k) for k in added], "removed": [run_name(k) for k in removed]})
+        dump({"same": same, "changed": changed, "added": [run_name(k) for k in added], "removed": [run_name(k) for k in removed]})
     else:
         _print_diff(changed, [run_name(k) for k in added], [run_name(k) for k in removed], same)
     return 1 if changed or added or removed else 0
 
 
 def _print_diff(changed: list[dict[str, Any]], added: list[str], removed: list[str], same: int) -> None:
-    console = Console(highlight=False)
+    console = stdout()
     for row in changed:
         verdicts = [row["verdict_before"], row["verdict_after"]]
         verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
         fits = " (within their uncertainty)" if row["compatible"] else ""
-        _say(console, f"changed {row['run']}: {_in_words(row['before'])} -> {_in_words(row['after'])}{fits}; {verdict}")
+        say(console, f"changed {row['run']}: {_short(row['before'])} -> {_short(row['after'])}{fits}; {verdict}")
     for word, names in (("added", added), ("removed", removed)):
         for name in names:
-            _say(console, f"{word} {name}")
+            say(console, f"{word} {name}")
     turned = sum(row["verdict_before"] != row["verdict_after"] for row in changed)
-    _say(console, f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), {len(added)} added, {len(removed)} removed")
+    say(console, f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), {len(added)} added, {len(removed)} removed")
 
 
 def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record]) -> str:

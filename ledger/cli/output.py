@@ -1,0 +1,41 @@
+"""Printing: one line for people, or JSON for machines."""
+from __future__ import annotations
+
+import json
+import sys
+
+from rich.console import Console
+from rich.text import Text
+
+from ..run.records import Store
+from .tables import clean
+
+__all__ = ["dump", "notes", "report_set_aside", "say", "stdout"]
+
+
+def stdout() -> Console:
+    """The console of what a command answers."""
+    return Console(highlight=False)
+
+
+def notes() -> Console:
+    """The console of what is said beside the answer."""
+    return Console(stderr=True, highlight=False)
+
+
+def say(console: Console, message: str) -> None:
+    """One line of plain text, never wrapped: messages hold paths and commands that people copy."""
+    console.print(Text(clean(message)), soft_wrap=True)
+
+
+def dump(value: object) -> None:
+    """Print JSON."""
+    json.dump(value, sys.stdout, indent=1, ensure_ascii=False, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def report_set_aside(store: Store) -> None:
+    """Name the files of a results folder that are not trusted."""
+    for item in store.set_aside:
+        fate = "left in place" if store.read_only else f"set aside as {item.moved_to}"
+        say(notes(), f"not trusted: {item.name} ({item.why}); {fate}, not used")

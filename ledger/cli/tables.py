@@ -1,0 +1,81 @@
+"""Tables that wrap in a terminal and are whole when piped, without control characters."""
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterable, Mapping
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+__all__ = ["claims_table", "clean", "plain_table", "print_table"]
+
+
+def clean(text: str) -> str:
+    """The text without control characters, which could rewrite what a terminal shows.
+
+    >>> clean("a" + chr(27) + "[2Jb")
+    'a[2Jb'
+    """
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", text)
+
+
+def plain_table(gap: int = 1) -> Table:
+    """An empty table without lines, and with so many spaces between columns."""
+    return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
+
+
+def claims_table(rows: Iterable[Mapping[str, str]]) -> Table:
+    """Every claim with its title and how we know its wording."""
+    table = plain_table()
+    table.add_column("key", overflow="fold", min_width=40)
+    table.add_column("wording", no_wrap=True)
+    table.add_column("title", overflow="fold", min_width=20)
+    for row in rows:
+        table.add_row(clean(row["key"]), row["wording"], Text(clean(row["title"])))
+    return table
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table without cutting anything.
+
+    Piped, every row is one line, however long. In a terminal columns that may wrap do so down to
+    their least width; where even that does not fit, every row becomes a block: its first cell, then
+    the others with their headings.
+    """
+    cells = [[_text(cell) for cell in column.cells] for column in table.columns]
+    headings = [str(column.header) for column in table.columns]
+    natural = [max(cell_len(text.plain) for text in (Text(heading), *column))
+               for heading, column in zip(headings, cells, strict=True)]
+    gaps = table.padding[1] * len(table.columns)
+    if not console.is_terminal:
+        for size, column in zip(natural, table.columns, strict=True):
+            column.width = size
+        whole = Console(file=io.StringIO(), width=sum(natural) + gaps, highlight=False)
+        with whole.capture() as captured:
+            whole.print(table)
+        console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
+        return
+    widths = [size if column.no_wrap else min(size, column.min_width or size)
+              for size, column in zip(natural, table.columns, strict=True)]
+    left = console.width - sum(widths) - gaps
+    if left >= 0:
+        # Left to itself rich would cut where columns of a least width do not fit beside each other.
+        for place, column in reversed(list(enumerate(table.columns))):
+            column.width = min(natural[place], widths[place] + left)
+            left -= column.width - widths[place]
+        console.print(table)
+        return
+    for first, *others in zip(*cells, strict=True):
+        console.print(first)
+        named = zip(headings[1:], others, strict=True)
+        shown = Text("  ").join(Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell)
+        if shown:
+            console.print(Padding(shown, (0, 0, 0, 3)))
+
+
+def _text(cell: object) -> Text:
+    return cell if isinstance(cell, Text) else Text(str(cell))

@@ -1,0 +1,121 @@
+"""`depthlaw verify`: run a suite and print its verdicts."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from importlib.metadata import version
+from pathlib import Path
+
+from rich.text import Text
+
+from depthlaw.advisor.quantities import quoted
+
+from ..run.driver import Stopped
+from ..run.options import Options
+from ..run.records import Record, StoreError, manifest
+from ..run.stages import cost_check
+from ..run.suite import Failure
+from ..verdicts.display import duration
+from ..verdicts.reference import Agreement, compare, run_name, shipped
+from ..verdicts.report import VERDICT_NAMES, ClaimResult, as_json, verdict_name
+from ..verify import Work, prepare
+from . import terminal
+from .output import dump, notes, report_set_aside, say, stdout
+from .tables import clean, print_table
+
+
+def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
+           options: Options | None = None, json_output: bool = False, quiet: bool = False) -> int:
+    """Run a suite, or the claims of a file in it, skipping what is recorded, and print the verdicts.
+
+    Returns:
+        The exit code: 0, 1 (something unexpected), 130 (interrupted or out of time; the records stay).
+    """
+    only, options = list(only), options or Options()
+    work = prepare(suite, folder, only=only, own=own, options=options)
+    report_set_aside(work.store)
+    silent = quiet or json_output
+    if not silent:
+        say(notes(), _opening(work))
+    try:
+        with terminal.progress(notes(), work.expected.seconds, silent) as finished:
+            failures = work.execute(finished, options.minutes)
+    except Stopped as stop:
+        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in {work.store.root}; "
+                     "the same command goes on from there")
+        if not silent:
+            terminal.own_table(stdout(), work.judged())
+        return 130
+    planned = any(stage.memory is not None for stage in work.stages)
+    judged = work.judged(failures)
+    listed = manifest(work.recorded)
+    work.store.write_manifest(listed)
+    agreement = _agreement(work.recorded)
+    complete = not only and own is None
+    if json_output:
+        dump({"suite": suite, "complete": complete, "manifest": listed["hash"], "runs": len(listed["runs"]),
+              "results_folder": str(work.store.root),
+              "set_aside": [[item.name, item.why] for item in work.store.set_aside],
+              "reference": agreement.as_json() if agreement else None, "claims": [as_json(r) for r in judged]})
+    else:
+        for line in cost_check(work.stages, work.expected.seconds, work.store.get) if planned else ():
+            say(stdout(), line)
+        _print(judged, work, failures)
+        of = "" if complete else " (of the claims chosen, not of the suite)"
+        say(stdout(), f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
+        _print_agreement(agreement)
+    return 1 if any(result.unexpected for result in judged) else 0
+
+
+def _opening(work: Work) -> str:
+    known = ""
+    if work.todo and work.expected.known:
+        known = f"; about {duration(work.expected.total)} of work, {work.basis}"
+    return (f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
+            f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}")
+
+
+def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> None:
+    console = stdout()
+    terminal.own_table(console, judged)
+    print_table(console, terminal.verdict_table(judged))
+    console.print(Text(f"\n{terminal.LEGEND}\n", style="dim"))
+    for failure in failures:
+        say(console, f"failed: {failure.run}: {failure.why}")
+    for result in judged:
+        if result.unexpected:
+            console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+    for result in judged:
+        if result.premise_refuted:
+            say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, which FAILS")
+    counts = Counter(verdict_name(result) for result in judged)
+    named = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
+    say(console, f"{named}; claims: {len(judged)}")
+    elsewhere = sum(not r.cases for r in judged)
+    if elsewhere:
+        say(console, f"{elsewhere} of those not run have no case in suite {work.suite}; "
+                     "`depthlaw show KEY` names a suite that has")
+    lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable)
+    for extra, number in lacking.items():
+        say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip install '.[{extra}]'")
+
+
+def _agreement(recorded: list[Record]) -> Agreement | None:
+    """How these records compare with the ledger that comes with depthlaw; None where it holds none."""
+    try:
+        reference = shipped()
+    except StoreError as error:
+        say(notes(), f"no comparison: {error}")
+        return None
+    found = compare(recorded, reference or ())
+    return found if found.compared else None
+
+
+def _print_agreement(agreement: Agreement | None) -> None:
+    if agreement is None:
+        return
+    say(stdout(), agreement.line)
+    if agreement.disagreements:
+        say(stdout(), "  a run whose code has changed since the reference was recorded may differ for that reason")
+    for key, here, there in agreement.disagreements[:3]:
+        say(stdout(), f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")

@@ -1,0 +1,92 @@
+"""Facts about machine, installation and process that go into a record; never part of a hash that is cited."""
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+_PACKAGES = ("depthlaw", "numpy", "scipy", "sympy", "networkx", "python-flint", "torch")
+# The variables that fix the threads of linear algebra; none: the library's own choice.
+THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+@cache
+def environment() -> dict[str, Any]:
+    """Machine, Python, versions of the packages that compute, and the commit of a source checkout."""
+    packages = {}
+    for name in _PACKAGES:
+        try:
+            packages[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return {"python": platform.python_version(), "platform": platform.platform(),
+            "machine": platform.machine(), "cpu": _cpu_model(), "cores": os.cpu_count(),
+            "packages": packages, "commit": _commit(), "dirty": _commit().endswith("+")}
+
+
+def compute(device: str) -> dict[str, Any]:
+    """What the process that has just done a run used: threads, float type, peak memory, and PyTorch's flags if it is loaded."""
+    fixed = [int(value) for name in THREAD_VARIABLES if (value := os.environ.get(name, "")).isdecimal()]
+    facts: dict[str, Any] = {"device": device, "dtype": "float64", "threads": max(fixed, default=0),
+                             "peak_bytes_of_process": _peak_memory()}
+    torch = sys.modules.get("torch")
+    if torch is None:
+        return facts
+    facts |= {"dtype": str(torch.get_default_dtype()).removeprefix("torch."),
+              "threads": torch.get_num_threads(),
+              "deterministic": torch.are_deterministic_algorithms_enabled(),
+              "cudnn_benchmark": torch.backends.cudnn.benchmark,
+              "tf32": torch.backends.cuda.matmul.allow_tf32,
+              "cublas_workspace": os.environ.get("CUBLAS_WORKSPACE_CONFIG", "")}
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        facts |= {"gpu": torch.cuda.get_device_name(), "cuda": torch.version.cuda,
+                  "gpu_peak_bytes": torch.cuda.max_memory_allocated()}
+    return facts
+
+
+def cores() -> int:
+    """The cores that this process may use, which on a shared machine are fewer than there are."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _peak_memory() -> int:
+    """The largest resident size of this process so far, in bytes; 0 where the system does not say."""
+    try:
+        import resource
+    except ImportError:
+        return 0
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+
+
+def _cpu_model() -> str:
+    try:
+        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+    except OSError:
+        found = None
+    return found[1] if found else platform.processor()
+
+
+@cache
+def _commit() -> str:
+    """The git commit of a source checkout, with + for uncommitted changes; empty for an installed wheel."""
+    folder = Path(__file__).resolve().parents[2]
+    if not (folder / ".git").exists():
+        return ""
+
+    def git(*arguments: str) -> str:
+        command = ["git", "-C", str(folder), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=True)
+        return done.stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--untracked-files=no")
+        return git("rev-parse", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.SubprocessError):
+        return ""

@@ -1,0 +1,87 @@
+"""Values, slacks, times and both sides of a case in one short piece of text: what every report prints them as."""
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log10
+
+import sympy
+
+from depthlaw.theory.claim import Claim, at, measured_symbol
+from depthlaw.theory.exact.enclosure import ball, enclose
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.values import Ball, Exact, Measured, Outside, Proportion, Statistical
+
+from .report import CaseResult
+
+
+def slack(value: float | None, *, vacuous: bool = False) -> str:
+    """A slack as a factor: how far the two sides are apart on the permitted side.
+
+    >>> slack(0.0), slack(0.30103), slack(12.4), slack(-0.02), slack(None)
+    ('x1', 'x2', 'x10^12.4', 'x0.955', '')
+    """
+    if value is None:
+        return ""
+    form = f"10^{value:.1f}" if abs(value) < 1e5 else f"10^{value:.2g}"
+    text = f"x{10 ** value:.3g}" if abs(value) < 2.5 else f"x{form}"
+    return text + (" (vacuous here)" if vacuous else "")
+
+
+def number(value: Measured | None) -> str:
+    """A measured value in one short piece of text."""
+    if value is None:
+        return "-"
+    if isinstance(value, Exact):
+        text = str(value.value)
+        return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
+    if isinstance(value, Ball):
+        low, high = (_decimal(x) for x in (value.low, value.high))
+        return low if low == high else f"[{low}, {high}]"
+    if isinstance(value, Proportion):
+        return f"{value.mean:.4g} of {value.trials}"
+    if isinstance(value, Outside):
+        return "-"
+    return f"mean {value.mean:.4g} of {len(value.values)}"
+
+
+def _decimal(value: Fraction) -> str:
+    if value == 0 or 1e-300 < abs(value) < 1e300:
+        return f"{float(value):.6g}"
+    digits = log10(abs(value.numerator)) - log10(value.denominator)
+    return f"{'-' if value < 0 else ''}10^{digits:.2f}"
+
+
+def duration(seconds: float) -> str:
+    """A time for people, with as much precision as an estimate deserves.
+
+    >>> duration(3.2), duration(100), duration(9000)
+    ('3 s', '2 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{max(seconds, 1):.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def measured_side(claim: Claim, row: CaseResult) -> str:
+    """The left side of the statement at the measured value, in one short piece of text: comparable with the prediction."""
+    value = row.measured
+    left = claim.statement.lhs
+    if value is None or left.is_Symbol or isinstance(value, Statistical | Outside):
+        return number(value)
+    exact = Fraction(0) if isinstance(value, Ball) else Fraction(value.value)
+    low, high = (value.low, value.high) if isinstance(value, Ball) else (exact, exact)
+    enclosed = {measured_symbol(claim.statement, row.case): ball(low, high)}
+    return f"{float(enclose(at(left, row.case), enclosed).mid()):.6g}"
+
+
+def prediction(claim: Claim, row: CaseResult) -> str:
+    """The predicted side at one case, in one short piece of text."""
+    if row.decision.verdict is Verdict.OUT_OF_SCOPE:
+        return "-"
+    value = claim.predict(row.case)
+    if isinstance(value, Measured):
+        return number(value)
+    expression = sympy.sympify(value)
+    if expression.is_Rational:
+        return number(Exact(Fraction(int(expression.p), int(expression.q))))
+    return f"{float(enclose(expression).mid()):.6g}"

@@ -1,0 +1,129 @@
+"""Running a suite: from what was asked for to its verdicts, without printing. The command line and `depthlaw.verify` share it."""
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
+from depthlaw.theory.claim import ALONE, SUITES, Claim
+from depthlaw.theory.code_version import remember
+
+from .run.driver import Estimate, estimate, execute
+from .run.engines import Inline, Pool
+from .run.index import select
+from .run.options import Options
+from .run.own_claims import all_claims, loader_of, with_premises
+from .run.records import Record, Store, open_store
+from .run.stages import DEFAULT_MEMORY, Stage, budgeted
+from .run.suite import Failure, Run, plan
+from .verdicts.report import ClaimResult, results
+
+__all__ = ["Work", "check_suite", "prepare"]
+
+
+@dataclass(frozen=True)
+class Work:
+    """What a suite asks for, and how what is missing of it will be done.
+
+    Attributes:
+        claims: those that were asked for, by key.
+        runs: everything that the suite asks for of them.
+        todo: what is not recorded yet.
+        stages: what is done together, in order.
+        expected: how long it should take, and what that rests on.
+    """
+
+    suite: str
+    claims: dict[str, Claim]
+    runs: list[Run]
+    todo: list[Run]
+    store: Store
+    stages: list[Stage]
+    expected: Estimate
+    basis: str
+
+    def execute(self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None) -> list[Failure]:
+        """Do what is not recorded yet, one stage after the other. Returns the runs that failed.
+
+        Raises:
+            Stopped: at a signal or the time limit; what was finished is recorded.
+        """
+        started, failures = time.monotonic(), list[Failure]()
+        for stage in self.stages:
+            left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
+            failures += execute(stage.runs, self.store, stage.engine, finished=finished, minutes=left)
+        return failures
+
+    def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
+        """The verdict of every claim on what is recorded."""
+        return results(self.claims, self.suite, self.store, failures)
+
+    @property
+    def recorded(self) -> list[Record]:
+        """The records of the runs."""
+        return [record for run in self.runs if (record := self.store.get(run.id))]
+
+
+def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
+            options: Options | None = None) -> Work:
+    """What a suite asks for, and what of it is missing in a results folder.
+
+    Args:
+        suite: one of `SUITES`.
+        folder: of the records; by default depthlaw's folder among the user's data.
+        only: keys or topics; by default the claims of `own`, else all that have cases in the suite.
+        own: a Python file with claims of one's own.
+        options: who does the work.
+
+    Raises:
+        UsageError: for anything that cannot be used, before a record is written.
+    """
+    options = options or Options()
+    engine = options.made(loader_of(own))
+    claims = _asked(list(only), check_suite(suite), options.device, own)
+    runs = plan(claims, suite, options.device)
+    if not runs:
+        raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
+    store = open_store(folder)
+    todo = [run for run in runs if run.id not in store]
+    remember()
+    if options.device != "cpu":
+        engine = Inline()
+    planned = any(run.claim.plan for run in runs)
+    if options.memory or (planned and suite in ALONE):
+        if not planned:
+            raise UsageError("--memory is a budget for claims that plan theirs, such as those of suite frontier; "
+                             "--max-memory caps each process of the pool")
+        work, expected = budgeted(todo, store, engine, parse_bytes(options.memory or DEFAULT_MEMORY))
+        return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
+    expected = estimate(todo, store)
+    if isinstance(engine, Pool) and expected.total < 5 and len(todo) < 200 and options.processes == 0:
+        # Starting processes costs seconds.
+        engine = Inline()
+    return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected, "by earlier records")
+
+
+def check_suite(name: str) -> str:
+    """The name of a suite, if it is one."""
+    if name not in SUITES:
+        raise UsageError(f"unknown suite {name!r}; accepted: {', '.join(SUITES)}")
+    return name
+
+
+def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[str, Claim]:
+    everything = all_claims(own)
+    mine = [key for key in everything if own is not None and key.startswith(f"{own.stem}/")]
+    claims = {key: everything[key] for key in select(only or mine, everything)}
+    if own is not None:
+        claims = with_premises(claims, everything)
+    if suite in ALONE and not only:
+        claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
+    if device != "cpu":
+        able = {key: claim for key, claim in claims.items() if claim.accepts("device") and claim.cases(suite)}
+        if not able:
+            raise UsageError(f"--device {quoted(device)}: suite {suite} has no claim among those asked for that can use it; "
+                             "take --device cpu")
+        return able
+    return claims
