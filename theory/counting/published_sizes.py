@@ -1,0 +1,262 @@
+"""Published sizes and rules of thumb, held against the tensors of the models they speak of."""
+from __future__ import annotations
+
+import csv
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from sympy import Eq, Le, Rational
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import (
+    head_width,
+    heads,
+    quantity,
+    relative_error,
+    rounding_gap,
+    size_millions,
+    stated,
+    width,
+)
+from .nets import bert, counted, counted_weights, gpt2, llama, t5
+
+growth = quantity(
+    "growth", "g", "factor by which a larger net exceeds a smaller one", "positive real")
+
+_COLUMNS = ("layers", "width", "heads", "kv_heads", "head_width", "ff_width", "mlp_matrices",
+            "vocab", "positions", "experts", "experts_per_token", "ff_expert")
+
+
+class Anatomy(NamedTuple):
+    """What a published shape consists of. 0 stands for an empty field (no learned positions)."""
+
+    name: str
+    reported: str
+    kind: str
+    tied: bool
+    sizes: dict[str, int]
+
+    @property
+    def plain(self) -> bool:
+        """One stack of layers with weights of their own and one feed-forward net each."""
+        one_stack = self.kind in ("decoder", "encoder", "encoder (vision)")
+        return one_stack and not self.name.startswith("ALBERT")
+
+    def weights(self) -> int:
+        """Entries of the weight matrices inside the layers of a plain shape."""
+        s = self.sizes
+        attention = 2 * s["head_width"] * (s["heads"] + s["kv_heads"])
+        return s["layers"] * s["width"] * (attention + s["mlp_matrices"] * s["ff_width"])
+
+
+@cache
+def anatomies() -> dict[str, Anatomy]:
+    """The shapes of model_anatomy.csv by name.
+
+    >>> anatomies()["GPT-2 small"].sizes["ff_width"]
+    3072
+    """
+    with (Path(__file__).parent / "model_anatomy.csv").open(encoding="utf-8", newline="") as file:
+        return {r["model"]: Anatomy(r["model"], r["reported"], r["kind"], r["tied"] == "yes",
+                                    {c: int(r[c] or 0) for c in _COLUMNS})
+                for r in csv.DictReader(file)}
+
+
+def reported_size(text: str) -> Fraction:
+    """A printed size such as 6.7B or 124M as a number.
+
+    >>> reported_size("6.7B") == 6_700_000_000
+    True
+    """
+    number, unit = text.split()[0][:-1], text.split()[0][-1]
+    try:
+        return Fraction(number) * {"M": 10**6, "B": 10**9}[unit]
+    except (KeyError, ValueError):
+        raise ValueError(f"{text!r} is not a size; write it like 124M or 6.7B") from None
+
+
+def _models(*names: str) -> tuple[Case, ...]:
+    return tuple(Case(model=name) for name in names)
+
+
+_PLAIN = [a for a in anatomies().values() if a.plain]
+_SIZED = [a.name for a in _PLAIN if a.reported]
+_TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
+
+
+@claim(
+    Le(relative_error, Rational(1, 20)), source=Source("kdnuggets2020", "Background"),
+    wording="universal", known="FAILS", weight="arithmetic",
+    cases={"quick": _models(*_TELLING),
+           "theory": _models(*(a.name for a in _PLAIN if a.name not in _TELLING))},
+    control=Control(Case(model="Gemma-1-7B"),
+                    "feed-forward width 8 d, three matrices, and heads wider than d",
+                    Le(relative_error, Rational(1, 2))))
+def rule_of_twelve(case: Case) -> Exact:
+    """12 L d^2 is within 5 % of the weights.
+
+    For every listed model of one stack the size 12 L d^2 is within 5 % of the number of weights in
+    its layers.
+
+    The vague sentence: "the overall (non-embedding) network size, given by" 12 L d_x^2, said of the
+    nets of one study and read here as a rule for any model. What deviates, and by how much, follows
+    from the anatomy: a gate with d_ff > 8 d / 3, grouped queries, heads whose width is not d / H.
+    The rule is exact for GPT-like shapes.
+    """
+    shape = anatomies()[case.model]
+    rule = 12 * shape.sizes["layers"] * shape.sizes["width"] ** 2
+    return Exact(abs(Fraction(rule, shape.weights()) - 1))
+
+
+@claim(
+    Le(relative_error, Rational(1, 20)), known="FAILS", weight="arithmetic",
+    source=Source("depthlaw", "theory/counting/model_anatomy.csv"),
+    cases={"quick": _models(*_SIZED[:6], "PaLM-8B"),
+           "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B"))},
+    control=Control(Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B",
+                    Le(relative_error, Rational(1, 4))))
+def reported_sizes(case: Case) -> Exact:
+    """A model's name gives its size within 5 %.
+
+    The reported size of every listed model of one stack is within 5 % of its weights with
+    embeddings, positions and read-out.
+
+    Names are rounded, or name another count: MPT-1B has 1.31e9 parameters, Qwen1.5-7B 7.7e9. Some
+    of what fails is our list: it has no relative positions for Gopher and Chinchilla, and neither
+    patch embedding nor head for SoViT.
+    """
+    shape = anatomies()[case.model]
+    s = shape.sizes
+    outside = s["width"] * (s["vocab"] * (1 if shape.tied else 2) + s["positions"])
+    return Exact(abs(reported_size(shape.reported) / (shape.weights() + outside) - 1))
+
+
+# GPT-3's Table 2.1 as recalled: width, heads, width of a head. The shapes of model_anatomy.csv lack
+# the row XL, whose heads do not fit its width.
+GPT3_TABLE = {
+    "GPT-3 Small": (768, 12, 64), "GPT-3 Medium": (1024, 16, 64), "GPT-3 Large": (1536, 16, 96),
+    "GPT-3 XL": (2048, 24, 128), "GPT-3 2.7B": (2560, 32, 80), "GPT-3 6.7B": (4096, 32, 128),
+    "GPT-3 13B": (5140, 40, 128), "GPT-3 175B": (12288, 96, 128),
+}
+
+
+@claim(
+    Eq(width, heads * head_width), known="FAILS", weight="arithmetic",
+    source=Source("brown2020", "Table 2.1, all eight rows"),
+    cases={"quick": [Case(model=name, heads=count, head_width=size)
+                     for name, (_, count, size) in GPT3_TABLE.items()]},
+    control=Control(Case(model="GPT-3 Small", heads=12, head_width=64), "one head more",
+                    Eq(width, (heads + 1) * head_width)))
+def gpt3_heads(case: Case) -> Exact:
+    """Width is heads times head width in GPT-3.
+
+    For every model of GPT-3's Table 2.1 the width is the number of heads times the width of a head.
+
+    The entries are as recalled; check against the paper. The row XL gives 24 heads of 128, which
+    make 3072, and a width of 2048; the row 13B gives 40 heads of 128, which make 5120, and a width
+    of 5140. Re-creations use 5120 for the latter, and other heads for the former. That the heads
+    share the width among them is usual, and not said in the table.
+    """
+    return Exact(GPT3_TABLE[case.model][0])
+
+
+# The textbook's table of model depths: printed size in units of its last digit, and the net.
+PRINTED = {
+    "GPT-2 Small": (124, 10**6, gpt2(12, 768, 50257, 1024)),
+    "GPT-2 Medium": (355, 10**6, gpt2(24, 1024, 50257, 1024)),
+    "GPT-2 Large": (774, 10**6, gpt2(36, 1280, 50257, 1024)),
+    "GPT-2 XL": (15, 10**8, gpt2(48, 1600, 50257, 1024)),
+    "LLaMA 7B": (7, 10**9, llama(32, 4096, 4096, 4096, 11008, 32000)),
+    "LLaMA 70B": (70, 10**9, llama(80, 8192, 8192, 1024, 28672, 32000)),
+}
+
+
+@claim(
+    Le(rounding_gap, Rational(1, 2)), wording="universal", known="FAILS", weight="arithmetic",
+    source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
+    cases={"quick": _models(*PRINTED)},
+    control=Control(Case(model="GPT-2 Small"), "a digit more than is printed",
+                    Le(rounding_gap, Rational(1, 20))))
+def textbook_sizes(case: Case) -> Exact:
+    """Sizes in the textbook's table of model depths.
+
+    Every parameter count printed in the textbook's table of model depths is the exact one rounded
+    to its last digit.
+
+    Checked sentences, with "Parameters" as the heading: "| GPT-2 XL | 48 | 1600 | 25 | 1.5B |" and
+    "| LLaMA 70B | 80 | 8192 | 64 | 70B |". That the column rounds exact counts is our reading; it
+    may give names. GPT-2 XL has 1,557,611,200 parameters, so 1.6B and not 1.5B; LLaMA 70B has
+    68.98e9, and is Llama 2. The row GPT-4, "~120?" layers and "~1.8T?" parameters, is marked as
+    unknown there and is not checked.
+    """
+    size, unit, net = PRINTED[case.model]
+    return Exact(abs(Fraction(counted(net), unit) - size))
+
+
+@claim(
+    Le(relative_error, Rational(1, 4)), wording="printed", known="FAILS", weight="arithmetic",
+    source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width, options A and B"),
+    cases={"quick": [Case(depth=6, width=2048, ff_width=8192),
+                     Case(depth=24, width=1024, ff_width=4096),
+                     Case(depth=6, width=2048, ff_width=2048),
+                     Case(depth=24, width=1024, ff_width=1024)]},
+    control=Control(Case(depth=6, width=2048, ff_width=2048), "to the nearest thousandth",
+                    Le(relative_error, Rational(1, 1000))))
+def textbook_options(case: Case) -> Exact:
+    """The textbook's two shapes of about 150M parameters.
+
+    Six layers of width 2048, and 24 layers of width 1024, have about 150 million parameters each:
+    150 million is within a quarter of the weights in their layers.
+
+    Checked sentences: "Option A: 6 layers, d_model=2048   (~150M params)" and "Option B: 24 layers,
+    d_model=1024  (~150M params)". A quarter is our tolerance for the printed ~. Both have
+    12 L d^2 = 301,989,888 weights in their layers, so they are equal to each other but twice the
+    printed size. 151 million needs a feed-forward width of d in place of the usual 4 d (the last
+    two cases); the text's own code uses 4 d.
+    """
+    found = counted_weights(gpt2(case.depth, case.width, ff=case.ff_width))
+    return Exact(abs(Fraction(150 * 10**6, found) - 1))
+
+
+@claim(
+    Eq(growth, stated), wording="printed", weight="arithmetic",
+    source=Source("kdnuggets2020", "Background"),
+    cases={"quick": [Case(what="parameters", stated=100),
+                     Case(what="layers of both stacks", stated=4)]},
+    control=Control(Case(what="parameters", stated=50), "half of it"))
+def t5_growth(case: Case) -> Exact:
+    """T5 is BERT-base times 100, but only 4 times deeper.
+
+    The largest T5 has 100 times the parameters of BERT-base (to the nearest ten times) and 4 times
+    its layers.
+
+    Checked sentence: "T5, has increased the parameter count of BERT-base by a factor of 100, while
+    only increasing its depth by a factor of 4." 11,307,321,344 against 109,482,240 parameters (T5's
+    shape as recalled). The factor 4 counts encoder and decoder as one path of 48 layers; per stack
+    T5 has 24 layers, a factor of 2.
+    """
+    large, base = t5(24, 1024, 128 * 128, 65536, 32128, 128), bert(12, 768, 30522, 512)
+    if case.what == "parameters":
+        return Exact((counted(large) + 5 * counted(base)) // (10 * counted(base)) * 10)
+    return Exact(Fraction(sum(layers for layers, _ in large.stacks), base.stacks[0][0]))
+
+
+@claim(
+    Eq(size_millions, stated), wording="reported", weight="arithmetic",
+    source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"),
+    cases={"quick": [Case(depth=16, width=512, heads=8, stated=134),
+                     Case(depth=12, width=768, heads=12, stated=223)]},
+    control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"))
+def deepnarrow_sizes(case: Case) -> Exact:
+    """Sizes of a narrow T5 and of the standard one.
+
+    A T5 with 16 layers of width 512 in each stack has 134 million parameters, one with 12 layers of
+    width 768 has 223 million.
+
+    So the deep and narrow one has 40 % fewer parameters, where the abstract speaks of 50 % against
+    T5-base.
+    """
+    net = t5(case.depth, case.width, case.width, 4 * case.width, 32128, case.heads)
+    return Exact((counted(net) + 500_000) // 10**6)
