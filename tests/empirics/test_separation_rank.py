@@ -1,12 +1,178 @@
-"""Graded pieces with PyTorch's arrays: the integers of NumPy's."""
+"""Exact separation ranks: values, table, cost model, and the same integers with torch's arrays."""
+from types import SimpleNamespace
+
 import pytest
 
-from depthlaw.empirics.separation_rank import piece_on
-from depthlaw.theory.claim import Case
-from depthlaw.theory.separation_rank.exact import measured_piece
+from depthlaw.empirics import separation_rank as frontier
+from depthlaw.ledger.run import stages
+from depthlaw.ledger.run.engines import Pool
+from depthlaw.ledger.run.suite import plan
+from depthlaw.ledger.verdicts import reference
+from depthlaw.theory.claim import Case, find
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.separation_rank import piece_rank
+from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_shape
+from depthlaw.theory.values import Exact
+
+KEYS = ("exact", "exact_below_count", "count_attained")
+CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
+EXACT, BELOW, ATTAINED = CLAIMS.values()
+RATES = {"operations": 1e10, "bytes": 1e10, "columns": 1e5, "gathers": 1e9, "lines": 1e6,
+         "numbers": 1e8}
+
+
+def piece(width, depth, order):
+    return Case(width=width, depth=depth, heads=1, order=order)
+
+
+def row(claim, case, value, *records):
+    return SimpleNamespace(
+        case=case, measured=value, decision=judge(claim, case, value), records=records)
+
+
+@pytest.fixture(scope="module")
+def rows():
+    facts = {"timing": {"wall_s": 60.0}, "compute": {"peak_bytes_of_process": 2**29}}
+    record = SimpleNamespace(facts=facts)
+    return [row(EXACT, case, EXACT.measure(case), record) for case in EXACT.cases("quick")]
+
+
+def test_small_entries_are_exact(rows):
+    found = {(e.width, e.depth): e for e in frontier.entries(rows)}
+    assert {shape: (e.rank, e.settled) for shape, e in found.items()} == {
+        (2, 1): (3, True), (2, 2): (18, True), (2, 3): (232, True), (3, 1): (4, True),
+        (3, 2): (49, True), (4, 1): (5, True), (4, 2): (110, True)}
+    lower, upper = found[4, 1].bounds
+    assert (lower.verdict, upper.verdict) == (Verdict.HOLDS, Verdict.HOLDS)
+    assert (lower.ratio, upper.ratio) == (pytest.approx(3.21, abs=0.01), pytest.approx(1.0))
+
+
+def test_a_lost_rank_is_no_exact_value(rows):
+    """One piece one short, as a bad prime would leave it."""
+    rows = list(rows)
+    place = next(i for i, each in enumerate(rows) if each.case == piece(2, 2, 2))
+    rows[place] = row(EXACT, rows[place].case, Exact(5, misses=1.0))
+    entry = next(e for e in frontier.entries(rows) if (e.width, e.depth) == (2, 2))
+    assert (entry.rank, entry.count, entry.settled) == (17, 18, False)
+    assert entry.bounds == (None, None)
+
+
+@pytest.mark.parametrize(("found", "settled"), [(11436, True), (11435, False)])
+def test_an_entry_below_the_count_is_exact_where_its_loss_is_proved(found, settled):
+    """Width 4 and depth 3, with the ranks put in by hand."""
+    ranks = {c: Exact(int(BELOW.predict(c)) if c.order != 6 else found,
+                      misses=0.0 if settled or c.order != 6 else 1.0)
+             for c in BELOW.grid["frontier"]}
+    entry, = frontier.entries([row(BELOW, case, value) for case, value in ranks.items()])
+    total = 31456 - (11436 - found)
+    assert (entry.rank, entry.count, entry.settled) == (total, 31460, settled)
+
+
+def test_the_table_says_what_is_exact_and_what_a_part(rows):
+    assert EXACT.table is BELOW.table is frontier.table
+    table = EXACT.table(rows[1:])
+    assert table.rows[0][:6] == ("2", "1", ">= 1", "3", "1/2", "part")
+    assert table.rows[1][:7] == ("2", "2", "18", "18", "5/5", "exact", "2.1e+03")
+    seconds, *rest = table.rows[1][7:]
+    assert (seconds.total_seconds(), rest) == (300.0, ["0.5 GB", "none", "0.17"])
+    assert all(len(cells) == len(table.columns) for cells in table.rows)
+    assert set(table.words) <= set(table.columns)
 
 
 @pytest.mark.parametrize("order", [0, 3, 6, 7, 13])
 def test_torch_gives_the_same_rank(order):
-    case = Case(width=3, depth=3, heads=1, order=order)
-    assert piece_on("cpu", case, 0) == measured_piece(case, 0)
+    case = piece(3, 3, order)
+    assert EXACT.measure(case, device="cpu:0") == EXACT.measure(case)
+
+
+def test_the_memory_of_a_process_decides_what_goes_to_disk(monkeypatch):
+    """All that it takes besides the matrix is subtracted."""
+    seen = []
+    monkeypatch.setattr(piece_rank, "graded_rank", lambda *a, memory, **k: seen.append(memory) or 6)
+    case = piece(2, 2, 2)
+    least = frontier.cost_of_piece(case).least_bytes
+    for memory in (None, least - 1, least + 1000):
+        EXACT.measure(case, memory=memory)
+    assert seen == [None, 0, 1000]
+
+
+# --- what a piece takes ---------------------------------------------------------------------------
+
+
+def seconds(case, **changed):
+    return frontier.cost_of_piece(case).seconds(RATES | changed)
+
+
+def test_every_part_of_the_cost_counts():
+    whole = seconds(piece(5, 2, 2))
+    slower = [seconds(piece(5, 2, 2), **{kind: rate / 2}) - whole for kind, rate in RATES.items()]
+    assert min(slower) > 0
+    assert sum(slower) == pytest.approx(whole)
+
+
+def test_rates_are_of_every_kind_of_work():
+    found = frontier.rates()
+    cost = frontier.cost_of_piece(piece(5, 2, 2))
+    assert set(found) == set(RATES) == {*cost.work, *cost.prepared}
+    assert min(found.values()) > 0
+
+
+@pytest.mark.parametrize("processes", [1, 2])
+def test_the_first_piece_of_each_process_makes_the_forms(processes):
+    runs = [run for run in plan({EXACT.key: EXACT}, "frontier")
+            if (run.case.width, run.case.depth) == (14, 2)]
+    expected = stages.expected_seconds(runs, {frontier.PIECES: RATES}, processes)
+    for place, run in enumerate(runs):
+        without = frontier.cost_of_piece(run.case).seconds(RATES, first=False)
+        forms = forms_entries(14, 2) / RATES["numbers"] if place < processes else 0.0
+        assert expected[run] - without == pytest.approx(forms)
+
+
+def test_cheap_entries_come_first():
+    runs = plan({EXACT.key: EXACT}, "frontier")
+    ordered = list(stages.expected_seconds(runs, {frontier.PIECES: RATES}))
+    shapes = list(dict.fromkeys((run.case.width, run.case.depth) for run in ordered))
+    assert shapes[0] == (2, 1)
+    assert len(shapes) == len({(run.case.width, run.case.depth) for run in runs})
+    total = [sum(piece_rank.piece_cost(d, L, k).work["operations"] for k in range((3**L + 1) // 2))
+             for d, L in (shapes[0], shapes[-1])]
+    assert total[1] > total[0]
+
+
+def test_pieces_that_do_not_fit_beside_each_other_follow_alone():
+    runs = plan({EXACT.key: EXACT}, "frontier")
+    small, large = stages.stages(runs, Pool(2), 6 * 2**30)
+    most = max(frontier.cost_of_piece(run.case).peak_bytes for run in small.runs)
+    least = min(frontier.cost_of_piece(run.case).peak_bytes for run in large.runs)
+    assert most <= 3 * 2**30 < least
+    with pytest.raises(Exception, match="besides its matrix"):
+        list(stages.stages(runs, Pool(2), 2**28))
+
+
+def test_a_piece_known_to_fall_short_of_what_bounds_it_is_drawn_again(monkeypatch):
+    case = piece(4, 3, 6)
+    attained = seconds(case)
+    monkeypatch.setattr(frontier, "RANKS", {})
+    full = seconds(case)
+    monkeypatch.setattr(frontier, "RANKS", {(4, 3, 6): 11400})
+    draws = frontier.draws(4, 3, 6)
+    assert draws > 1
+    assert full < attained < seconds(case) / draws
+
+
+def test_a_piece_that_stays_below_its_bound_is_drawn_until_a_miss_is_rare(monkeypatch):
+    assert frontier.draws(4, 3, 5) == 1
+    assert frontier.draws(4, 3, 6) == 1, "its rank is what count_loss leaves"
+    monkeypatch.setattr(frontier, "RANKS", {(4, 3, 6): 11435})
+    draws, miss = frontier.draws(4, 3, 6), 11436 * 4 * 13 / piece_rank.PRIME
+    assert miss**draws < 1e-5 <= miss**(draws - 1)
+
+
+def test_ranks_known_are_those_of_the_reference_ledger():
+    """Of any version of the code: a rank does not change with it."""
+    recorded = {
+        tuple(case[name] for name in ("width", "depth", "order")): int(record.result["exact"])
+        for record in reference.shipped()
+        if record.inputs["claim"] in CLAIMS and (case := record.inputs["case"])}
+    short = {shape: rank for shape, rank in recorded.items() if rank < min(piece_shape(*shape))}
+    assert short == frontier.RANKS

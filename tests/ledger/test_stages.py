@@ -1,6 +1,6 @@
 """Runs of claims with a plan: what runs where, in which order, how long, and what is refused."""
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -11,53 +11,116 @@ from depthlaw.ledger.run import stages
 from depthlaw.ledger.run.engines import Inline, Pool
 from depthlaw.ledger.run.environment import cores
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import Run, plan
+from depthlaw.ledger.run.suite import Run
 from depthlaw.theory.budget import Cost, Plan
 from depthlaw.theory.claim import Case, find
-from depthlaw.theory.connectivity import graph_reach  # noqa: F401  a topic without plans
 
 GB = 2**30
+RATES = {"operations": 2.0, "bytes": 4.0, "numbers": 50.0}
 
 
 def cost(case):
     size = case.size
-    return Cost({"operations": size**2, "bytes": 8 * size}, {"numbers": 100.0}, size * GB // 4, size * GB)
+    work = {"operations": size**2, "bytes": 8 * size}
+    return Cost(work, {"numbers": 100.0}, size * GB // 4, size * GB)
 
 
 def rates():
-    return {"operations": 2.0, "bytes": 4.0, "numbers": 50.0}
+    return RATES
 
 
 PLANNED = Plan(cost, rates, group=("family",))
 CLAIM = replace(find("separation_rank/exact"), plan=PLANNED)
+RUNS = [Run(CLAIM, Case(family=f, size=n)) for f, n in (("b", 6), ("a", 1), ("b", 2), ("a", 3))]
+UNPLANNED = Run(replace(CLAIM, plan=None), Case(family="c", size=1))
 
 
-def run(family, size, claim=CLAIM):
-    return Run(claim, Case(family=family, size=size))
+def sizes(runs):
+    return [run.case.size for run in runs]
 
 
-RUNS = [run("b", 6), run("a", 1), run("b", 2), run("a", 3)]
-
-
-def test_seconds_are_work_over_rates_and_preparation_counts_once():
+def test_seconds_are_work_over_rates_with_what_is_prepared():
     one = cost(Case(size=4))
-    assert one.seconds(rates()) == 16 / 2 + 32 / 4 + 100 / 50
-    assert one.seconds(rates(), first=False) == 16 / 2 + 32 / 4
+    assert one.seconds(RATES) == 16 / 2 + 32 / 4 + 100 / 50
+    assert one.seconds(RATES, first=False) == 16 / 2 + 32 / 4
 
 
-@pytest.mark.parametrize("processes", [1, 2])
-def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(processes):
-    expected = stages.expected_seconds(RUNS, {PLANNED: rates()}, processes)
-    assert [(r.case.family, r.case.size) for r in expected] == [("a", 1), ("a", 3), ("b", 6), ("b", 2)]
-    prepared = [s - cost(r.case).seconds(rates(), first=False) for r, s in expected.items()]
-    assert prepared == pytest.approx([2, 2, 2, 2] if processes == 2 else [2, 0, 2, 0])
+@pytest.mark.parametrize(("processes", "prepared"), [(1, [2, 0, 2, 0]), (2, [2, 2, 2, 2])])
+def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(processes, prepared):
+    expected = stages.expected_seconds([*RUNS, UNPLANNED], {PLANNED: RATES}, processes)
+    assert sizes(expected) == [1, 3, 6, 2], "groups in order of cost, none torn apart"
+    made = [s - cost(run.case).seconds(RATES, first=False) for run, s in expected.items()]
+    assert made == pytest.approx(prepared)
 
 
 def test_large_runs_wait_for_the_whole_memory():
     small, large = stages.stages(RUNS, Pool(2), 6 * GB)
-    assert (small.engine, small.memory) == (Pool(2), 3 * GB)
-    assert (large.engine, large.memory) == (Inline(), 6 * GB)
-    assert [r.case.size for r in small.runs] == [1, 2, 3]  if False else {1, 2, 3} == {r.case.size for r in small.runs}
-    assert [r.case.size for r in large.runs] == [6]
-    assert {r.options["memory"] for r in small.runs} == {3 * GB}
-    assert sorted(r.id for r in [*small.runs, *large.runs]) == sorted(r.id for r in RUNS)
+    assert (small.engine, small.memory, sizes(small.runs)) == (Pool(2), 3 * GB, [1, 2, 3])
+    assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
+    told = {run.options["memory"] for run in small.runs}
+    assert told == {3 * GB}
+    assert {run.id for run in small.runs + large.runs} == {run.id for run in RUNS}
+
+
+def test_another_engine_gets_all_runs_and_the_whole_memory():
+    only, = stages.stages(RUNS, Inline(), 6 * GB)
+    assert (only.engine, only.memory, sizes(only.runs)) == (Inline(), 6 * GB, sizes(RUNS))
+
+
+def test_a_budget_that_is_too_small_for_a_run_is_refused():
+    with pytest.raises(UsageError, match=r"--memory: .*size=6.* needs 1.5 GB besides its matrix"):
+        list(stages.stages(RUNS, Pool(2), GB))
+
+
+def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
+    monkeypatch.setattr(stages, "measured_rates", lambda plans: dict.fromkeys(plans, RATES))
+    work, expected = stages.budgeted([UNPLANNED, *RUNS], Store(tmp_path), Pool(2), 6 * GB)
+    assert [sizes(stage.runs) for stage in work] == [[1, 3, 2], [6], [1]]
+    assert (work[-1].engine, work[-1].memory) == (Pool(2), None)
+    assert set(expected.seconds) == {run.id for run in [*RUNS, UNPLANNED]}
+    assert expected.known == len(RUNS)
+
+
+def test_rates_are_those_of_all_cores_at_once():
+    """Measured in processes of their own, whose surroundings are as before afterwards."""
+    before = dict(os.environ)
+    assert stages.measured_rates([PLANNED]) == {PLANNED: RATES}
+    assert dict(os.environ) == before
+    assert len(stages._at_once(rates)) == cores()
+
+
+def record(seconds, peak):
+    timing, compute = {"wall_s": seconds}, {"peak_bytes_of_process": peak}
+    return SimpleNamespace(facts={"timing": timing, "compute": compute})
+
+
+def test_a_process_beyond_its_share_is_named():
+    records = {run.id: record(1.0, run.case.size * GB) for run in RUNS}
+    work = [stages.Stage(RUNS, Inline(), 5 * GB)]
+    said, = stages.cost_check(work, {}, records.get)
+    assert "took 6.0 GB, more than its share of 5.0 GB" in said
+    assert "size=6" in said
+    assert list(stages.cost_check([stages.Stage(RUNS, Inline(), 6 * GB)], {}, records.get)) == []
+
+
+def test_cost_model_and_measurement_stand_side_by_side():
+    walls = [0.5, 16.0, 5.0, 0.5]
+    records = {run.id: record(s, GB) for run, s in zip(RUNS, walls, strict=True)}
+    predicted = dict(zip(records, [0.1, 2.0, 5.0, 0.1], strict=True))
+    work = [stages.Stage(RUNS[:2], Pool(2)), stages.Stage([*RUNS[2:], UNPLANNED], Inline())]
+    said = list(stages.cost_check(work, predicted, records.get))
+    assert max(map(len, said)) <= 80
+    assert len(said) == 2 + 2 + 2, "headings, one line for each group, the sum and the ratios"
+    assert said[-2] == "altogether 7 s predicted, 22 s measured"
+    assert said[-1] == ("measured / predicted, 2 runs of 1 s and more: median 8.00, "
+                        "from 1.00 to 8.00")
+
+
+@pytest.mark.parametrize(("arguments", "why"), [
+    (["verify", "quick", "--memory", "8GB"], "--memory is the budget of suite frontier"),
+    (["verify", "quick", "--device", "cuda"], "accepted are cpu, and cuda"),
+    (["verify", "frontier", "--memory", "lots"], "amount of memory"),
+    (["verify", "frontier", "--device", "tpu"], "accepted are cpu, and cuda")])
+def test_wrong_options_are_refused(arguments, why, tmp_path, capsys):
+    assert main([*arguments, "--results", str(tmp_path)]) == 2
+    assert why in capsys.readouterr().err
