@@ -14,18 +14,7 @@ from depthlaw.advisor.laws import LARGEST_EXECUTED
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..symbols import depth, hops, hops_max, quantity
-from .network import (
-    Array,
-    all_sequences,
-    answers,
-    causal,
-    errors,
-    random_sequences,
-    right_answers,
-    sequences_of,
-    settles,
-    symbol_carrying,
-)
+from . import network
 from .one_layer import hops_ask_for_every_bit
 from .pointers import find
 
@@ -99,7 +88,7 @@ def depth_printed(case: Case, seed: int) -> Ball:
     hops/depth_log_heads. What stands in the way: hops/lookup_depth_causal,
     hops/self_skip_subset_sums; why no finite search settles it: hops/one_layer_unbounded_precision.
     """
-    found = settles(causal, case, seed)
+    found = network.settles(network.causal, case, seed)
     if found < 0:
         raise ValueError(f"the construction errs at [{case}], so it gives no upper end")
     return Ball(Fraction(2 if hops_ask_for_every_bit(case.hops) else 0), Fraction(found))
@@ -120,7 +109,7 @@ def depth_corrected(case: Case, seed: int) -> Exact:
     5 tokens over 2 and 3 symbols for k <= 6, and for each k <= 64 an alternating and four random
     sequences. Two corrections of the printed construction.
     """
-    return Exact(settles(causal, case, seed))
+    return Exact(network.settles(network.causal, case, seed))
 
 
 carries_symbols = partial(
@@ -142,7 +131,7 @@ def depth_strict_mask(case: Case, seed: int) -> Exact:
     Executed up to k = 64. The mask is allowed in the source's definition of masked attention, but
     Theorem 4.2 speaks of the causal mask j <= i, under which a token finds itself first.
     """
-    return Exact(settles(partial(symbol_carrying, mask="strict"), case, seed))
+    return Exact(network.settles(partial(network.symbol_carrying, mask="strict"), case, seed))
 
 
 @carries_symbols()
@@ -157,7 +146,7 @@ def depth_log_heads(case: Case, seed: int) -> Exact:
     token itself, and every other token at least once. H and m grow as log N, against H = 1 and m =
     O(1) in the theorem.
     """
-    return Exact(settles(partial(symbol_carrying, mask="causal"), case, seed))
+    return Exact(network.settles(partial(network.symbol_carrying, mask="causal"), case, seed))
 
 
 # --- the two errors of the printed construction ---------------------------------------------------
@@ -165,10 +154,10 @@ def depth_log_heads(case: Case, seed: int) -> Exact:
 
 def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options: Any) -> Exact:
     """Wrong tokens of the causal network; asking it for `extra` hops too many sabotages it."""
-    def network(sequence: Sequence[int], alphabet: int, hops: int) -> Iterator[Array]:
-        return causal(sequence, alphabet, hops + extra, **options)
+    def asked(sequence: Sequence[int], alphabet: int, hops: int) -> Iterator[network.Array]:
+        return network.causal(sequence, alphabet, hops + extra, **options)
 
-    return Exact(errors(network, case, seed, layers))
+    return Exact(network.errors(asked, case, seed, layers))
 
 
 @printed(
@@ -198,10 +187,10 @@ def construction_printed_hops(case: Case, seed: int) -> Exact:
     For every k >= 1 with binary digits k_j, the construction with the printed induction step
     computes hop_h with h = k_0 + sum over j >= 1 of k_j 2^(j-1) = ceil(k/2).
     """
-    candidates = set(range(2 * case.hops + 1))
-    for sequence in sequences_of(case, seed):
-        given = answers(partial(causal, induction="printed"), sequence, case.alphabet, case.hops)
-        candidates = {h for h in candidates if (right_answers(sequence, h) == given).all()}
+    net, candidates = partial(network.causal, induction="printed"), set(range(2 * case.hops + 1))
+    for sequence in network.sequences_of(case, seed):
+        given = network.answers(net, sequence, case.alphabet, case.hops)
+        candidates = {h for h in candidates if (network.right_answers(sequence, h) == given).all()}
     return _only(candidates)
 
 
@@ -324,9 +313,9 @@ def doubling(case: Case, seed: int) -> Exact:
     For every sequence and all a, b >= 0, find^a(find^b(i)) = find^(a+b)(i) at every i, so one
     lookup doubles a pointer.
     """
-    drawn = random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
+    drawn = network.random_sequences(case.rng(seed), case.tokens, case.alphabet, case.repeats)
     candidates = set(range(case.tokens))
-    for sequence in [*drawn, *all_sequences(6, 2)]:
+    for sequence in [*drawn, *network.all_sequences(6, 2)]:
         first, then = [0, *find(sequence, case.hops_first)], find(sequence, case.hops_then)
         composed = [first[p] for p in then]
         candidates = {h for h in candidates if find(sequence, h) == composed}

@@ -142,10 +142,7 @@ def prefix_in_one_number(sequence: Sequence[int], base: int, hops: int) -> list[
     answers = []
     for i in range(1, len(sequence) + 1):
         average = Fraction(sum(base**j * sequence[j - 1] for j in range(1, i + 1)), i)
-        digits, prefix = int(average * i) // base, []
-        for _ in range(i):
-            digits, digit = divmod(digits, base)
-            prefix.append(digit)
+        prefix = [int(average * i) // base**j % base for j in range(1, i + 1)]
         answers.append(hop_k(prefix, hops)[-1])
     return answers
 
@@ -268,8 +265,9 @@ def _instances(case: Case, seed: int) -> Iterator[Instance]:
     if case.get("exhaustive"):
         (first, *others), rings = cut(list(range(k)))
         for rest in permutations(others):
-            for turned in product((1, -1), repeat=k - 1):
-                yield [first, *(e[::turn] for e, turn in zip(rest, turned, strict=True))], rings
+            for turned in product((False, True), repeat=k - 1):
+                pairs = zip(rest, turned, strict=True)
+                yield [first, *((v, u) if turn else (u, v) for (u, v), turn in pairs)], rings
         return
     rng = case.rng(seed)
     for trial in range(6):

@@ -38,12 +38,8 @@ def causal(sequence: Sequence[int], alphabet: int, hops: int, *, spacing: int = 
     ceil(log2 k) + 2 layers.
     printed: start from find^(k mod 2) and add 2^(t-1) for the digit t of k, one layer too early.
 
-    Args:
-        sequence: N symbols 0..alphabet-1.
-        alphabet: number of symbols.
-        hops: k, at least 1.
-        spacing: angle between two symbols in units of N; 1 as printed, 2 is exact.
-        induction: which induction step.
+    Symbols are 0..alphabet-1, k is at least 1; `spacing` is the angle between two symbols in units
+    of N: 1 as printed, 2 is exact.
 
     >>> [row.tolist() for row in islice(causal([0, 1, 0, 1, 1, 0], 2, 2), 4)][-1]
     [-1, -1, -1, 1, 1, 0]
