@@ -236,7 +236,8 @@ _DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100),
 
 @claim(
     Le(remaining, Rational(1, 2)), wording="universal", known="FAILS", weight="arithmetic",
-    source=Source("tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
+    source=Source(
+        "tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
     cases={"quick": Case.grid(pair=_DEEPNARROW)},
     control=Control(Case(pair="base-36L and large"), "16 % fewer"))
 def deepnarrow_half(case: Case) -> Exact:
