@@ -84,6 +84,7 @@ relative_error = quantity(
     "relative_error", r"\delta", "relative distance of an approximate count from the exact one", "nonnegative real")
 rounding_gap = quantity(
     "rounding_gap", "u", "distance of a printed number from the exact one, in units of its last printed digit", "nonnegative real")
+position = quantity("position", "j", "position of a token, counted from 1")
 size_millions = quantity("size_millions", r"N_{10^6}", "parameters in millions")
 stated = quantity("stated", "s", "value that a text states", "positive real")
 

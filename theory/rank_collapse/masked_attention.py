@@ -1,191 +1,407 @@
-"""Masks and positions: logits that do not all pass through the tokens leave only an exponential collapse, with rates that are explicit."""
+"""Masks and positions: logits that do not all pass through tokens leave exponential collapse."""
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
 
-from ..claim import Case, Claim, Control, Source
-from . import masked_attention_measured as measured_by
+import flint
+import numpy as np
+import sympy
+from flint import arb
+from sympy import Eq, Ge, Integer, Le, Rational, asin, ceiling, cos, exp, floor, log, simplify, sin
+from sympy.core.relational import Relational
 
-__all__ = ["basin_fraction", "claims"]
+from ..claim import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..exact.enclosure import from_fraction
+from ..proof_steps import at_least, sum_step
+from ..symbols import depth as L
+from ..symbols import position as j
+from ..symbols import quantity
+from ..symbols import tokens as N
+from .cubic_step import qk_weight as w
+from .measured import resolved, whole_part
+from .rational_matrices import rational_array, row_stochastic
 
-_MASKS, _BIAS = "arXiv:2405.18781", "arXiv:2502.01951"
-_HERE = "theory/rank_collapse/masked_attention.py, "
+p = quantity(
+    "first_weight", "p", "attention of the first of two tokens to the first", "positive real")
+q = quantity(
+    "second_weight", "q", "attention of the second of two tokens to the first", "nonnegative real")
+start = quantity("difference", r"\delta_0", "difference of two tokens", "positive real")
+end = quantity(
+    "difference_end", r"\delta_L", "difference of two tokens after L layers", "positive real")
+bound = quantity("token_bound", "B", "bound on the size of the tokens", "positive real")
+least = quantity(
+    "least_weight", r"\epsilon", "least attention that a token pays to a token it may see",
+    "positive real")
+window = quantity("window", "w", "tokens that a token sees: itself and those just before it")
+radius = quantity(
+    "radius", "r", "steps after which one token has reached all others through the mask")
+tail = quantity(
+    "tail_mass", r"P_{\geq j}",
+    "largest total weight that a row of the product of attention matrices puts on positions j and "
+    "later", "nonnegative real")
+spread = quantity(
+    "spread_ratio", r"s_L/s_0",
+    "largest minus least token after L layers over that before them, width one", "nonnegative real")
+eta = quantity(
+    "feature_gain", r"\eta", "entry below the diagonal of a value matrix with unit diagonal",
+    "positive real")
+angles = quantity(
+    "start_angles", "K", "equally spaced directions in which the second token starts")
+count = quantity(
+    "basin_count", "k", "directions from which two tokens stay different for ever",
+    "nonnegative integer")
+digits = quantity(
+    "limit_digits", "q", "whole part of 10^9 times the size of a limit", "nonnegative integer")
+
+MASKS = "arXiv:2405.18781"
+HERE = "theory/rank_collapse/masked_attention.py, "
+
+# --- two tokens ---
 
 
-def basin_fraction(feature_gain: float) -> float:
-    """1/2 - arcsin(1/eta) / (2 pi): the share of start directions from which two tokens with rows of unit norm never meet.
+@claim(
+    Eq(end, (p - q) ** L * start), source=Source("depthlaw", HERE + "position logits"),
+    cases={"quick": (
+        *Case.grid(first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"),
+                   depth=(1, 4)),
+        *Case.grid(first_weight="1", second_weight=("1/2", "1/3"), difference=("1/1000000", "2"),
+                   depth=(1, 7)))},
+    assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
+    control=Control(Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
+                    "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)))
+def position_logits_linear(case: Case) -> Exact:
+    """Two tokens, logits of position alone: linear in each layer.
 
-    Causal attention with equal weights on two tokens of width two, the first at (0, 1), with the value matrix [[1, 0], [eta, 1]].
+    For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens,
+    p > q, and W_V = I, the difference after L layers is (p - q)^L times the first: linear in it,
+    whatever its size.
 
-    Raises:
-        ValueError: for eta < 1, where there is no second fixed point.
-
-    >>> round(basin_fraction(2), 6)
-    0.416667
-
-    Cost O(1). Reference: derived, after the counterexample of Wu et al. 2024, arXiv:2405.18781, Fig. 1.
+    The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows.
+    The causal mask with equal weights is p = 1, q = 1/2. So no cubic law can hold for all relative
+    positions or masks.
     """
-    if not feature_gain >= 1:
-        raise ValueError(f"feature_gain must be at least 1, got {feature_gain}")
-    return 0.5 - math.asin(1 / feature_gain) / (2 * math.pi)
+    first, second = case.rational("first_weight"), case.rational("second_weight")
+    x, y = case.rational("difference") + 5, Fraction(5)
+    for _ in range(case.depth):
+        x, y = first * x + (1 - first) * y, second * x + (1 - second) * y
+    return Exact(x - y)
 
 
-# --- claims ---
+@position_logits_linear.argument(
+    "Argument: induction on L with both steps checked, for the two tokens and fixed rows of the "
+    "words.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The rows take x + delta, x to two numbers that differ by (p - q) delta."""
+    x, delta = sympy.symbols("x delta")
+    after = (p * (x + delta) + (1 - p) * x) - (q * (x + delta) + (1 - q) * x)
+    gained = simplify(sympy.powsimp(statement.rhs.subs(L, L + 1) / statement.rhs))
+    yield Step("base: with no layer the difference is that of the input",
+               statement.rhs.subs(L, 0) == start)
+    yield Step("step: a layer multiplies the difference by what the stated right side gains from L "
+               "to L + 1",
+               sympy.expand(after - delta * (p - q)) == 0 and simplify(gained - (p - q)) == 0)
 
 
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield _position_claim()
-    yield _causal_claim()
-    yield from _bias_claims()
-    yield _mask_claim()
-    yield from _unit_row_claims()
+@claim(
+    Ge(log(end), log(start) - L * log(1 + exp(w * bound * start))),
+    source=Source("depthlaw", HERE + "causal mask"),
+    cases={"quick": Case.grid(qk_weight=("1/10", "1"), token_bound="1", difference=("1/1000", "1"),
+                              depth=(1, 2, 8, 32)),
+           "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100",
+                               depth=(64, 128))},
+    # The tokens start at B - delta_0 and B.
+    assumes={"w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: c.rational("qk_weight") > 0
+             and 0 < c.rational("difference") <= 2 * c.rational("token_bound")},
+    control=Control(Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=8),
+                    "difference doubled at every layer",
+                    statement=Ge(log(end), log(start) + L * log(2))))
+def causal_exponential(case: Case) -> Ball:
+    """A causal mask leaves two tokens only exponential collapse.
+
+    For two causal tokens of width one with W_V = 1, |x_i| <= B, and logits w x_i x_j, the
+    difference after L layers is at least (1 + e^S)^-L times the first, S = w B delta_0: its
+    logarithm is linear in depth, not of order 3^L.
+
+    For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of
+    attention, so nothing is gained from the softmax as they meet.
+    """
+    def difference() -> arb:
+        weight = from_fraction(case.rational("qk_weight"))
+        first = from_fraction(case.rational("token_bound") - case.rational("difference"))
+        second = from_fraction(case.rational("token_bound"))
+        for _ in range(case.depth):
+            to_first, to_second = (weight * second * first).exp(), (weight * second * second).exp()
+            second = (to_first * first + to_second * second) / (to_first + to_second)
+        return second - first
+
+    return Ball.of(resolved(difference))
 
 
-def _position_claim() -> Claim:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    L, p, q, start, end = (symbol(name) for name in ("depth", "first_weight", "second_weight", "difference", "difference_end"))
-    cases = (*Case.grid(first_weight="3/4", second_weight="1/4", difference=("1/1000", "1"), depth=(1, 4)),
-             *Case.grid(first_weight="1", second_weight=("1/2", "1/3"), difference=("1/1000000", "2"), depth=(1, 7)))
-    return Claim(
-        key="rank_collapse/position_logits_linear", title="two tokens, logits of position alone: linear in each layer",
-        text="For two tokens with attention rows (p, 1 - p) and (q, 1 - q) that do not depend on the tokens, p > q, and W_V = I, the "
-              "difference after L layers is (p - q)^L times the first: linear in it, whatever its size.",
-        statement=Eq(end, (p - q) ** L * start), source=Source("depthlaw", _HERE + "position logits"), wording="derived", kind="identity",
-        holds_for="all", assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
-        measured=measured_by.position_difference, proof=measured_by.prove_position, grid={"quick": cases},
-        rests_on="Argument: induction on L with both steps checked, for the two tokens and fixed rows of the words.",
-        note="The cubic law needs all logits to pass through X, since otherwise P does not tend to equal rows. The causal mask with equal "
-             "weights is p = 1, q = 1/2. So no cubic law can hold for all relative positions or masks.",
-        control=Control(cases[3], "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)))
-
-
-def _causal_claim() -> Claim:
-    from sympy import Ge, exp, log
-
-    from ..glossary import symbol
-
-    names = ("depth", "qk_weight", "token_bound", "difference", "difference_end")
-    L, w, B, start, end = (symbol(name) for name in names)
-    cases = Case.grid(qk_weight=("1/10", "1"), token_bound="1", difference=("1/1000", "1"), depth=(1, 2, 8, 32))
-    return Claim(
-        key="rank_collapse/causal_exponential", title="a causal mask leaves two tokens only exponential collapse",
-        text="For two causal tokens of width one with W_V = 1, |x_i| <= B, and logits w x_i x_j, the difference after L layers is at "
-              "least "
-              "(1 + e^S)^-L times the first, S = w B delta_0: its logarithm is linear in depth, not of order 3^L.",
-        statement=Ge(log(end), log(start) - L * log(1 + exp(w * B * start))), source=Source("depthlaw", _HERE + "causal mask"),
-        wording="derived", kind="lower", holds_for="all", measured=measured_by.causal_difference, proof=measured_by.prove_causal,
-        # The tokens start at B - delta_0 and B.
-        assumes={"w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: (
-            c.rational("qk_weight") > 0 and 0 < c.rational("difference") <= 2 * c.rational("token_bound"))},
-        rests_on="Argument. Prose: x_2 stays between x_1 and its start, so |w x_2 delta| <= S at every layer, and sigma grows.",
-        grid={"quick": cases, "theory": Case.grid(qk_weight="1/3", token_bound="2", difference="1/100", depth=(64, 128))},
-        note="For small differences the rate tends to 1/2 per layer. Equal tokens still have unequal rows of attention, so nothing is "
-             "gained "
-             "from the softmax as they meet.",
-        control=Control(cases[2], "difference doubled at every layer", statement=Ge(log(end), log(start) + L * log(2))))
+@causal_exponential.argument(
+    "Argument. Prose: x_2 stays between x_1 and its start, so |w x_2 delta| <= S at every layer, "
+    "and sigma grows.")
+def _(statement: Relational) -> Iterator[Step]:
+    """delta' = sigma(w x_2 delta) delta with sigma increasing, and |w x_2 delta| <= S for ever."""
+    s, x, delta = sympy.symbols("s x delta", real=True)
+    first, second = exp(w * x * (x - delta)), exp(w * x * x)
+    moved = (first * (x - delta) + second * x) / (first + second) - (x - delta)
+    sigma = 1 / (1 + exp(-s))
+    yield Step("the second token moves to distance delta sigma(w x_2 delta) from the first",
+               simplify(moved - delta * sigma.subs(s, w * x * delta)) == 0)
+    yield Step("sigma grows with s, and lies in (0, 1), so x_2 stays between its start and x_1 and "
+               "|w x_2 delta| <= S",
+               simplify(sympy.diff(sigma, s) * (1 + exp(-s)) ** 2 - exp(-s)) == 0)
+    yield Step("base: with no layer the bound is at most the difference of the input",
+               at_least(log(start), statement.rhs.subs(L, 0)))
+    gain = sympy.expand(statement.rhs.subs(L, L + 1) - statement.rhs)
+    yield Step("step: a layer multiplies by at least sigma(-S), and the bound gains no more than "
+               "log sigma(-S)", at_least(-log(1 + exp(w * bound * start)), gain))
 
 
-def _bias_claims() -> Iterator[Claim]:
-    from sympy import Le, ceiling, floor
-
-    from ..glossary import symbol
-
-    L, N, j, w, least, tail = (symbol(name) for name in ("depth", "tokens", "position", "window", "least_weight", "tail_mass"))
-    # That the entries are at least epsilon is a fact of the construction: `attention_matrix` pays it first and refuses what cannot be paid.
-    possible: dict[str, Callable[[Case], bool]] = {
-        "2 <= j <= N, N epsilon <= 1": lambda c: 2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1}
-    cases = (*Case.grid(mask="causal", instance="tight", tokens=3, position=(2, 3), least_weight="1/5", depth=(1, 4)),
-             *Case.grid(mask="prefix", instance="tight", tokens=4, position=3, least_weight="1/9", depth=(2, 5)),
-             *Case.grid(mask="causal", instance="random", tokens=5, position=(2, 4), least_weight="1/10", depth=(3, 10)))
-    yield Claim(
-        key="rank_collapse/position_bias", title="causal attention ends on the first token",
-        text="For all causal attention matrices with entries at least epsilon where a token may look, every row of the product of L of "
-              "them "
-              "puts at most (1 - (j - 1) epsilon)^L on the positions j and later; so P_i1 tends to 1. With a prefix of K tokens the same "
-              "holds for j = K + 1.",
-        statement=Le(tail, (1 - (j - 1) * least) ** L), source=Source("wu2025position", "Theorems 4.1-4.3", _BIAS), wording="reported",
-        kind="upper", holds_for="all", assumes=possible, measured=measured_by.tail_mass, proof=measured_by.prove_tail,
-        rests_on="Argument. Prose: rows before j have no tail; a row from j on gives at least epsilon to each of the j - 1 first positions.",
-        grid={"quick": cases,
-              "theory": Case.grid(mask="causal", instance="random", tokens=8, position=(2, 5), least_weight="1/16", depth=12)},
-        note="Reported with an unspecified constant C for one P_ij; C = 1 and the whole tail are ours. Attained by tokens that pay the "
-             "least to all but themselves. The lower bound on prefix weights (liminf >= kappa) has no explicit kappa and is not stated.",
-        control=Control(cases[0], "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)))
-    steps = ceiling((N - 1) / (w - 1))
-    windows = (*Case.grid(mask="window", instance="tight", tokens=3, window=2, position=2, least_weight="1/4", depth=(1, 2, 3, 4)),
-               Case(mask="window", instance="tight", tokens=4, window=3, position=2, least_weight="1/5", depth=1),
-               Case(mask="window", instance="tight", tokens=4, window=3, position=2, least_weight="1/5", depth=2),
-               *Case.grid(mask="window", instance="random", tokens=6, window=3, position=(2, 4), least_weight="1/6", depth=(4, 9)))
-    yield Claim(
-        key="rank_collapse/window_bias", title="sliding-window attention ends on the first token, more slowly",
-        text="For all attention matrices with a window of w tokens and entries at least epsilon inside it, every row of the product of "
-              "L of "
-              "them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the positions j and later, r = ceil((N - 1)/(w - 1)).",
-        statement=Le(tail, (1 - (j - 1) * least**steps) ** floor(L / steps)), source=Source("wu2025position", "Theorems 4.1-4.3", _BIAS),
-        wording="derived", kind="upper", holds_for="all", assumes=possible, measured=measured_by.tail_mass, grid={"quick": windows},
-        note="Sharper than reported: C (1 - (j - 1) epsilon^r)^(t/(2r)) for one P_ij with an unspecified C.",
-        control=Control(windows[1], "the causal rate", statement=Le(tail, (1 - (j - 1) * least) ** L)))
+# --- products of attention matrices ---
 
 
-def _mask_claim() -> Claim:
-    from sympy import Le, floor
-
-    from ..glossary import symbol
-
-    L, r, least, spread = (symbol(name) for name in ("depth", "radius", "least_weight", "spread_ratio"))
-    cases = (*Case.grid(mask="chain", instance="tight", tokens=3, radius=2, least_weight="1/3", depth=(1, 2, 3, 4)),
-             *Case.grid(mask="star", instance="tight", tokens=4, radius=1, least_weight="1/4", depth=(1, 5)),
-             *Case.grid(mask="causal", instance="random", tokens=5, radius=1, least_weight="1/8", depth=(3, 9)),
-             *Case.grid(mask="chain", instance="random", tokens=4, radius=3, least_weight="1/5", depth=(5, 12)))
-    return Claim(
-        key="rank_collapse/mask_exponential", title="masked attention collapses at least exponentially",
-        text="For every mask with self-loops in which all tokens reach one centre within r steps, and attention at least epsilon along "
-              "its "
-              "edges, the spread of scalar tokens falls by (1 - epsilon^r)^floor(L/r) or more over L layers with W_V = 1.",
-        statement=Le(spread, (1 - least**r) ** floor(L / r)),
-        source=Source("wu2024masks", "collapse theorem for pure masked attention", _MASKS),
-        wording="recalled", kind="upper", holds_for="all", measured=measured_by.spread_ratio,
-        grid={"quick": cases, "theory": Case.grid(mask="chain", instance="random", tokens=6, radius=5, least_weight="1/4", depth=(9, 25))},
-        note="As recalled; check against the paper. There the norm is Frobenius, value matrices have bounded products, and a constant C is "
-             "left open; C = 1 for the spread is ours. Attained at depths 1 and 2 by a chain.",
-        control=Control(cases[0], "radius one", statement=Le(spread, (1 - least) ** L)))
+def _masked(kind: str, tokens: int, least_weight: str, **more: Any) -> tuple[Case, ...]:
+    name, instance = kind.split()
+    return Case.grid(mask=name, instance=instance, tokens=tokens, least_weight=least_weight, **more)
 
 
-def _unit_row_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational, asin, ceiling, floor, pi
+tail_bound = partial(
+    claim, source=Source("wu2025position", "Theorems 4.1-4.3", "arXiv:2502.01951"),
+    # That the entries are at least epsilon is a fact of `attention_matrix`, which pays it first.
+    assumes={"2 <= j <= N, N epsilon <= 1": lambda c: (
+        2 <= c.position <= c.tokens and c.tokens * c.rational("least_weight") <= 1)})
 
-    from ..glossary import symbol
 
-    eta, K, count, digits = (symbol(name) for name in ("feature_gain", "start_angles", "basin_count", "limit_digits"))
-    source = Source("wu2024masks", "counterexample with normalisation, after Fig. 1, with our parameters", _MASKS)
-    exists: dict[str, Callable[[Case], bool]] = {"eta > 1": lambda c: c.rational("feature_gain") > 1}
-    model = ("Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0], [eta, 1]] on columns, "
-             "x_1 = (0, 1)")
-    yield Claim(
-        key="rank_collapse/unit_rows_fixed_point", title="with unit rows two causal tokens can stay apart",
-        text=model + ": for eta > 1 the second token has the attracting fixed point (-1/eta, -sqrt(1 - 1/eta^2)), so the rank stays two "
-              "from starts near it; the statement compares floor(10^9/eta).",
-        statement=Eq(digits, floor(10**9 / eta)), source=source, wording="derived", kind="identity", holds_for="exists", assumes=exists,
-        measured=measured_by.limit_digits, proof=measured_by.prove_fixed, grid={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-        rests_on="Argument. Prose: a fixed point at which the angle's derivative lies in (0, 1) attracts the starts near it.",
-        note="An example in which rescaling rows to unit norm, without centring, prevents collapse; that layer normalisation plays a role is "
-             "said in the abstract of the source. Without rescaling the first coordinate halves at every layer and both tokens end at (0, 1).",
-        control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)))
-    # The last two put the border of the basin just before and just after a start, at 20.5 -+ 0.002 spacings.
-    cases = Case.grid(feature_gain=("3/2", "2", "3", "100000/60037", "100000/60047"), start_angles=200)
-    yield Claim(
-        key="rank_collapse/unit_rows_basin", title="two tokens, unit rows: which starts never collapse",
-        text=model + ": of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K even, exactly those between the angles "
-              "arcsin(1/eta) and pi from x_1 stay apart for ever, K/2 - ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.",
-        statement=Eq(count, K / 2 - ceiling(K * asin(1 / eta) / (2 * pi) - Rational(1, 2))), source=source, wording="derived",
-        kind="identity", holds_for="all", assumes={**exists, "K is even": lambda c: c.start_angles % 2 == 0},
-        measured=measured_by.basin_count, grid={"quick": cases, "theory": Case.grid(feature_gain=("11/10", "10"), start_angles=(50, 1000))},
-        note="77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2 pi) as K grows. A start counts "
-             "once it is within 10^-6 of an attracting point after 90 layers; that it stays there is prose.",
-        control=Control(cases[3], "one start more, where the border is 0.002 spacings from a start",
-                       statement=Eq(count, K / 2 - ceiling(K * asin(1 / eta) / (2 * pi) - Rational(1, 2)) + 1)))
+def mask(case: Case) -> np.ndarray:
+    """Whether token i may look at position k, both from 0."""
+    i, k = np.indices((case.tokens, case.tokens))
+    if case.mask == "window":
+        return (k <= i) & (k > i - case.window)
+    if case.mask == "prefix":
+        return k < np.maximum(i + 1, case.position - 1)
+    if case.mask == "chain":
+        return (k == i) | (k == i - 1)
+    if case.mask == "star":
+        return (k == i) | (k == 0)
+    return k <= i if case.mask == "causal" else k >= 0
+
+
+def attention_matrix(case: Case, layer: int) -> np.ndarray:
+    """A row-stochastic matrix with at least `least_weight` wherever the mask allows, over Q.
+
+    `tight` pays exactly the least to all but the token itself.
+    """
+    n, epsilon, seen = case.tokens, case.rational("least_weight"), mask(case)
+    rest = 1 - epsilon * seen.sum(axis=1, keepdims=True)
+    if (rest < 0).any():
+        raise ValueError(f"a token of [{case}] sees too many others and cannot pay each {epsilon}")
+    extra = np.eye(n, dtype=int)
+    if case.instance == "random":
+        extra = case.rng(layer).integers(0, 10, (n, n))
+    weights = np.where((extra * seen).any(axis=1, keepdims=True), extra, 1) * seen
+    return epsilon * seen + rest * row_stochastic(weights)
+
+
+def _tail(case: Case) -> Exact:
+    """The largest weight that a row of A^(L) ... A^(1) puts on positions j and later."""
+    total = rational_array(np.eye(case.tokens, dtype=int))
+    for layer in range(case.depth):
+        total = attention_matrix(case, layer) @ total
+    return Exact(total[:, case.position - 1:].sum(axis=1).max())
+
+
+@tail_bound(
+    Le(tail, (1 - (j - 1) * least) ** L), wording="reported",
+    cases={"quick": (
+        *_masked("causal tight", 3, "1/5", position=(2, 3), depth=(1, 4)),
+        *_masked("prefix tight", 4, "1/9", position=3, depth=(2, 5)),
+        *_masked("causal random", 5, "1/10", position=(2, 4), depth=(3, 10))),
+        "theory": _masked("causal random", 8, "1/16", position=(2, 5), depth=12)},
+    control=Control(
+        _masked("causal tight", 3, "1/5", position=2, depth=1)[0],
+        "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)))
+def position_bias(case: Case) -> Exact:
+    """Causal attention ends on the first token.
+
+    For all causal attention matrices with entries at least epsilon where a token may look, every
+    row of the product of L of them puts at most (1 - (j - 1) epsilon)^L on the positions j and
+    later; so P_i1 tends to 1. With a prefix of K tokens the same holds for j = K + 1.
+
+    Reported with an unspecified constant C for one P_ij; C = 1 and the whole tail are ours.
+    Attained by tokens that pay the least to all but themselves. The lower bound on prefix weights
+    (liminf >= kappa) has no explicit kappa and is not stated.
+    """
+    return _tail(case)
+
+
+@position_bias.argument(
+    "Argument. Prose: rows before j have no tail; a row from j on gives at least epsilon to each "
+    "of the j - 1 first positions.")
+def _(statement: Relational) -> Iterator[Step]:
+    """T(i), the weight of row i from j on, is 0 for i < j; a layer sums A_im T(m), m >= j."""
+    yield sum_step("sum_m A_im T(m) <= max T sum_{m >= j} A_im")
+    yield Step("base: with no layer the bound is at least 1",
+               at_least(statement.rhs.subs(L, 0), Integer(1)))
+    ratio = simplify(statement.rhs.subs(L, L + 1) / statement.rhs)
+    yield Step("step: row i keeps at most 1 - (j - 1) epsilon for the positions >= j, and the "
+               "bound falls by no more than that factor", at_least(ratio, 1 - (j - 1) * least))
+
+
+steps = ceiling((N - 1) / (window - 1))
+
+
+@tail_bound(
+    Le(tail, (1 - (j - 1) * least**steps) ** floor(L / steps)),
+    cases={"quick": (
+        *_masked("window tight", 3, "1/4", window=2, position=2, depth=(1, 2, 3, 4)),
+        *_masked("window tight", 4, "1/5", window=3, position=2, depth=(1, 2)),
+        *_masked("window random", 6, "1/6", window=3, position=(2, 4), depth=(4, 9)))},
+    control=Control(
+        _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
+        "the causal rate", statement=Le(tail, (1 - (j - 1) * least) ** L)))
+def window_bias(case: Case) -> Exact:
+    """Sliding-window attention ends on the first token, more slowly.
+
+    For all attention matrices with a window of w tokens and entries at least epsilon inside it,
+    every row of the product of L of them puts at most (1 - (j - 1) epsilon^r)^floor(L/r) on the
+    positions j and later, r = ceil((N - 1)/(w - 1)).
+
+    Sharper than reported: C (1 - (j - 1) epsilon^r)^(t/(2r)) for one P_ij with an unspecified C.
+    """
+    return _tail(case)
+
+
+@claim(
+    Le(spread, (1 - least**radius) ** floor(L / radius)), wording="recalled",
+    source=Source("wu2024masks", "collapse theorem for pure masked attention", MASKS),
+    cases={"quick": (
+        *_masked("chain tight", 3, "1/3", radius=2, depth=(1, 2, 3, 4)),
+        *_masked("star tight", 4, "1/4", radius=1, depth=(1, 5)),
+        *_masked("causal random", 5, "1/8", radius=1, depth=(3, 9)),
+        *_masked("chain random", 4, "1/5", radius=3, depth=(5, 12))),
+        "theory": _masked("chain random", 6, "1/4", radius=5, depth=(9, 25))},
+    control=Control(_masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
+                    "radius one", statement=Le(spread, (1 - least) ** L)))
+def mask_exponential(case: Case) -> Exact | Outside:
+    """Masked attention collapses at least exponentially.
+
+    For every mask with self-loops in which all tokens reach one centre within r steps, and
+    attention at least epsilon along its edges, the spread of scalar tokens falls by
+    (1 - epsilon^r)^floor(L/r) or more over L layers with W_V = 1.
+
+    As recalled; check against the paper. There the norm is Frobenius, value matrices have bounded
+    products, and a constant C is left open; C = 1 for the spread is ours. Attained at depths 1 and
+    2 by a chain.
+    """
+    reached = np.arange(case.tokens) == 0
+    for _ in range(case.radius):
+        reached = (mask(case) & reached).any(axis=1)
+    if not reached.all():
+        return Outside("all tokens reach the centre within r steps")
+    tokens = rational_array([0, *[1] * (case.tokens - 1)])
+    for layer in range(case.depth):
+        tokens = attention_matrix(case, layer) @ tokens
+    return Exact(tokens.max() - tokens.min())
+
+
+# --- causal attention with rows of unit norm ---
+
+unit_rows = partial(
+    claim, source=Source(
+        "wu2024masks",
+        "counterexample with normalisation, after Fig. 1, with our parameters", MASKS))
+
+
+def _exists(case: Case) -> bool:
+    return case.rational("feature_gain") > 1
+
+
+def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
+    """The second token after layers: the first token (0, 1) added, the value matrix, unit norm."""
+    for _ in range(layers):
+        b = gain * a + b + 1
+        size = (a * a + b * b).sqrt()
+        a, b = a / size, b / size
+    return a, b
+
+
+@unit_rows(
+    Eq(digits, floor(10**9 / eta)), holds_for="exists", assumes={"eta > 1": _exists},
+    cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
+    control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)))
+def unit_rows_fixed_point(case: Case) -> Exact:
+    """With unit rows two causal tokens can stay apart.
+
+    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
+    [eta, 1]] on columns, x_1 = (0, 1): for eta > 1 the second token has the attracting fixed point
+    (-1/eta, -sqrt(1 - 1/eta^2)), so the rank stays two from starts near it; the statement compares
+    floor(10^9/eta).
+
+    An example in which rescaling rows to unit norm, without centring, prevents collapse; that layer
+    normalisation plays a role is said in the abstract of the source. Without rescaling the first
+    coordinate halves at every layer and both tokens end at (0, 1).
+    """
+    with flint.ctx.workprec(4096):
+        gain = from_fraction(case.rational("feature_gain"))
+        a, _ = _steps(arb(-4) / 5, arb(-3) / 5, gain, 120)
+        return Exact(whole_part(abs(a) * 10**9))
+
+
+@unit_rows_fixed_point.argument(
+    "Argument. Prose: a fixed point at which the angle's derivative lies in (0, 1) attracts the "
+    "starts near it.")
+def _(statement: Relational) -> Iterator[Step]:
+    """At a = -1/eta the second coordinate does not move: eta a + b + 1 = b, for both signs of b."""
+    stated, s = statement.rhs.args[0] / Integer(10) ** 9, sympy.Symbol("b", real=True)
+    yield Step("the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b",
+               simplify(-eta * stated + 1) == 0)
+    yield Step("it has unit norm for b = -sqrt(1 - a^2)",
+               simplify(stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1) == 0)
+    # At (a, b) = (-sin s, cos s) a step takes the angle to atan2 of (sin s, cos s + 1 - eta sin s).
+    slope = sympy.diff(sympy.atan2(sin(s), cos(s) + 1 - eta * sin(s)), s)
+    root = sympy.sqrt(1 - 1 / eta**2)
+    yield Step("the point with b < 0 attracts: the angle's derivative there is "
+               "1 - sqrt(1 - 1/eta^2)",
+               simplify(slope.subs({sin(s): 1 / eta, cos(s): -root}) - (1 - root)) == 0)
+    yield Step("and the statement takes its whole part", isinstance(statement.rhs, floor))
+
+
+BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(1, 2))
+
+
+@unit_rows(
+    Eq(count, BASIN), assumes={"eta > 1": _exists, "K is even": lambda c: c.start_angles % 2 == 0},
+    # The last two of quick put the border of the basin 0.002 spacings before and after a start.
+    cases={"quick": Case.grid(
+        feature_gain=("3/2", "2", "3", "100000/60037", "100000/60047"), start_angles=200),
+        "theory": Case.grid(feature_gain=("11/10", "10"), start_angles=(50, 1000))},
+    control=Control(Case(feature_gain="100000/60037", start_angles=200),
+                    "one start more, where the border is 0.002 spacings from a start",
+                    statement=Eq(count, BASIN + 1)))
+def unit_rows_basin(case: Case) -> Exact:
+    """Two tokens, unit rows: which starts never collapse.
+
+    Two causal tokens of width two with equal weights, rows rescaled to unit norm, W_V = [[1, 0],
+    [eta, 1]] on columns, x_1 = (0, 1): of K equally spaced directions (i + 1/2) 2 pi/K of x_2, K
+    even, exactly those between the angles arcsin(1/eta) and pi from x_1 stay apart for ever,
+    K/2 - ceil(K arcsin(1/eta)/(2 pi) - 1/2) of them.
+
+    77, 83 and 89 of 200 directions at eta = 3/2, 2, 3; the share tends to 1/2 - arcsin(1/eta)/(2
+    pi) as K grows. A start counts once it is within 10^-6 of an attracting point after 90 layers;
+    that it stays there is prose.
+    """
+    total = 0
+    with flint.ctx.workprec(256):
+        gain = from_fraction(case.rational("feature_gain"))
+        for index in range(case.start_angles):
+            angle = from_fraction(Fraction(2 * index + 1, case.start_angles))
+            a, b = _steps(-angle.sin_pi(), angle.cos_pi(), gain, 90)
+            apart, together = abs(a + 1 / gain) < 1e-6 and b < 0, abs(a) < 1e-6 and b > 0
+            if not (apart or together):
+                raise ArithmeticError(f"start {index} of [{case}] is not decided: ({a}, {b})")
+            total += apart
+    return Exact(total)
