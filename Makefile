@@ -12,7 +12,7 @@ BIN := $(VENV)/bin
 SUITE ?= quick
 # Empty: depthlaw's own folder among the user's data, where `show` and `appendix` look too.
 RESULTS ?=
-KEPT := $(if $(RESULTS),--results $(RESULTS))
+RECORDS := $(if $(RESULTS),--results $(RESULTS))
 PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
 	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
 
@@ -33,12 +33,12 @@ help:
 	@echo "make test        run the tests     make slow-test   those that kill processes by the dozen"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
-	@echo "make docs        write the generated pages of docs/ from suite theory"
+	@echo "make docs        write all pages, with what records fill in, into docs/_site"
 	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
 verify: $(VENV)/.base
-	$(BIN)/depthlaw verify $(SUITE) $(KEPT)
+	$(BIN)/depthlaw verify $(SUITE) $(RECORDS)
 
 test: $(VENV)/.dev
 	$(BIN)/pytest -n auto -m "not slow"
@@ -70,17 +70,17 @@ wheel-test: $(VENV)/.wheel
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only
 
-# The generated pages rest on the records of suite theory.
+# The generated pages rest on the records of suite theory, and for what takes hours on the reference ledger.
 docs: $(VENV)/.dev
-	$(BIN)/depthlaw verify theory $(KEPT)
-	$(BIN)/python -m depthlaw.ledger.publish.pages docs $(KEPT) --suite theory
+	$(BIN)/depthlaw verify theory $(RECORDS)
+	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS) --suite theory
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
 reference: $(VENV)/.dev
-	$(BIN)/depthlaw verify quick $(KEPT)
-	$(BIN)/depthlaw verify frontier $(KEPT)
-	$(BIN)/depthlaw verify full --only trained_depth $(KEPT)
-	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(KEPT)
+	$(BIN)/depthlaw verify quick $(RECORDS)
+	$(BIN)/depthlaw verify frontier $(RECORDS)
+	$(BIN)/depthlaw verify full --only trained_depth $(RECORDS)
+	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

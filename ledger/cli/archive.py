@@ -34,11 +34,11 @@ from ..run.records import (
     write_file,
 )
 from ..run.suite import plan
+from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped
 from ..verdicts.shown import wanted
 from .output import dump, report_set_aside, say, stdout
-from .tables import clean
 
 # Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
 STALE = 24 * 3600.0

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.text import Text
 
 from ..run.records import Store
-from .tables import clean
+from ..text import clean
 
 __all__ = ["dump", "notes", "report_set_aside", "say", "stdout"]
 

@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterable, Mapping
 
 from rich.cells import cell_len
@@ -11,16 +10,9 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-__all__ = ["claims_table", "clean", "plain_table", "print_table"]
+from ..text import clean
 
-
-def clean(text: str) -> str:
-    """The text without control characters, which could rewrite what a terminal shows.
-
-    >>> clean("a" + chr(27) + "[2Jb")
-    'a[2Jb'
-    """
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", "", text)
+__all__ = ["claims_table", "plain_table", "print_table"]
 
 
 def plain_table(gap: int = 1) -> Table:

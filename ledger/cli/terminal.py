@@ -15,9 +15,10 @@ from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import latex, plain, term
 
 from ..run.suite import Run
+from ..text import clean
 from ..verdicts.display import duration, measured_side, prediction, slack
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
-from .tables import clean, plain_table, print_table
+from .tables import plain_table, print_table
 
 STYLES = {
     Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",

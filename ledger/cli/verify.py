@@ -15,13 +15,14 @@ from ..run.options import Options
 from ..run.records import Record, StoreError, manifest
 from ..run.stages import cost_check
 from ..run.suite import Failure
+from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
 from ..verdicts.report import VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from ..verify import Work, prepare
 from . import terminal
 from .output import dump, notes, report_set_aside, say, stdout
-from .tables import clean, print_table
+from .tables import print_table
 
 
 def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,

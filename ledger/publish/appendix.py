@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import latex, term
 
-from ..cli.terminal import measured_side, prediction
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
+from ..verdicts.display import measured_side, prediction
 from ..verdicts.findings import groups, reason
 from ..verdicts.reference import Ledger
 from ..verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
@@ -70,8 +70,8 @@ class Row:
 
     @property
     def name(self) -> str:
-        """The key without its stem."""
-        return self.claim.key.partition("/")[2]
+        """The key without its topic."""
+        return self.claim.name
 
     @property
     def place(self) -> str:
@@ -201,7 +201,7 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
     counts = Counter(row.verdict for row in rows)
     return {
         "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"], "runs": len(records),
-        "stems": [(stem.replace("_", " "), list(group)) for stem, group in groupby(rows, key=lambda row: row.claim.topic)],
+        "topics": [(topic.replace("_", " "), list(group)) for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
         "rows": rows, "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
         "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
         "environments": _environments(records), "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),

@@ -7,10 +7,10 @@ from math import log
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, SupportsFloat
 
+from depthlaw.empirics.separation_rank import Entry
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Exact
 
-from ..run.frontier import Entry
 from ..run.records import decode
 from ..verdicts.report import CaseResult, ClaimResult
 
@@ -119,16 +119,16 @@ def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point |
     return Point(claim, width, depth, heads, rank, len(found), tuple(record.id for record in case.records), devices)
 
 
-def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> Path | None:
+def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> bool:
     """Draw the exact separation ranks of one head against depth, with the bounds, S, and both knees, one panel for each width.
 
     Args:
         found: entries of the frontier; those that are complete are drawn, as exact values or as lower bounds.
-        folder: receives frontier.png, whose bytes depend on the entries alone.
+        file: what to write; its bytes depend on the entries alone.
         widths: which panels, of those that have an entry.
 
     Returns:
-        The file, or None when there is nothing to draw.
+        Whether there was anything to draw.
     """
     from matplotlib import style
     from matplotlib.lines import Line2D
@@ -136,7 +136,7 @@ def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRO
     chosen = [entry for entry in found if entry.complete and entry.width in widths]
     points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "") for e in chosen]
     if not points:
-        return None
+        return False
     with style.context(["default", STYLE]):
         figure = _panels(points)
         for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
@@ -148,9 +148,9 @@ def frontier(found: Iterable[Entry], folder: Path, widths: tuple[int, ...] = FRO
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
         labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(str(k.get_label()) for k in knees)]
         figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
-        file = folder / "frontier.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, metadata={"Software": None})
-    return file
+    return True
 
 
 def _knee(width: int) -> float:

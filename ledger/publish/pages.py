@@ -1,24 +1,27 @@
-"""The generated part of docs/: a page per claim, the glossary, the findings, the mutations. Run `make docs`.
+"""The pages of docs/, hand-written ones with what records fill in, and those that are generated. Run `make docs`.
 
-Everything is written from the claims and from the records of one suite; no number is typed by hand.
+Everything is written from the claims and from records; no number is typed by hand. Marks in the hand-written pages are filled:
+`<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME -->` by a figure, `<!-- trained nets -->` by the trainings.
 """
 from __future__ import annotations
 
 import argparse
+import re
+import shutil
 import sys
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 
+from depthlaw.empirics.separation_rank import entries
 from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import latex, term
+from depthlaw.theory.symbols import TERMS, latex, term
 
-from ..cli import terminal
-from ..cli.commands import open_store
-from ..run.frontier import BELOW, KEY, Entry, entries, standing
-from ..run.records import Store, manifest
+from ..run.records import Store, manifest, open_store
 from ..run.suite import plan
+from ..verdicts.display import duration, measured_side, prediction, slack
 from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
@@ -30,52 +33,77 @@ from .typesetting import md, md_code, md_math, sentence
 MOST_CASES = 12
 
 
-def write(docs: Path, store: Store, suite: str) -> list[Path]:
-    """Write the generated pages and return their paths. The same records give the same bytes."""
+def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
+    """Write all pages into a folder, which then holds nothing else, and return their paths.
+
+    Args:
+        docs: the hand-written pages.
+        out: the folder; replaced.
+        store: records; where it has none of a long suite, the ledger that comes with depthlaw is read.
+        suite: whose verdicts the generated pages state.
+
+    The same records give the same bytes.
+    """
     claims = registry()
     judged = results(claims, suite, store)
-    runs = [r for run in plan(claims, suite) if (r := store.get(run.id))]
-    hash_ = str(manifest(runs)["hash"])
-    pages = {docs / "claims" / f"{r.claim.key}.md": page(r, suite) for r in judged}
-    pages[docs / "claims" / "README.md"] = index(judged, suite, hash_)
-    pages[docs / "glossary.md"] = glossary(list(claims.values()))
-    pages[docs / "findings.md"] = findings(judged, suite, hash_)
-    pages[docs / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
-    stale = set((docs / "claims").rglob("*.md")) - set(pages)
-    for path in stale:
-        path.unlink()
+    hash_ = str(manifest(r for run in plan(claims, suite) if (r := store.get(run.id)))["hash"])
+    shutil.rmtree(out, ignore_errors=True)
+    pages = {out / "claims" / f"{r.claim.key}.md": page(r, suite) for r in judged}
+    pages[out / "claims" / "README.md"] = index(judged, suite, hash_)
+    pages[out / "glossary.md"] = glossary(list(claims.values()))
+    pages[out / "findings.md"] = findings(judged, suite, hash_)
+    pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
+    pages |= {out / path.relative_to(docs): filled(path.read_text(encoding="utf-8"), claims, store, out)
+              for path in sorted(docs.rglob("*.md")) if out not in path.parents}
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return sorted(pages)
 
 
-BEGIN, END = "<!-- begin: frontier table -->", "<!-- end -->"
+def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> str:
+    """A hand-written page with its marks replaced; a figure is drawn into the folder `figures`."""
+    def fill(mark: re.Match[str]) -> str:
+        kind, name = mark["kind"], mark["name"] or ""
+        if kind == "trained nets":
+            return _first(store, lambda each: trainings.part(each, out / "figures" / "trained-depth.png"))
+        if kind == "table":
+            return _first(store, lambda each: table(claims[name], each))
+        return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))
+
+    return re.sub(r"<!-- (?P<kind>table|figure|trained nets)(: (?P<name>\S+))? -->", fill, text)
 
 
-def write_frontier(docs: Path, store: Store) -> Path | None:
-    """Write the table of exact values into separation-rank.md and draw it, from records of suite frontier; None where there are none."""
-    claims = registry()
-    judged = results({key: claims[key] for key in (KEY, BELOW)}, "frontier", store)
-    found = sorted((e for result in judged for e in entries(result, claims)), key=lambda e: (e.width, e.depth))
-    file, text = docs / "separation-rank.md", (docs / "separation-rank.md").read_text(encoding="utf-8")
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not found or not begin or not end:
-        return None
-    (docs / "figures").mkdir(exist_ok=True)
-    figures.frontier(found, docs / "figures")
-    file.write_text("".join([before, BEGIN, "\n", *_frontier_table(found), END, after]), encoding="utf-8")
-    return file
+def _first(store: Store, made: Callable[[Store], str]) -> str:
+    """What one's own records give, else what the ledger that comes with depthlaw gives: some suites take hours."""
+    for each in (store, shipped()):
+        if each is not None and (text := made(each)):
+            return text
+    return "*Nothing is recorded for this yet.*"
 
 
-def _frontier_table(found: list[Entry]) -> Iterator[str]:
-    yield "| $d_x$ | $L$ | sep | $S(d_x,L)$ | | operations | time of all pieces | largest process | lower bound | upper bound |\n"
-    yield "|---|---|--:|--:|---|--:|--:|--:|---|---|\n"
-    for e in found:
-        value, state = (str(e.rank), "exact") if e.settled else (f"≥ {e.rank}", "bound" if e.complete else f"{e.done} of {e.pieces} pieces")
-        yield (f"| {e.width} | {e.depth} | {value} | {e.count} | {state} | {e.operations:.1e} | {terminal.duration(e.seconds)} "
-               f"| {e.peak_bytes / 2**30:.1f} GB | {standing(e, 'lower')} | {standing(e, 'upper')} |\n")
+def table(claim: Claim, store: Store) -> str:
+    """The table that a claim brings along, in Markdown; empty where nothing is recorded."""
+    rows = [row for suite in claim.grid for row in results({claim.key: claim}, suite, store)[0].cases]
+    if claim.table is None or not any(row.records for row in rows):
+        return ""
+    made = claim.table(list({row.case: row for row in rows}.values()))
+    lines = ["| " + " | ".join(md(heading) for heading in made.columns) + " |",
+             "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns)]
+    for row in made.rows:
+        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else md(c) for c in row)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", *(md(line) + "  " for line in made.legend.splitlines())])
+
+
+def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
+    """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
+    rows = [row for claim in claims.values() if claim.table is not None for suite in claim.grid
+            for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
+    if not figures.frontier(entries(list({row.case: row for row in rows}.values())), file):
+        return ""
+    return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as recalled, the threshold "
+            f"and the knee](figures/{file.name})")
 
 
 def page(result: ClaimResult, suite: str) -> str:
@@ -106,7 +134,7 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
         yield f"| premise | [{md(key)}](../{key}.md): {found} |"
     yield f"| cases | {len(result.decided)} of {len(result.in_scope)} decided, suite {suite} |"
     if result.tightest is not None:
-        yield f"| tightest slack | {md(terminal.slack(result.tightest, vacuous=result.vacuous))} |"
+        yield f"| tightest slack | {md(slack(result.tightest, vacuous=result.vacuous))} |"
     control = result.control.decision.verdict.value if result.control else "not run"
     yield f"| negative control | {md(claim.control.why)}: {control} |"
     if claim.note:
@@ -124,9 +152,9 @@ def _cases(result: ClaimResult) -> Iterator[str]:
     yield f"| case | {sides} | verdict |\n|---|---|---|---|"
     shown = _telling(result)
     for row in shown:
-        predicted = terminal.prediction(result.claim, row)
+        predicted = prediction(result.claim, row)
         verdict = row.verdict_name + (f": {md(row.decision.reason)}" if row.decision.reason else "")
-        yield f"| {md_code(str(row.case))} | {md(terminal.measured_side(result.claim, row))} | {md(predicted)} | {verdict} |"
+        yield f"| {md_code(str(row.case))} | {md(measured_side(result.claim, row))} | {md(predicted)} | {verdict} |"
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
 
@@ -144,11 +172,11 @@ def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     counts = Counter(verdict_name(r) for r in judged)
     total = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
     lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
-    for stem in topics():
-        lines += [f"## {stem}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
-        lines += [f"| [{r.claim.key.partition('/')[2]}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.wording} "
+    for topic in dict.fromkeys(r.claim.topic for r in judged):
+        lines += [f"## {topic}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
+        lines += [f"| [{r.claim.name}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.wording} "
                   f"| {verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
-                  for r in judged if r.claim.topic == stem]
+                  for r in judged if r.claim.topic == topic]
         lines.append("")
     return "\n".join(lines)
 
@@ -158,9 +186,9 @@ def glossary(claims: list[Claim]) -> str:
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
     lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
              "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|---:|"]
-    for name, term_ in TERMS.items():
+    for name, entry in sorted(TERMS.items()):
         if used[name]:
-            lines.append(f"| {md_math(term.latex)} | `{name}` | {md(term.meaning)} | {term.domain} | {used[name]} |")
+            lines.append(f"| {md_math(entry.latex)} | `{name}` | {md(entry.meaning)} | {entry.domain} | {used[name]} |")
     return "\n".join(lines) + "\n"
 
 
@@ -179,8 +207,8 @@ def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
             worst = r.counterexample
             if worst is not None and worst.measured is not None:
                 lines.append(f"  Counterexample {md_code(str(worst.case))}: {md_math(latex(r.claim.statement.lhs))} measured "
-                             f"{md(terminal.measured_side(r.claim, worst))}, stated {md(r.claim.statement.rel_op)} "
-                             f"{md(terminal.prediction(r.claim, worst))}.")
+                             f"{md(measured_side(r.claim, worst))}, stated {md(r.claim.statement.rel_op)} "
+                             f"{md(prediction(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
 
 
@@ -205,23 +233,16 @@ def _link(result: ClaimResult) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages: python -m depthlaw.ledger.publish.pages DOCS --results DIR --suite SUITE."""
+    """Write the pages: python -m depthlaw.ledger.publish.pages DOCS OUT --results DIR --suite SUITE."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("docs", type=Path)
+    parser.add_argument("out", type=Path)
     parser.add_argument("--results", type=Path, default=None)
     parser.add_argument("--suite", default="theory")
     chosen = parser.parse_args(arguments)
-    for path in write(chosen.docs, open_store(chosen.results, read_only=True), chosen.suite):
-        print(path)
-    # Hours of work where it is not recorded: the ledger that comes with depthlaw holds it.
-    for store in (open_store(chosen.results, read_only=True), shipped()):
-        if store is not None and (table := write_frontier(chosen.docs, store)):
-            print(table)
-            break
-    for store in (open_store(chosen.results, read_only=True), shipped()):
-        if store is not None and (trained := trainings.write(chosen.docs, store)):
-            print(trained)
-            break
+    store = open_store(chosen.results, read_only=True)
+    written = write(chosen.docs, chosen.out, store, chosen.suite)
+    print(f"{len(written)} pages in {chosen.out}")
     return 0
 
 

@@ -12,8 +12,8 @@ from depthlaw.theory.claim import measured_symbol, registry
 from depthlaw.theory.trained_depth import LATE
 from depthlaw.theory.values import Ball, Proportion
 
-from ..cli import terminal
 from ..run.records import Store, manifest
+from ..verdicts.display import prediction
 from ..verdicts.report import CaseResult, ClaimResult, results
 from .figures import COLOURS, STYLE
 from .typesetting import md, md_code
@@ -21,7 +21,7 @@ from .typesetting import md, md_code
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-STEM = "trained_depth"
+TOPIC = "trained_depth"
 SUITE = "full"
 # Level of the intervals drawn; the verdicts share another one, see `judgement.FALSE_ALARM_BUDGET`.
 LEVEL = 0.05
@@ -34,11 +34,10 @@ _GREY = "#8C8C8C"
 # Distances beside which nets and local baseline are compared, as the nets are asked about them.
 _PLACES = range(1, 21)
 # The claims of suite gpu that stand beside published errors, by whether dropout was left on.
-_PUBLISHED = {True: f"{STEM}/published_dropout_on", False: f"{STEM}/published_dropout_off"}
+_PUBLISHED = {True: f"{TOPIC}/published_dropout_on", False: f"{TOPIC}/published_dropout_off"}
 # What is measured by the claims of a table: how far nets are right and which sight they are nearest to, least depths and their slopes, and
 # how many trainings succeed.
 _REACHES, _LEAST, _SUCCESSES = ("trained_reach", "local_radius"), ("trained_depth", "depth_slope"), ("succeeded",)
-_BEGIN, _END = "<!-- begin: trained nets -->", "<!-- end: trained nets -->"
 
 
 @dataclass(frozen=True)
@@ -151,26 +150,23 @@ def _frame(axes: Axes, title: str, below: str, lowest: float) -> None:
     axes.set_ylabel("accuracy")
 
 
-def write(docs: Path, store: Store) -> Path | None:
-    """Write figure and tables into trained-depth.md from the records of suite full, and the published errors beside those of suite gpu; None
-    where there are none of suite full.
+def part(store: Store, file: Path) -> str:
+    """Figure and tables of trained-depth.md from the records of suite full, and the published errors beside those of suite gpu.
 
-    Raises:
-        ValueError: for a page without the marks between which they stand.
+    Args:
+        store: the records.
+        file: the figure to draw.
+
+    Returns:
+        Markdown; empty where nothing of suite full is recorded.
     """
-    claims = {key: claim for key, claim in registry().items() if claim.topic == STEM}
+    claims = {key: claim for key, claim in registry().items() if claim.topic == TOPIC}
     judged = [result for result in results(claims, SUITE, store) if result.cases]
     points = list(measured(judged))
     if not points:
-        return None
-    file = docs / "trained-depth.md"
-    before, begin, rest = file.read_text(encoding="utf-8").partition(_BEGIN)
-    _, end, after = rest.partition(_END)
-    if not begin or not end:
-        raise ValueError(f"{file} lacks {_BEGIN} or {_END}: put them where the tables shall stand")
-    draw(points, docs / "figures" / "trained-depth.png")
-    file.write_text("\n".join([before + begin, *_page(judged, points), *published(results(claims, "gpu", store)), end]) + after, encoding="utf-8")
-    return file
+        return ""
+    draw(points, file)
+    return "\n".join([*_page(judged, points), *published(results(claims, "gpu", store))])
 
 
 def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
@@ -239,7 +235,7 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
             if isinstance(row.measured, Ball) and measured_symbol(result.claim.statement, row.case).name in measured_:
                 case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k != "task" or measured_ == _SUCCESSES)
                 yield (f"| {md(result.claim.title)} | {md_code(case)} | {_range(row.measured, row.case.get('tried'))} | "
-                       f"{md(result.claim.statement.rel_op)} {md(terminal.prediction(result.claim, row))} | {row.verdict_name} |")
+                       f"{md(result.claim.statement.rel_op)} {md(prediction(result.claim, row))} | {row.verdict_name} |")
 
 
 def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
@@ -256,7 +252,7 @@ def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
 
 
 def _name(result: ClaimResult) -> str:
-    return result.claim.key.partition("/")[2]
+    return result.claim.name
 
 
 def published(judged: Iterable[ClaimResult]) -> Iterator[str]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from ..cli.terminal import clean, slack
+from ..text import clean
+from ..verdicts.display import slack
 
 _TEX = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",

@@ -21,7 +21,7 @@ from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.certificates import Finding, load
 from depthlaw.theory.claim import SUITES, Case, Claim, at
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
-from depthlaw.theory.search import Search, searches
+from depthlaw.theory.search import Search
 from depthlaw.theory.symbols import plain
 from depthlaw.theory.values import Measured, Step
 
@@ -168,7 +168,7 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         decision = _decision(attacked, case, value, changed=bool(weakened))
         if decision is None:
             skipped += 1
-            if time.monotonic() > deadline or (best is None and skipped >= len(_cases(attacked)) + 4 * len(searches(claim.key))):
+            if time.monotonic() > deadline or (best is None and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim))):
                 break
             continue
         found = Found(attacked, case, value, decision, where, tried, weakened)
@@ -202,8 +202,12 @@ def _closer(new: Decision, old: Decision) -> bool:
     return new.slack is not None and (old.slack is None or new.slack < old.slack)
 
 
+def _searches(claim: Claim) -> tuple[Search, ...]:
+    return claim.search() if claim.search else ()
+
+
 def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
-    families = searches(claim.key)
+    families = _searches(claim)
     if not families:
         yield from _by_seed(claim)
         return
@@ -336,7 +340,7 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     attacked, weakened = _attacked(data)
     if not isinstance(data["case"], dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
         raise ValueError("case must be an object of whole numbers, texts and booleans")
-    case, families = Case(**data["case"]), searches(attacked.key)
+    case, families = Case(**data["case"]), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
         raise ValueError("seed or search must be a whole number")
     if "point" in data:
