@@ -11,7 +11,6 @@ from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
 from depthlaw.theory.certificates import shipped
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.search import searches
 from depthlaw.theory.symbols import plain
 
 CUBIC = "rank_collapse/one_layer_cubic_v1"
@@ -91,7 +90,7 @@ def test_what_is_no_certificate_is_one_line(text, tmp_path, capsys):
 
 
 def test_a_claim_without_a_search_varies_the_seed():
-    assert searches("separation_rank/degree") == ()
+    assert registry()["separation_rank/degree"].search is None
     result = found("separation_rank/degree", 0.02)
     assert result.decision.verdict is Verdict.HOLDS
     assert "seed" in result.where

@@ -1,0 +1,241 @@
+"""The softmax perturbation lemma: what small changes of the logits do to the attention matrix."""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import flint
+import numpy as np
+from flint import arb, arb_mat
+from sympy import Eq, IndexedBase, Integer, Le, Rational, Symbol, diff, exp, simplify, symbols
+from sympy.core.relational import Relational
+
+from ..claim import Ball, Case, Control, Source, Step, claim
+from ..exact.enclosure import enclose, from_fraction
+from ..proof_steps import sum_step
+from ..search import Point, Search
+from ..symbols import quantity
+from .softmax_attention import largest, resolved, row_ranges, softmax_rows
+
+V2 = "arXiv:2103.03404v2"
+# The largest range of a row of logit changes that the lemma allows: the root of e^x = 1 + 2x, cut.
+LARGEST_RANGE = Fraction(1256, 1000)
+
+softmax_excess = quantity(
+    "softmax_excess", r"\varepsilon_+",
+    "largest (P_ij / Q_ij - 1) / D_ii over entries, P and Q two attention matrices",
+    "positive real")
+softmax_shortfall = quantity(
+    "softmax_shortfall", r"\varepsilon_-",
+    "largest (1 - P_ij / Q_ij) / D_ii over entries, P and Q two attention matrices",
+    "positive real")
+softmax_root = quantity(
+    "softmax_root", "x^*", "the positive root of exp(x) = 1 + 2x", "positive real")
+
+
+def two_attentions(case: Case) -> tuple[arb_mat, arb_mat, list[arb]]:
+    """P = softmax(A), Q = softmax(A - E) and the row ranges of E, whose largest is the case's.
+
+    In `two tokens` nearly all attention is on the other token.
+    """
+    D = case.rational("range")
+    if case.instance == "two tokens":
+        E, base = [[D, Fraction(0)], [-D, Fraction(0)]], [[Fraction(0), Fraction(200)]] * 2
+    else:
+        rng, n = case.rng(0), case.tokens
+        raw = [[int(v) for v in row] for row in rng.integers(-1000, 1001, (n, n))]
+        widest = max(max(row) - min(row) for row in raw)
+        E = [[v * D / widest for v in row] for row in raw]
+        base = [[Fraction(int(v), 100) for v in row] for row in rng.normal(0, 300, (n, n)).round()]
+    shift, start = (
+        arb_mat([[from_fraction(v) for v in row] for row in rows]) for rows in (E, base))
+    return softmax_rows(start + shift), softmax_rows(start), row_ranges(shift)
+
+
+def _ratio(case: Case, side: int) -> Ball:
+    """The maximum over entries of side * (P_ij / Q_ij - 1) / D_ii."""
+    def ratio() -> arb:
+        P, Q, D = two_attentions(case)
+        return largest([side * (P[i, j] / Q[i, j] - 1) / D[i]
+                        for i in range(P.nrows()) for j in range(P.ncols())])
+
+    return Ball.of(resolved(ratio))
+
+
+def _searches(side: int) -> tuple[Search, ...]:
+    return tuple(_search(Case(instance="searched", range=r, tokens=n), side)
+                 for n in (2, 3, 4) for r in ("1/1000", "1", "157/125"))
+
+
+def _search(case: Case, side: int) -> Search:
+    """A row of logits and a row of perturbations whose range is the one the case names."""
+    n, D = case.tokens, case.rational("range")
+
+    def objective(vector: np.ndarray) -> float:
+        E, base = vector[:n], vector[n:] * 10
+        width = E.max() - E.min()
+        if width == 0:
+            return float("nan")
+        E = E * (float(D) / width)
+        q = np.exp(base - base.max())
+        q /= q.sum()
+        mean = float(q @ np.expm1(E))
+        return float(np.max(side * (np.expm1(E) - mean) / (1 + mean))) / float(D)
+
+    def measured(point: Point) -> Ball:
+        E, base = point[:n], point[n:]
+        scale = D / (max(E) - min(E))
+
+        def once() -> arb:
+            shift = [from_fraction(v * scale) for v in E]
+            weights = [from_fraction(10 * v).exp() for v in base]
+            mean = sum(w * s.exp() for w, s in zip(weights, shift, strict=True)) / sum(weights)
+            return largest([side * (s.exp() / mean - 1) / from_fraction(D) for s in shift])
+
+        return Ball.of(resolved(once))
+
+    return Search(case, 2 * n, objective, measured)
+
+
+_lemma = partial(
+    claim, source=Source("dong2021", "appendix, softmax perturbation lemma", V2),
+    wording="reported")
+_CASES = (
+    Case(instance="two tokens", range="157/125"), Case(instance="two tokens", range="1/1000"),
+    *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8)))
+_MORE = Case.grid(instance="random", range=("1", "157/125"), tokens=(16, 32))
+
+
+def small_range(case: Case) -> bool:
+    """A fact of the construction: `two_attentions` scales E to the range of the case."""
+    return 0 < case.rational("range") <= LARGEST_RANGE
+
+
+@_lemma(
+    Le(softmax_excess, 2), cases={"quick": _CASES, "theory": _MORE},
+    assumes={"0 < D_ii <= 1.256": small_range}, search=partial(_searches, 1),
+    control=Control(Case(instance="two tokens", range="13/10"),
+                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
+def softmax_perturbation(case: Case) -> Ball:
+    """Small logit changes move softmax by at most 1 + 2D.
+
+    For all logits A and E with D_ii = max_j E_ij - min_j E_ij <= 1.256 in every row, entrywise
+    softmax(A) <= (I + 2D) softmax(A - E).
+    """
+    return _ratio(case, 1)
+
+
+@softmax_perturbation.argument(
+    "Argument. Prose: P/Q is e^E over its mean under Q, so at most e^D; a concave gap that is >= 0 "
+    "at both ends is >= 0 between.")
+def _(statement: Relational) -> Iterator[Step]:
+    """P_ij / Q_ij is at most e^D <= 1 + 2D."""
+    yield from softmax_steps(statement.rhs, 1)
+
+
+@_lemma(
+    Le(softmax_shortfall, 1),
+    cases={"quick": (*_CASES, Case(instance="two tokens", range="4")), "theory": _MORE},
+    assumes={"0 < D_ii": lambda case: case.rational("range") > 0}, search=partial(_searches, -1),
+    control=Control(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1",
+                    statement=Le(softmax_shortfall, Rational(9, 10))))
+def softmax_perturbation_below(case: Case) -> Ball:
+    """Small logit changes move softmax by at least 1 - D.
+
+    For all logits A and E, entrywise softmax(A) >= (I - D) softmax(A - E) with
+    D_ii = max_j E_ij - min_j E_ij.
+
+    Stated in the lemma for D <= 1.256 like the upper side, but needs no such condition.
+    """
+    return _ratio(case, -1)
+
+
+@softmax_perturbation_below.argument(
+    "Argument. Prose: P/Q is e^E over its mean under Q, so at least e^-D; a convex gap that is "
+    "zero and flat at 0 is >= 0.")
+def _(statement: Relational) -> Iterator[Step]:
+    """P_ij / Q_ij is at least e^-D >= 1 - D."""
+    yield from softmax_steps(statement.rhs, -1)
+
+
+def softmax_steps(k: Any, side: int) -> Iterator[Step]:
+    """P_j / Q_j lies between e^-D >= 1 - k D (side -1) and e^D <= 1 + k D (side 1).
+
+    With s = sum_m e^{A_m} and s' = sum_m e^{A_m - E_m}: Q_m e^{E_m} = e^{A_m}/s' term by term, so
+    the mean of e^E under Q is s/s'.
+    """
+    A, E = (IndexedBase(name, real=True) for name in "AE")
+    j, m = symbols("j m", integer=True)
+    s, s_less = symbols("s s_less", positive=True)
+    term_of_mean = exp(A[m] - E[m]) / s_less * exp(E[m])
+    ratio = (exp(A[j]) / s) / (exp(A[j] - E[j]) / s_less)
+    yield Step("P_j / Q_j = e^(E_j) / mean of e^E under Q, for any number of tokens: both sides "
+               "agree term by term", simplify(term_of_mean - exp(A[m]) / s_less) == 0
+               and simplify(ratio - exp(E[j]) / (s / s_less)) == 0)
+    yield sum_step("the mean of e^E under Q is at least the smallest e^E", -1)
+    yield sum_step("and at most the largest")
+    if side > 0:
+        yield from _exponential_below_line(k, LARGEST_RANGE)
+        return
+    x = Symbol("x", nonnegative=True)
+    gap = exp(-x) - 1 + k * x
+    flat = gap.subs(x, 0) == 0 and diff(gap, x).subs(x, 0) >= 0
+    yield Step(f"1 - {k} x <= e^-x for x >= 0: the gap is convex, zero and not decreasing at 0",
+               bool(diff(gap, x, 2).is_positive and flat))
+
+
+def _exponential_below_line(k: Any, end: Fraction) -> Iterator[Step]:
+    """e^x <= 1 + kx on [0, end]: the gap is concave, zero at 0, and positive at the end."""
+    x = Symbol("x", real=True)
+    gap = 1 + k * x - exp(x)
+    yield Step(f"1 + {k} x - e^x is concave and zero at 0",
+               bool((-diff(gap, x, 2)).is_positive and gap.subs(x, 0) == 0))
+    at_end = enclose(gap.subs(x, Rational(end.numerator, end.denominator)))
+    yield Step(f"1 + {k} x - e^x > 0 at {float(end)}, so by concavity it is >= 0 on the whole of "
+               f"[0, {float(end)}]", bool(at_end > 0))
+
+
+# --- the constant ---
+
+
+def _rounded(statement: Relational, case: Case | None = None) -> Ball:
+    """All numbers that round to the stated eleven decimals."""
+    value = Fraction(int(statement.rhs.p), int(statement.rhs.q))
+    return Ball(value - Fraction(5, 10**12), value + Fraction(5, 10**12))
+
+
+@claim(
+    Eq(softmax_root, Rational("1.25643120863")), predicted=_rounded,
+    source=Source("dong2021", "appendix, the constant 1.256", V2),
+    cases={"quick": (Case(decimals=11),)},
+    control=Control(Case(decimals=11), "the tenth decimal off by one",
+                    statement=Eq(softmax_root, Rational("1.25643120873"))))
+def softmax_constant(case: Case) -> Ball:
+    """Where 1 + 2x stops bounding e^x.
+
+    The positive root of e^x = 1 + 2x is 1.25643120863 to eleven decimals, and e^x <= 1 + 2x on the
+    whole interval from 0 to it.
+
+    The paper's 1.256 (as reported) is this root, cut after three decimals.
+    """
+    low, high = Fraction(1), Fraction(2)
+    with flint.ctx.workprec(192):
+        while high - low > Fraction(1, 10**40):
+            x = (low + high) / 2
+            below = bool(from_fraction(x).exp() < from_fraction(1 + 2 * x))
+            low, high = (x, high) if below else (low, x)
+    return Ball(low, high)
+
+
+@softmax_constant.argument(
+    "Argument. Prose: a concave gap that is zero at 0 has one positive root; its signs at both "
+    "ends of the rounding are enclosed.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The root rounds to the stated decimals, and e^x <= 1 + 2x up to there."""
+    interval = _rounded(statement)
+    yield from _exponential_below_line(Integer(2), interval.low)
+    x = Rational(interval.high.numerator, interval.high.denominator)
+    yield Step(f"e^x > 1 + 2x at {float(interval.high)}: the only positive root lies between",
+               bool(enclose(exp(x) - 1 - 2 * x) > 0))
