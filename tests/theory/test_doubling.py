@@ -1,0 +1,101 @@
+"""Doublings: the repeated block on small graphs, and layer counts by search and by proof."""
+from __future__ import annotations
+
+import dataclasses
+
+import networkx as nx
+import numpy as np
+import pytest
+from sympy import Eq, Integer, Le, ceiling, floor, log
+
+from depthlaw.ledger.verdicts.mutation import mutants
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.connectivity import doubling
+from depthlaw.theory.connectivity.doubling import (
+    directed_graphs,
+    doubling_layers,
+    log_depth_lengths,
+    log_depth_lengths_printed,
+    log_depth_uniform,
+    log_depth_vertices,
+    log_depth_vertices_printed,
+)
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.symbols import depth, vertices
+
+
+def verdicts(claim: Claim) -> dict[Case, Verdict]:
+    return {case: judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
+
+
+def test_directed_graphs_are_all_there() -> None:
+    rng = np.random.default_rng(0)
+    assert len(directed_graphs("path", 3, rng)) == 1
+    every = directed_graphs("all", 3, rng)
+    assert len({frozenset(g.edges) for g in every}) == len(every) == 64
+    with pytest.raises(ValueError, match="accepted are all, directed path"):
+        directed_graphs("wheel", 2, rng)
+
+
+def test_doubling_takes_two_layers_per_doubling_of_the_longest_distance() -> None:
+    for n in range(1, 20):
+        line = nx.path_graph(n, create_using=nx.DiGraph)
+        assert doubling_layers(line) == 2 * max(0, (max(n - 2, 0)).bit_length())
+
+
+def test_what_never_settles_is_later_than_any_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(doubling, "with_loops", lambda g: np.eye(len(g), dtype=int))
+    assert doubling_layers(nx.path_graph(4).to_directed()) == 10
+
+
+def test_the_doubling_bound_is_attained_and_one_layer_less_fails() -> None:
+    left, log2 = log_depth_uniform.statement.lhs, log(vertices, 2)
+    for tight in (Le(left, 2 * ceiling(log2) - 1), Le(left, 2 * floor(log2))):
+        found = verdicts(dataclasses.replace(log_depth_uniform, statement=tight))
+        assert Verdict.FAILS in found.values()
+
+
+def test_a_block_that_is_wrong_on_one_graph_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = doubling.with_loops
+
+    def faulty(g: nx.DiGraph) -> doubling.Array:
+        return np.eye(3) if len(g) == 3 and set(g.edges) == {(2, 0), (0, 1)} else right(g)
+
+    monkeypatch.setattr(doubling, "with_loops", faulty)
+    found = {c.vertices: v for c, v in verdicts(log_depth_uniform).items() if c.family == "all"}
+    assert found == {1: Verdict.HOLDS, 2: Verdict.HOLDS, 3: Verdict.FAILS}
+
+
+def test_corollary_as_printed_loses_a_factor_of_two_and_misses_the_examples() -> None:
+    for layers, most in ((32, 128), (80, 2**31)):
+        assert log_depth_vertices.measure(Case(depth=layers)).value == most
+        assert log_depth_vertices_printed.predict(Case(depth=layers)) == most // 2
+
+
+@pytest.mark.parametrize("layers", [5, 8, 9, 32])
+def test_lengths_by_search_are_powers_of_two(layers: int) -> None:
+    case = Case(depth=layers, per_doubling=4, fixed_layers=5)
+    assert log_depth_lengths.measure(case).value == 2 ** ((layers - 5) // 4)
+
+
+def test_printed_lengths_fail_where_four_does_not_divide() -> None:
+    found = verdicts(log_depth_lengths_printed)
+    assert {case.depth for case in found} == {29, 32, 33, 80}
+    assert {case.depth for case, v in found.items() if v is Verdict.FAILS} == {32, 80}
+
+
+@pytest.mark.parametrize("claim", [log_depth_vertices, log_depth_lengths], ids=lambda c: c.name)
+def test_proof_confirms_the_inverse_and_breaks_on_mutations(claim: Claim) -> None:
+    assert claim.proof is not None
+    assert all(step.holds for step in claim.proof(claim.statement))
+    for change, statement in mutants(claim.statement):
+        assert not all(step.holds for step in claim.proof(statement)), change
+
+
+@pytest.mark.parametrize("wrong", [
+    Integer(2) ** floor((depth - 17) / 2), Integer(3) ** floor((depth - 18) / 2),
+    Integer(2) ** floor((depth - 18) / 2) - 1, Integer(2) ** floor((depth - 18) / 3)])
+def test_proof_breaks_on_other_inverses(wrong: Integer) -> None:
+    assert log_depth_vertices.proof is not None
+    statement = Eq(log_depth_vertices.statement.lhs, wrong)
+    assert not all(step.holds for step in log_depth_vertices.proof(statement))

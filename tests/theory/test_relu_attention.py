@@ -1,0 +1,90 @@
+"""ReLU attention: streams against matrix powers, powers by hand, weights that were tried."""
+from __future__ import annotations
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.connectivity import relu_attention
+from depthlaw.theory.connectivity.relu_attention import (
+    nonnegative_one_layer,
+    nonnegative_weights_fail,
+    relu_powers,
+    relu_powers_reported,
+    relu_reach,
+    relu_stream,
+)
+from depthlaw.theory.judgement import Verdict, judge
+
+
+def test_one_relu_layer_appends_a_cube() -> None:
+    g = nx.path_graph(5)
+    a = nx.to_numpy_array(g, dtype=int) + np.eye(5, dtype=int)
+    first, second = relu_stream(g, 1)
+    assert [int(x) for x in first.entries()] == a.ravel().tolist()
+    assert [int(5 * x) for x in second.entries()] == np.linalg.matrix_power(a, 3).ravel().tolist()
+
+
+def test_powers_of_two_layers_by_hand() -> None:
+    # h = [A, A^3], scores A^2 + A^6, output A^3 + A^7 and A^5 + A^9.
+    assert [relu_powers.measure(Case(depth=depth)).value for depth in (0, 1, 2)] == [1, 2, 5]
+    # h = [I, A], scores I + A^2, output I + A^2 and A + A^3: even exponents up to 3^L - 1, odd ones
+    # up to 3^L.
+    for start, found in (("A", [1, 1, 1, 1]), ("I A", [1, 3, 9, 27])):
+        assert [relu_powers_reported.measure(Case(depth=depth, start=start)).value
+                for depth in range(4)] == found
+
+
+def test_that_the_start_does_not_matter_fails_for_one_block() -> None:
+    claim = relu_powers_reported
+    found = {(c.start, c.depth): judge(claim, c, claim.measure(c)).verdict
+             for c in claim.cases("quick")}
+    assert len(found) == 8
+    failing = {where for where, verdict in found.items() if verdict is Verdict.FAILS}
+    assert failing == {("A", depth) for depth in (1, 2, 3)}
+    # That every start must do is our hardening, so it does not head the refutations of theorems.
+    assert claim.wording == "universal"
+
+
+def test_an_even_power_is_not_counted_as_an_odd_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert relu_powers.measure(Case(depth=1, start="I A")).value == -1
+    with pytest.raises(ValueError, match="start='B'.*accepted are 'A', 'I A'"):
+        relu_powers.measure(Case(depth=1, start="B"))
+    monkeypatch.setattr(relu_attention, "_exponents", lambda case: {1, 2})
+    assert relu_powers.measure(Case(depth=1)).value == -1
+
+
+def test_the_stream_that_a_claim_starts_from_stands_in_its_text() -> None:
+    for claim in (relu_reach, relu_powers, relu_powers_reported, nonnegative_weights_fail):
+        assert "starts as A" in claim.text
+
+
+def test_weights_tried_differ_and_are_as_many_as_the_text_says(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    claim, seen, right = nonnegative_weights_fail, [], relu_attention._signed_output
+
+    def recorded(adjacency: Any, weights: Any) -> Any:
+        seen.append(tuple(tuple(w.ravel()) for w in weights))
+        return right(adjacency, weights)
+
+    def identity(weight: Any, size: int) -> bool:
+        return np.array_equal(np.reshape(weight, (size, size)), np.eye(size))
+
+    monkeypatch.setattr(relu_attention, "_signed_output", recorded)
+    for case in claim.cases("theory"):
+        seen.clear()
+        claim.measure(case)
+        assert len(set(seen)) == case.trials
+        assert len(seen) == case.trials * case.labellings
+        assert str(case.trials) in claim.text
+    # Layers get kinds of their own: some choice is the identity below and something else above.
+    assert any(identity(low, 22) and not identity(high, 44) for low, high in seen)
+
+
+def test_within_capacity_the_identity_survives() -> None:
+    case = Case(depth=1, trials=1, labellings=3)
+    assert nonnegative_weights_fail.measure(case, control=True).value == 1
+    assert nonnegative_one_layer.measure(Case(vertices=8, labellings=20)).value == 1
