@@ -1,4 +1,4 @@
-"""What hops cost: an independent network on all short sequences, the searches against plain counting, the verdicts against mutations."""
+"""What hops cost: an independent network on short sequences, searches against plain counting."""
 from __future__ import annotations
 
 import dataclasses
@@ -12,37 +12,42 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.hops import depth_measured, hop_k
-from depthlaw.theory.hops.depth import claims
-from depthlaw.theory.hops.depth_measured import (
-    distinct_keys,
+from depthlaw.theory.hops import score_gaps
+from depthlaw.theory.hops.lower_bounds import (
+    cycle_reduction,
+    cycle_reduction_length,
     edge_sequence,
     key_steps,
-    last_match_gap,
     lookup_depth,
-    lookup_gap,
     prefix_in_one_number,
-    tokens_needed,
+    self_skip_subset_sums,
 )
 from depthlaw.theory.hops.network import BOTTOM, symbol_carrying
+from depthlaw.theory.hops.pointers import hop_k
+from depthlaw.theory.hops.score_gaps import (
+    different_keys,
+    gap_of_last_match,
+    last_match_gap,
+    lookup_angles_printed,
+    lookup_gap,
+)
 from depthlaw.theory.judgement import Verdict, judge
-
-CLAIMS = {claim.key: claim for claim in claims()}
-
-
-def verdicts(claim: Claim) -> set[Verdict]:
-    return {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")}
 
 
 def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[int]:
-    """floor(log2 k) + 2 layers with the mask j < i, written anew from vectors on the circle: largest inner product wins, no ties."""
+    """floor(log2 k) + 2 layers with the mask j < i, written anew from vectors on the circle.
+
+    The largest inner product wins, and there are no ties.
+    """
     n, x = len(sequence), [BOTTOM, *sequence]
 
     def head(query: float, keys: dict[int, float]) -> int:
-        scores = {j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a) for j, a in keys.items()}
+        scores = {j: math.cos(query) * math.cos(a) + math.sin(query) * math.sin(a)
+                  for j, a in keys.items()}
         best = max(scores, key=lambda j: scores[j])
-        # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3 here; float64 errs by less than 1e-14.
+        # Scores differ by at least 1 - cos(pi/(N |Sigma|)) > 1e-3; float64 errs by less than 1e-14.
         assert all(j == best or scores[best] - s > 1e-9 for j, s in scores.items())
         return best
 
@@ -50,33 +55,30 @@ def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[i
     pointer = [0] * (n + 1)
     for i in range(1, n + 1):
         own = step * (2 * n * x[i] + i)
-        found = head(own, {0: own + step * (n - 0.5), **{j: step * (2 * n * x[j] + j) for j in range(1, i)}})
+        keys = {j: step * (2 * n * x[j] + j) for j in range(1, i)}
+        found = head(own, {0: own + step * (n - 0.5), **keys})
         pointer[i] = found + 1 if found else 0
     answer, digits = x, hops
     for _ in range(math.floor(math.log2(hops)) + 1):
         angle = 2 * math.pi / (n + 1)
-        source = [i if pointer[i] == i else head(angle * pointer[i], {j: angle * j for j in range(i)}) for i in range(n + 1)]
+        source = [i if p == i else head(angle * p, {j: angle * j for j in range(i)})
+                  for i, p in enumerate(pointer)]
         answer = [answer[s] if digits % 2 else a for a, s in zip(answer, source, strict=True)]
         pointer, digits = [pointer[s] for s in source], digits // 2
     return answer[1:]
 
 
 @pytest.mark.parametrize(("alphabet", "longest"), [(2, 6), (3, 4), (4, 3)])
-def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(alphabet: int, longest: int) -> None:
+def test_a_strict_mask_needs_floor_log2_layers_on_every_short_sequence(
+        alphabet: int, longest: int) -> None:
     for n in range(1, longest + 1):
         for sequence in product(range(alphabet), repeat=n):
             for hops in (1, 2, 3, 4, 5, 7):
                 truth = hop_k(sequence, hops, BOTTOM)
                 assert strictly_masked(sequence, alphabet, hops) == truth
                 for mask in ("strict", "causal"):
-                    answers = islice(symbol_carrying(sequence, alphabet, hops, mask=mask), hops.bit_length() + 1, None)
-                    assert next(answers).tolist() == truth
-
-
-@pytest.mark.parametrize("key", CLAIMS)
-def test_quick_cases(key: str) -> None:
-    claim = CLAIMS[key]
-    assert verdicts(claim) == ({Verdict.HOLDS} if claim.awaited == "HOLDS" else {Verdict.FAILS})
+                    layers = symbol_carrying(sequence, alphabet, hops, mask=mask)
+                    assert next(islice(layers, hops.bit_length() + 1, None)).tolist() == truth
 
 
 def test_lookups_agree_with_both_layer_counts() -> None:
@@ -96,7 +98,8 @@ def test_every_step_found_has_its_queries() -> None:
     for steps in found:
         for i in range(1, 4):
             d = np.array(steps)
-            assert any((d[:i - 1] @ q > 0).all() and d[:i].sum(axis=0) @ q < 0 for q in product(range(-7, 8), repeat=2))
+            assert any((d[:i - 1] @ q > 0).all() and d[:i].sum(axis=0) @ q < 0
+                       for q in product(range(-7, 8), repeat=2))
     assert list(key_steps(4, 1, 3)) == []
 
 
@@ -118,22 +121,23 @@ def test_two_triangles_come_back_and_a_hexagon_does_not() -> None:
 
 def test_two_short_cycles_are_refused() -> None:
     with pytest.raises(ValueError, match="one cycle and even k"):
-        tokens_needed(Case(hops=8, cycles=2), 0)
+        cycle_reduction_length.measure(Case(hops=8, cycles=2))
 
 
 def test_gaps_against_floats() -> None:
-    assert abs(lookup_gap(Case(tokens=9), 0).value / 1e9 - (1 - math.cos(2 * math.pi / 10))) < 2e-9
-    assert abs(last_match_gap()(Case(tokens=4, alphabet=3), 0).value / 1e9 - (1 - math.cos(math.pi / 12))) < 2e-9
+    for found, angle in ((lookup_gap.measure(Case(tokens=9)), math.pi / 5),
+                         (last_match_gap.measure(Case(tokens=4, alphabet=3)), math.pi / 12)):
+        assert abs(found.value / 1e9 - (1 - math.cos(angle))) < 2e-9
 
 
 def test_last_match_gap_against_floats_over_every_sequence() -> None:
-    """The start token counts: another place of it changes the smallest gap, which two keys one step apart alone do not see."""
+    """The start token counts: another place of it changes the smallest gap."""
     def smallest(n: int, a: int, start: float) -> float:
         gaps = []
         for x in product(range(a), repeat=n):
             for i in range(2, n + 1):
-                scores = [math.cos(start * math.pi / (n * a))] + [
-                    math.cos(math.pi / (n * a) * (2 * n * (x[i - 1] - x[j - 2]) + i - j)) for j in range(2, i + 1)]
+                steps = [2 * n * (x[i - 1] - x[j - 2]) + i - j for j in range(2, i + 1)]
+                scores = [math.cos(math.pi / (n * a) * step) for step in (start, *steps)]
                 best, following, *_ = sorted(scores, reverse=True)
                 gaps.append(best - following)
         return min(gaps)
@@ -141,21 +145,23 @@ def test_last_match_gap_against_floats_over_every_sequence() -> None:
     changed = 0
     for n, a in ((3, 2), (4, 3), (5, 2), (6, 2)):
         stated = 1 - math.cos(math.pi / (n * a))
+        case = Case(tokens=n, alphabet=a)
         for less in ("-1/2", "-199/100", "199/100", str(Fraction(201, 100) - n)):
-            found = last_match_gap(less)(Case(tokens=n, alphabet=a), 0).value / 1e9
+            found = gap_of_last_match(case, Fraction(less)).value / 1e9
             assert abs(found - smallest(n, a, n + float(Fraction(less)))) < 2e-9, (n, a, less)
             changed += abs(found - stated) > 1e-3
-        assert abs(last_match_gap()(Case(tokens=n, alphabet=a), 0).value / 1e9 - stated) < 2e-9
+        assert abs(gap_of_last_match(case).value / 1e9 - stated) < 2e-9
     assert changed >= 8
 
 
 def test_beyond_six_tokens_pairs_of_distances_bound_the_gap_of_sequences_from_below() -> None:
     for n, a in ((3, 2), (4, 3), (5, 2), (6, 2)):
         first = Fraction(2 * n - 1, 2)
-        seen, following = depth_measured._seen_pairs(n, a, first), dict(depth_measured._next_pairs(n, a, first))
+        seen = score_gaps._seen_pairs(n, a, first)
+        following = dict(score_gaps._next_pairs(n, a, first))
         assert all(best in following and following[best] <= other for best, other in seen)
         assert (0, 1) in seen
-    pairs = depth_measured._next_pairs(8, 2, Fraction(15, 2))
+    pairs = score_gaps._next_pairs(8, 2, Fraction(15, 2))
     assert {best for best, _ in pairs} == {*range(7), Fraction(15, 2)}
 
 
@@ -169,29 +175,21 @@ def test_the_sine_argument_for_the_last_match_gap() -> None:
 
 def test_one_angle_more_separates_the_tokens_and_steps_of_two_need_not() -> None:
     for n in (1, 2, 5, 100):
-        assert distinct_keys(more=1)(Case(tokens=n), 0).value == n + 1
-    claim = CLAIMS["hops/lookup_angles_printed"]
-    assert judge(claim, Case(tokens=5), distinct_keys(more=1)(Case(tokens=5), 0)).verdict is Verdict.HOLDS
+        assert different_keys(n, n + 1).value == n + 1
+    claim = lookup_angles_printed
     # A control that can hold: where N + 1 is odd, steps of two are as good.
-    assert judge(claim, Case(tokens=4), distinct_keys(more=1, step=2)(Case(tokens=4), 0)).verdict is Verdict.HOLDS
+    for n, step in ((5, 1), (4, 2)):
+        found = different_keys(n, n + 1, step)
+        assert judge(claim, Case(tokens=n), found).verdict is Verdict.HOLDS
     assert claim.wording == "universal"
     assert claim.text.startswith("If the start token 0 is keyed by the same printed formula")
 
 
-@pytest.mark.parametrize("key", CLAIMS)
-def test_negative_controls_fail(key: str) -> None:
-    claim, twin = CLAIMS[key], CLAIMS[key].control
-    mutated = dataclasses.replace(claim, statement=claim.statement if twin.statement is None else twin.statement)
-    value = (twin.measured or claim.measured)(twin.case, twin.seed)
-    assert judge(mutated, twin.case, value, force=True).verdict is Verdict.FAILS
-
-
-@pytest.mark.parametrize("key", ["hops/self_skip_subset_sums", "hops/cycle_reduction", "hops/last_match_gap"])
-def test_mutations_are_noticed(key: str) -> None:
-    from depthlaw.ledger.verdicts.mutation import mutants
-
-    claim = CLAIMS[key]
-    measured = [(case, claim.measured(case, 0)) for case in claim.cases("quick")]
+@pytest.mark.parametrize("claim", [self_skip_subset_sums, cycle_reduction, last_match_gap],
+                         ids=lambda claim: claim.name)
+def test_mutations_are_noticed(claim: Claim) -> None:
+    measured = [(case, claim.measure(case)) for case in claim.cases("quick")]
     for change, statement in mutants(claim.statement):
         mutated = dataclasses.replace(claim, statement=statement)
-        assert any(judge(mutated, case, value, force=True).verdict is not Verdict.HOLDS for case, value in measured), change
+        assert any(judge(mutated, case, value, force=True).verdict is not Verdict.HOLDS
+                   for case, value in measured), change

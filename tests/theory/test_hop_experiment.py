@@ -1,4 +1,4 @@
-"""The published experiment: exact counts against going through every sequence, the table against the text, the verdicts."""
+"""The published experiment: exact counts against every sequence, the table against the text."""
 from __future__ import annotations
 
 import math
@@ -7,52 +7,47 @@ from itertools import pairwise, product
 
 import pytest
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.hops import experiment_measured, find
-from depthlaw.theory.hops.experiment import claims
-from depthlaw.theory.hops.experiment_measured import (
-    PRINTED_PARAMETERS,
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.hops import experiment
+from depthlaw.theory.hops.experiment import (
     best_guess_error,
     counted,
-    counted_parameters,
     error_rows,
     expected_counts,
     hop_errors,
     return_probability,
 )
+from depthlaw.theory.hops.pointers import find
 from depthlaw.theory.judgement import Verdict, judge
 
-CLAIMS = {claim.key: claim for claim in claims()}
+CLAIMS = {c.name: c for c in vars(experiment).values() if isinstance(c, Claim)}
 
 
-@pytest.mark.parametrize("key", [key for key, claim in CLAIMS.items() if claim.awaited == "HOLDS"])
-def test_quick_cases_hold(key: str) -> None:
-    claim = CLAIMS[key]
-    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.HOLDS}
+def verdicts(claim: Claim) -> set[Verdict]:
+    return {judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
 
 
 def test_a_rerun_that_no_code_here_repeats_decides_nothing() -> None:
-    claim = CLAIMS["hops/experiment_dropout"]
+    claim = CLAIMS["experiment_dropout"]
     assert claim.known == "UNDECIDED"
-    assert {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")} == {Verdict.UNDECIDED}
+    assert verdicts(claim) == {Verdict.UNDECIDED}
     assert claim.note.startswith("Measured outside this repository; no code here re-runs it")
-    assert "hops/experiment_capacity_without_dropout" not in CLAIMS
+    assert "experiment_capacity_without_dropout" not in CLAIMS
 
 
 def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every other claim says the same when the reported rows are gone."""
-    def decided() -> dict[str, set[Verdict]]:
-        return {key: {judge(c, case, c.measured(case, 0)).verdict for case in c.cases("quick")} for key, c in CLAIMS.items()
-                if key != "hops/experiment_dropout"}
-
-    before, printed = decided(), tuple(row for row in hop_errors() if row.status == "printed")
-    monkeypatch.setattr(experiment_measured, "hop_errors", lambda: printed)
-    assert decided() == before
+    others = [claim for name, claim in CLAIMS.items() if name != "experiment_dropout"]
+    before = [verdicts(claim) for claim in others]
+    printed = tuple(row for row in hop_errors() if row.status == "printed")
+    monkeypatch.setattr(experiment, "hop_errors", lambda: printed)
+    assert [verdicts(claim) for claim in others] == before
 
 
-def test_reported_errors_are_lower_without_dropout_and_four_layers_do_eight_hops() -> None:
-    """What the note says of the rows that are kept for the reader."""
-    on, off = ({(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")} for dropout in ("on", "off"))
+def test_four_layers_do_eight_hops_with_dropout_off() -> None:
+    """What the note says of the rows that are there for the reader."""
+    on, off = ({(r.hops, r.depth): r.error for r in error_rows(dropout, "reported")}
+               for dropout in ("on", "off"))
     assert on.keys() == off.keys() == {(k, depth) for k in (1, 8) for depth in (2, 3, 4, 5)}
     assert all(off[cell] < on[cell] for cell in on)
     assert round(float(off[8, 4]), 3) == 0.065
@@ -67,29 +62,31 @@ def test_expected_counts_are_those_of_all_sequences(alphabet: int, hops: int) ->
 
 def test_two_symbols_alternate() -> None:
     assert [best_guess_error(hops, tokens=9, alphabet=2) for hops in (1, 2, 3)] == [0, 0, 0]
-    assert return_probability(Case(alphabet=2), 0).value == 1
+    assert return_probability.measure(Case(alphabet=2)).value == 1
 
 
 def test_copy_probability_tends_to_the_law_of_the_return() -> None:
-    # b_k = P(copy) - 1/|Sigma| obeys b_(k+1) = (b_(k-1) - b_k)/|Sigma| on an endless sequence; at position i it is off by at most the
-    # probability that k hops do not exist there.
+    # b_k = P(copy) - 1/|Sigma| obeys b_(k+1) = (b_(k-1) - b_k)/|Sigma| on an endless sequence; at
+    # position i it is off by at most the probability that k hops do not exist there.
     a, late, early = 4, 70, 69
     law = [1 - Fraction(1, a), -Fraction(1, a)]
     for _ in range(6):
         law.append((law[-2] - law[-1]) / a)
     for hops in range(1, 7):
-        exists, copies = (x - y for x, y in zip(expected_counts(late, hops, a), expected_counts(early, hops, a), strict=True))
+        counts = expected_counts(late, hops, a), expected_counts(early, hops, a)
+        exists, copies = (x - y for x, y in zip(*counts, strict=True))
         assert copies <= law[hops] + Fraction(1, a) <= copies + 1 - exists
         assert 1 - exists < Fraction(1, 1000)
 
 
 def test_best_guess_is_a_constant_guess_only_for_odd_returns() -> None:
     assert best_guess_error(1) == Fraction(2, 3)
-    assert best_guess_error(2) < Fraction(1, 2) < best_guess_error(4) < best_guess_error(16) < Fraction(3, 4)
+    guesses = [best_guess_error(2), Fraction(1, 2), *map(best_guess_error, (4, 16)), Fraction(3, 4)]
+    assert guesses == sorted(set(guesses))
 
 
 def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> None:
-    """So pooling positions and taking the mean over sequences are all but the same: the surplus is whole, and 3e-4 on average at most."""
+    """So pooling positions and taking the mean over sequences are all but the same."""
     surplus = {k: expected_counts(98, k, 4)[0] - (97 - 3 * k) for k in range(1, 17)}
     assert max(surplus, key=lambda k: surplus[k]) == 16
     assert Fraction(2, 10_000) < surplus[16] < Fraction(3, 10_000)
@@ -102,14 +99,16 @@ def test_all_sequences_but_few_have_97_minus_3k_positions_with_an_answer() -> No
 
 
 def standard_errors(k: int, error: Fraction, other: Fraction = Fraction(0)) -> float:
-    """The difference of two errors in standard errors of 100 sequences, as if all their answers were independent coins."""
-    return float(abs(error - other)) / math.sqrt(float(error * (1 - error) + other * (1 - other)) / (100 * (97 - 3 * k)))
+    """The difference of two errors in standard errors, as if all answers were independent coins."""
+    variance = error * (1 - error) + other * (1 - other)
+    return float(abs(error - other)) / math.sqrt(variance / (100 * (97 - 3 * k)))
 
 
 def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ours() -> None:
-    claim = CLAIMS["hops/experiment_deeper_is_better"]
+    claim = CLAIMS["experiment_deeper_is_better"]
+    rows = error_rows("on", "printed")
     near = {(k, row.depth): standard_errors(k, row.error, deeper.error) for k in (1, 2, 4, 8, 16)
-            for row, deeper in pairwise(r for r in error_rows("on", "printed") if r.hops == k)}
+            for row, deeper in pairwise(r for r in rows if r.hops == k)}
     assert [cell for cell, ratio in near.items() if ratio < 1] == [(1, 4)]
     assert sum(ratio < 2.3 for ratio in near.values()) == 1 + 3
     assert (claim.source.key, claim.wording) == ("depthlaw", "derived")
@@ -117,16 +116,17 @@ def test_neighbours_that_noise_does_not_tell_apart_are_named_and_the_claim_is_ou
 
 
 def test_the_margin_over_the_best_guess_is_about_two_standard_errors() -> None:
-    error = next(r.error for r in error_rows("on", "printed") if (r.hops, r.depth) == (16, 2))
+    rows = error_rows("on", "printed")
+    error = next(r.error for r in rows if (r.hops, r.depth) == (16, 2))
+    assert round(float(best_guess_error(16) - error), 3) == 0.013
+    assert 100 * (97 - 3 * 16) == 4900
     gap = float(best_guess_error(16) - error)
-    assert (round(gap, 3), 100 * (97 - 3 * 16)) == (0.013, 4900)
     assert gap / math.sqrt(float(error * (1 - error)) / 4900) == pytest.approx(2.06, abs=0.01)
-    assert all(claim.weight in ("measurement", "arithmetic") for key, claim in CLAIMS.items() if key.startswith("hops/experiment_") and
-               key != "hops/experiment_scored")
 
 
-def test_parameters_are_the_sizes_of_all_tensors() -> None:
-    assert {shape: counted_parameters(*shape) for shape in PRINTED_PARAMETERS} == PRINTED_PARAMETERS
+def test_only_the_exact_claim_about_the_experiment_is_a_theorem() -> None:
+    assert {name for name, claim in CLAIMS.items() if claim.weight == "theorem"} == {
+        "scored_positions", "experiment_scored", "return_probability"}
 
 
 def test_table_has_every_cell_once() -> None:
@@ -138,4 +138,5 @@ def test_table_has_every_cell_once() -> None:
 
 def test_reported_errors_with_dropout_are_close_to_the_printed_ones() -> None:
     printed = {(r.hops, r.depth): r.error for r in error_rows("on", "printed")}
-    assert max(abs(r.error - printed[r.hops, r.depth]) for r in error_rows("on", "reported")) < Fraction(1, 100)
+    apart = [abs(r.error - printed[r.hops, r.depth]) for r in error_rows("on", "reported")]
+    assert max(apart) < Fraction(1, 100)

@@ -1,0 +1,62 @@
+"""One layer: the reduction on all words, the searches against arithmetic."""
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import pytest
+from sympy import Rational
+
+from depthlaw.theory.claim import Case, Exact
+from depthlaw.theory.hops import one_layer
+from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
+from depthlaw.theory.hops.pointers import hop_k
+from depthlaw.theory.judgement import Verdict, judge
+
+
+def test_induction_reads_off_the_bit_asked_for() -> None:
+    for bits in product((0, 1), repeat=5):
+        for i in range(5):
+            sequence = index_sequence(bits, i)
+            assert hop_k(sequence, 1)[-1] == bits[i]
+            assert tuple(sequence[1::2]) == bits
+            assert set(sequence) <= {0, 1, 2}
+
+
+@pytest.mark.parametrize("hops", [1, 2, 3, 6, 17])
+def test_more_hops_ask_for_the_same_bits_behind_a_tail_of_their_own(hops: int) -> None:
+    assert hops_ask_for_every_bit(hops)
+    asked = [index_sequence(bits, i, hops) for bits in product((0, 1), repeat=3) for i in range(3)]
+    assert {len(sequence) for sequence in asked} == {7 + 2 * (hops - 1)}
+    assert len({tuple(sequence[6:]) for sequence in asked}) == 1
+
+
+def test_more_precision_leaves_fewer_failing_inputs_and_enough_leaves_none() -> None:
+    case = Case(tokens=11, precision=1)
+    failing = [one_layer._failing(case, 0, bits_more=more).value for more in (0, 4, 20)]
+    assert failing[0] >= failing[1] >= failing[2] == 0
+
+
+def test_without_a_summary_one_guess_is_right_once_in_n_and_a_complete_one_never_errs() -> None:
+    for n in (1, 2, 3, 4):
+        found = one_layer.composition_error.measure(Case(domain_size=n, summary_bits=0))
+        assert found == Exact(Fraction(n - 1, n))
+    complete = Case(domain_size=2, summary_bits=2)
+    assert one_layer.composition_error.measure(complete) == Exact(Fraction(0))
+
+
+def test_the_control_of_the_composition_error_runs_the_search() -> None:
+    claim = one_layer.composition_error
+    case = claim.control.case
+    assert claim.control.statement is None
+    value = claim.measure(case, control=True)
+    assert value == Exact(Fraction(1, 4))
+    assert claim.predict(case) == Rational(1, 3)
+    assert judge(claim, case, value, force=True).verdict is Verdict.FAILS
+    assert "n >= 2" in claim.text
+
+
+def test_thresholds_are_the_first_integers_beyond() -> None:
+    assert one_layer.composition_vacuous.measure(Case(depth=1, state_bits=10)) == Exact(10**16)
+    found = one_layer.recurrent_bound_vacuous.measure(Case(hops=3, width=128))
+    assert found == Exact(128 * 729 + 1)
