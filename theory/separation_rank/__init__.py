@@ -21,7 +21,6 @@ from . import bounds as separation_bounds
 from . import convolution as separation_convolution
 from . import heads as separation_heads
 from . import value_rank as measured_by
-from . import variants as separation_variants
 from . import witness as separation_witness
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree
 
@@ -167,7 +166,7 @@ def claims() -> Iterator[Claim]:
     yield _deep_upper_claim()
     yield from _count_claims()
     yield _two_token_claim()
-    for part in (separation_bounds, separation_witness, separation_variants, separation_heads,
+    for part in (separation_bounds, separation_witness, separation_heads,
                  separation_convolution):
         yield from part.claims()
 
