@@ -1,116 +1,179 @@
-"""Counts of parameters: exact published numbers, bad input, and the verdicts on printed sizes."""
+"""Parameters: exact published numbers, proofs against changed constants, listed shapes, and the
+verdicts on printed sizes."""
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
 
 import pytest
 import sympy
 
-from depthlaw.theory import counting
-from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.counting.measured import GPT3_TABLE, anatomies, counted, gpt2, llama, widest_shared
-from depthlaw.theory.glossary import symbol
+from depthlaw.advisor.models import models
+from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.theory.counting import parameter_count as count
+from depthlaw.theory.counting import published_sizes as published
+from depthlaw.theory.counting.nets import (
+    Net,
+    bert,
+    counted,
+    counted_weights,
+    gpt2,
+    llama,
+    mixture,
+    mixture_seen,
+    t5,
+)
 from depthlaw.theory.judgement import Verdict, judge
-
-CLAIMS = {c.key: c for c in counting.claims()}
+from depthlaw.theory.symbols import width
 
 
 def verdicts(claim: Claim, suite: str = "quick") -> dict[Case, Verdict]:
-    return {case: judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases(suite)}  # type: ignore[misc]
+    return {case: judge(claim, case, claim.measure(case)).verdict for case in claim.cases(suite)}
 
 
-@pytest.mark.parametrize(("shape", "total"), [
-    ((12, 768), 124_439_808), ((24, 1024), 354_823_168), ((36, 1280), 774_030_080), ((48, 1600), 1_557_611_200)])
-def test_gpt2_has_its_published_number_of_parameters(shape: tuple[int, int], total: int) -> None:
-    assert counting.gpt2_parameters(*shape, 50257, 1024) == counted(gpt2(*shape, 50257, 1024)) == total
+def failing(claim: Claim, suite: str = "quick") -> list[Case]:
+    return [case for case, verdict in verdicts(claim, suite).items() if verdict is Verdict.FAILS]
 
 
-@pytest.mark.parametrize(("shape", "total"), [
-    ((32, 4096, 4096, 4096, 11008), 6_738_415_616), ((80, 8192, 8192, 1024, 28672), 68_976_648_192)])
-def test_llama_has_its_published_number_of_parameters(shape: tuple[int, ...], total: int) -> None:
-    assert counting.llama_parameters(*shape, 32000) == counted(llama(*shape, 32000)) == total
+# --- nets ---------------------------------------------------------------------------------------
 
 
-def test_layer_weights_of_gated_and_grouped_layers() -> None:
-    assert counting.layer_weights(4096, 4096, 1024, 14336, 3) == 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336
-    assert counting.layer_weights(3, 3, 3, 8, 3) == 12 * 3**2, "a gate with d_ff = 8 d / 3 costs as much as none with 4 d"
+@pytest.mark.parametrize(("net", "total"), [
+    (gpt2(12, 768, 50257, 1024), 124_439_808), (gpt2(24, 1024, 50257, 1024), 354_823_168),
+    (gpt2(36, 1280, 50257, 1024), 774_030_080), (gpt2(48, 1600, 50257, 1024), 1_557_611_200),
+    (llama(32, 4096, 4096, 4096, 11008, 32000), 6_738_415_616),
+    (llama(80, 8192, 8192, 1024, 28672, 32000), 68_976_648_192),
+    (bert(12, 768, 30522, 512), 109_482_240),
+    (t5(24, 1024, 128 * 128, 65536, 32128, 128), 11_307_321_344),
+    (mixture(32, 4096, 4096, 1024, 14336, 32000, 8), 46_702_792_704)])
+def test_nets_have_their_published_number_of_parameters(net: Net, total: int) -> None:
+    assert counted(net) == total
 
 
-@pytest.mark.parametrize("call", [
-    lambda: counting.gpt2_parameters(0, 768, 50257, 1024), lambda: counting.gpt2_parameters(12, 768.0, 50257, 1024),  # type: ignore[arg-type]
-    lambda: counting.llama_parameters(1, 1, 1, 1, 1, -1), lambda: counting.layer_weights(True, 1, 1, 1),
-    lambda: counting.active_parameters(10, 1, 1, 1, 2, 0)])
-def test_sizes_must_be_positive_integers(call) -> None:
-    with pytest.raises(ValueError, match="positive integer"):
-        call()
+@pytest.mark.parametrize(
+    "net", [gpt2(3, 4, 5, 6), llama(2, 3, 5, 7, 11, 13), t5(2, 4, 6, 8, 10, 2)])
+def test_walking_through_tensors_agrees_with_the_sum_over_stacks(net: Net) -> None:
+    names = [name for name, _ in net.walk()]
+    assert len(names) == len(set(names))
+    assert counted(net) == net.parameters()
+    assert counted_weights(net) == net.weights()
 
 
-def test_more_active_experts_than_experts_is_refused() -> None:
-    with pytest.raises(ValueError, match="at most 2"):
-        counting.active_parameters(100, 1, 1, 1, 2, 3)
+def test_one_layer_of_width_one() -> None:
+    assert gpt2(1, 1).weights() == 12
+    assert gpt2(1, 1, 1, 1).parameters() == 12 + 9 + 4 + 1 + 1 + 2
 
 
-def test_all_experts_active_means_all_parameters() -> None:
-    assert counting.active_parameters(100, 1, 1, 1, 4, 4) == 100
+# --- counts of parameters -----------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("key", ["gpt2_total", "llama_total", "nemo_formula", "kaplan_weights", "twelve"])
-def test_identities_are_proved_and_a_changed_constant_breaks_the_proof(key: str) -> None:
-    claim = CLAIMS["counting/" + key]
+@pytest.mark.parametrize("claim", [
+    count.gpt2_total, count.llama_total, count.nemo_formula, count.kaplan_weights, count.twelve,
+    count.active], ids=lambda c: c.name)
+def test_identities_are_proved_and_a_changed_constant_breaks_the_proof(claim: Claim) -> None:
     assert claim.proof is not None
     assert claim.evidence == "argument"
     assert 0 < len(claim.rests_on) <= 160
     assert all(step.holds for step in claim.proof(claim.statement))
-    wrong = sympy.Eq(claim.statement.lhs, claim.statement.rhs + symbol("width"), evaluate=False)
+    wrong = sympy.Eq(claim.statement.lhs, claim.statement.rhs + width, evaluate=False)
     assert not all(step.holds for step in claim.proof(wrong))
-    assert Verdict.FAILS in verdicts(replace(claim, statement=wrong)).values()
+    assert failing(replace(claim, statement=wrong))
+
+
+@pytest.mark.parametrize(("experts", "active"), [(5, 1), (4, 3), (3, 3), (8, 8)])
+def test_the_symbolic_tensors_that_a_token_passes_are_those_that_a_walk_keeps(
+        experts: int, active: int) -> None:
+    case = Case(depth=2, width=6, attention_width=4, kv_width=2, ff_width=10, vocabulary=7,
+                experts=experts, experts_active=active)
+    walked = count.active.measure(case).value
+    assert walked == counted(mixture_seen(2, 6, 4, 2, 10, 7, experts, active))
+    assert (walked == counted(mixture(2, 6, 4, 2, 10, 7, experts))) == (experts == active)
+
+
+def test_layers_that_share_weights_cost_operations_in_place_of_weights() -> None:
+    assert set(verdicts(count.shared_layers).values()) == {Verdict.HOLDS}
+    assert count.shared_layers.measure(Case(depth=4, width=64)).value == 128
+    assert gpt2(1, 128).weights() == gpt2(4, 64).weights() < gpt2(1, 129).weights()
+
+
+# --- listed shapes ------------------------------------------------------------------------------
+
+
+def test_listed_counts_follow_from_the_listed_shapes() -> None:
+    """The two tables against each other: of our typing and not of the models, so it is no claim."""
+    shapes = published.anatomies()
+    assert {m.name for m in models()} == set(shapes)
+    for m in models():
+        shape = shapes[m.name]
+        sizes = shape.sizes
+        assert (m.layers, m.width, m.heads) == (sizes["layers"], sizes["width"], sizes["heads"])
+        assert not shape.plain or m.parameters == shape.weights(), m.name
+    assert shapes["GPT-2 small"].weights() == counted_weights(gpt2(12, 768))
+    grouped = llama(80, 8192, 8192, 1024, 28672, 32000)
+    assert shapes["Llama-2-70B"].weights() == counted_weights(grouped)
+
+
+def test_every_listed_model_is_used_by_a_claim_or_named_in_the_coverage_table() -> None:
+    asked = {case.get("model") for c in registry().values()
+             if c.topic in ("counting", "depth_choice") for case in c.cases("theory")}
+    docs = Path(__file__).parents[2] / "docs" / "coverage" / "counting.md"
+    coverage = docs.read_text(encoding="utf-8")
+    left = set(published.anatomies()) - asked
+    assert left == {
+        "ALBERT-base", "ALBERT-large", "ALBERT-xlarge", "T5-Small", "T5-v1.1-Small"}
+    unsized = {name for name, a in published.anatomies().items() if not a.reported}
+    assert all(name in coverage for name in left | unsized)
+
+
+@pytest.mark.parametrize(("text", "size"), [
+    ("124M", 124 * 10**6), ("6.7B", 67 * 10**8), ("117B (5.1B active, README)", 117 * 10**9)])
+def test_reported_size(text: str, size: int) -> None:
+    assert published.reported_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["12", "7X", "aB"])
+def test_a_size_that_cannot_be_read_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="write it like"):
+        published.reported_size(text)
+
+
+# --- printed sizes ------------------------------------------------------------------------------
 
 
 def test_textbook_sizes_fail_at_gpt2_xl_and_llama_70b_only() -> None:
-    found = verdicts(CLAIMS["counting/textbook_sizes"])
-    assert {case.model for case, v in found.items() if v is Verdict.FAILS} == {"GPT-2 XL", "LLaMA 70B"}
+    assert [case.model for case in failing(published.textbook_sizes)] == ["GPT-2 XL", "LLaMA 70B"]
 
 
 def test_both_options_of_the_textbook_have_302_million_weights() -> None:
-    found = verdicts(CLAIMS["counting/textbook_options"])
-    assert list(found.values()) == [Verdict.FAILS, Verdict.FAILS, Verdict.HOLDS, Verdict.HOLDS]
+    assert [case.ff_width for case in failing(published.textbook_options)] == [8192, 4096]
     assert 12 * 6 * 2048**2 == 12 * 24 * 1024**2 == 301_989_888
 
 
 def test_both_rows_of_gpt3_whose_heads_do_not_make_the_width_are_found() -> None:
-    found = verdicts(CLAIMS["counting/gpt3_heads"])
-    assert len(found) == 8
-    assert [case.model for case, v in found.items() if v is Verdict.FAILS] == ["GPT-3 XL", "GPT-3 13B"]
+    assert len(verdicts(published.gpt3_heads)) == 8
+    assert [case.model for case in failing(published.gpt3_heads)] == ["GPT-3 XL", "GPT-3 13B"]
 
 
 def test_rows_of_table_2_1_agree_with_the_listed_shapes() -> None:
-    for name, sizes in GPT3_TABLE.items():
-        listed = [a.sizes for a in anatomies().values() if a.name == name or a.name.startswith(name + " ")]
-        assert [(s["width"], s["heads"], s["head_width"]) for s in listed] == ([] if name == "GPT-3 XL" else [sizes])
+    for name, sizes in published.GPT3_TABLE.items():
+        listed = [a.sizes for a in published.anatomies().values()
+                  if a.name == name or a.name.startswith(name + " ")]
+        found = [(s["width"], s["heads"], s["head_width"]) for s in listed]
+        assert found == ([] if name == "GPT-3 XL" else [sizes])
 
 
 def test_every_listed_model_of_one_stack_with_a_size_is_asked_for_it() -> None:
-    found = verdicts(CLAIMS["counting/reported_sizes"], "theory")
-    assert {case.model for case in found} == {a.name for a in anatomies().values() if a.plain and a.reported}
-    failing = {case.model for case, v in found.items() if v is Verdict.FAILS}
-    assert len(failing) == 11
-    assert "SoViT-150m/14" in failing, "an encoder that fails is not left out"
-
-
-def test_layers_that_share_weights_cost_operations_in_place_of_weights() -> None:
-    assert [case.depth for case, v in verdicts(CLAIMS["counting/shared_layers"]).items() if v is Verdict.HOLDS] == [1, 4, 12, 24, 24]
-    assert widest_shared(4, 64) == 128
-    assert gpt2(1, 128).weights() == gpt2(4, 64).weights()
-    assert gpt2(1, 129).weights() > gpt2(4, 64).weights()
-
-
-@pytest.mark.parametrize("key", ["rule_of_twelve", "textbook_sizes", "textbook_flops", "textbook_memory"])
-def test_approximations_read_as_equalities_are_marked(key: str) -> None:
-    assert CLAIMS["counting/" + key].wording == "universal"
+    plain = {a.name for a in published.anatomies().values() if a.plain and a.reported}
+    assert {case.model for case in published.reported_sizes.cases("theory")} == plain
+    wrong = {case.model for case in failing(published.reported_sizes, "theory")}
+    assert len(wrong) == 11
+    assert "SoViT-150m/14" in wrong, "an encoder that fails is not left out"
 
 
 def test_rule_of_twelve_fails_for_gated_and_grouped_models_only() -> None:
-    found = verdicts(CLAIMS["counting/rule_of_twelve"], "theory")
-    failing = {case.model for case, v in found.items() if v is Verdict.FAILS}
-    assert "Gemma-1-7B" in failing
-    assert not {m for m in failing if m.startswith(("GPT-", "OPT-", "Pythia"))}
+    wrong = {case.model for case in failing(published.rule_of_twelve, "theory")}
+    assert "Gemma-1-7B" in wrong
+    assert not {m for m in wrong if m.startswith(("GPT-", "OPT-", "Pythia"))}
+    for model, error in (("GPT-2 small", 0), ("Gemma-1-7B", Fraction(13, 22))):
+        assert published.rule_of_twelve.measure(Case(model=model)).value == error

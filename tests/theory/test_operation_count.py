@@ -1,15 +1,13 @@
-"""The metered net and the arrays a layer keeps, against counts by hand."""
+"""The metered net and the arrays a layer stores, against counts by hand."""
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.counting import operation_count
-from depthlaw.theory.counting.operation_count import Meter, forward, kept, training
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.counting import operation_count as count
+from depthlaw.theory.counting.operation_count import Meter, forward, layer_arrays, training
 from depthlaw.theory.judgement import Verdict, judge
-
-CLAIMS = {c.key: c for c in operation_count.claims()}
 
 
 def test_meter_multiplies_and_counts() -> None:
@@ -22,7 +20,8 @@ def test_meter_multiplies_and_counts() -> None:
 
 def test_meter_leaves_masked_entries_out() -> None:
     meter = Meter()
-    assert meter.times([[1], [1]], [[1, 1]], entries=[(0, 0), (1, 0), (1, 1)]) == [[1, 0], [1, 1]]
+    entries = [(0, 0), (1, 0), (1, 1)]
+    assert meter.times([[1], [1]], [[1, 1]], entries=entries) == [[1, 0], [1, 1]]
     assert meter.multiplications == 3
 
 
@@ -41,14 +40,15 @@ def test_heads_that_do_not_divide_the_width_are_refused() -> None:
         forward(Case(depth=1, width=4, heads=3, tokens=2))
 
 
-def test_kept_arrays_take_34_bytes_per_token_and_coordinate_and_five_per_score() -> None:
-    assert sum(a.nbytes for a in kept(1, 1, 1, 1).values()) == 39
-    assert sum(a.nbytes for name, a in kept(1, 3, 2, 1).items() if a.ndim == 4) == 5 * 9
+def test_stored_arrays_take_34_bytes_per_token_and_coordinate_and_five_per_score() -> None:
+    assert sum(a.nbytes for a in layer_arrays(1, 1, 1, 1)) == 39
+    assert sum(a.nbytes for a in layer_arrays(1, 3, 2, 1) if a.ndim == 4) == 5 * 9
 
 
-@pytest.mark.parametrize("key", ["forward_products", "attention_ratio", "training_six", "causal_forward"])
-def test_identities_are_proved(key: str) -> None:
-    claim = CLAIMS["counting/" + key]
+@pytest.mark.parametrize("claim", [
+    count.forward_products, count.attention_ratio, count.training_six, count.causal_forward],
+    ids=lambda c: c.name)
+def test_identities_are_proved(claim: Claim) -> None:
     assert claim.proof is not None
     assert claim.evidence == "argument"
     assert 0 < len(claim.rests_on) <= 160
@@ -57,8 +57,13 @@ def test_identities_are_proved(key: str) -> None:
 
 
 def test_textbook_flops_counts_multiplications_by_weights() -> None:
-    claim = CLAIMS["counting/textbook_flops"]
-    assert claim.measured is not None
-    for case in claim.cases("quick"):
-        verdict = judge(claim, case, claim.measured(case, 0)).verdict
-        assert verdict is (Verdict.HOLDS if case.what == "multiplications by weights" else Verdict.FAILS)
+    for case in count.textbook_flops.cases("quick"):
+        found = judge(count.textbook_flops, case, count.textbook_flops.measure(case)).verdict
+        exact = case.what == "multiplications by weights"
+        assert found is (Verdict.HOLDS if exact else Verdict.FAILS)
+
+
+@pytest.mark.parametrize(
+    "claim", [count.textbook_flops, count.textbook_memory], ids=lambda c: c.name)
+def test_approximations_read_as_equalities_are_marked(claim: Claim) -> None:
+    assert claim.wording == "universal"
