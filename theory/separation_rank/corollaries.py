@@ -1,0 +1,237 @@
+"""Corollaries on depth against width: what the bounds say a shallower net needs in width.
+
+No net is built: computed is the least width, or factor, that the bounds of both nets allow.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+
+import flint
+from flint import arb
+from sympy import Expr, Ge, Integer, Le, Rational, Symbol, ceiling, log, together
+from sympy.core.relational import Relational
+
+from ..claim import Case, Control, Exact, Source, Step, at, claim
+from ..exact.enclosure import ball, enclose, from_fraction
+from ..proof_steps import equal, logarithm_step, nonnegative
+from ..symbols import depth as L
+from ..symbols import heads as H
+from ..symbols import quantity
+from ..symbols import width as d
+from .count_size import count_linear, linear_steps
+from .degree import beta_two, triplings
+from .dimension_count import log3_dimension_count
+from .lower_bounds import LAYERS, LOG_RATIO, K, N, lower_bound_deep
+from .notation import AT_LEAST_THRESHOLD, levine
+from .upper_bounds import RECALLED
+
+shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
+widened = quantity(
+    "widened", "d'_x + H'",
+    "least width plus heads with which the upper bound of depth L' reaches the lower bound of "
+    "depth L")
+ratio = quantity(
+    "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower")
+factor = quantity(
+    "width_factor", "w",
+    "least width of the shallower net, as a multiple of the width of the deeper")
+
+_A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}
+_SHALLOW_LOWER = "separation_rank/lower_bound_shallow"
+_DEEP_LOWER = "separation_rank/lower_bound_deep"
+_COUNT = "separation_rank/dimension_count"
+_BITS = 256
+
+
+@claim(
+    Ge(log(widened, 3), Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO),
+    source=levine("Corollary 1; blog version 4.2"), wording="recalled", holds_for="almost every",
+    premises=(_SHALLOW_LOWER, _COUNT, "separation_rank/count_below_theorem_1"),
+    assumes={**LAYERS, **_A_NET, "d_x > 3^L": lambda c: c.width > 3**c.depth,
+             "L' < L": lambda c: c.shallow_depth < c.depth,
+             "d_x - H > 2 3^(L-2)": lambda c: c.width - c.heads > 2 * 3 ** (c.depth - 2)},
+    cases={"quick": (Case(width=10, depth=2, heads=1, shallow_depth=1),
+                     Case(width=100, depth=4, heads=4, shallow_depth=2),
+                     *Case.grid(width=1000, depth=6, heads=8, shallow_depth=(3, 1))),
+           "theory": (*Case.grid(width=3000, depth=7, heads=(1, 100), shallow_depth=(2, 3, 5)),
+                      *Case.grid(width=12288, depth=7, heads=(1, 96), shallow_depth=(2, 3, 5)))},
+    control=Control(Case(width=1000, depth=6, heads=8, shallow_depth=3),
+                    "3^L in place of 3^(L-L')",
+                    statement=Ge(log(widened, 3), Rational(2, 9) * 3**L * LOG_RATIO)))
+def corollary_1(case: Case) -> Exact:
+    """Width that a shallower net needs.
+
+    If the lower bound of Theorem 1 holds as recalled, then for almost all weights a net of width
+    d_x > 3^L and depth L is the same function as a net of depth L' < L, width d'_x and H' heads
+    only if log_3(d'_x + H') >= (2/9) 3^(L-L') (log_3(d_x - H) - L + 2 - log_3 2).
+
+    As recalled; check against the paper. This is what follows from the lower and the upper bound of
+    Theorem 1: with L = delta L', doubly exponential in (delta - 1) L'. The recalled wording is w
+    proportional to exp(exp(delta)), which fits at fixed L' and cannot at fixed L, where 3^(L-L')
+    stays below 3^L. The upper bound it uses is (d'_x + 1)^C, by the dimension count; the lower
+    bound is recalled. No net is built: computed is the least d'_x + H' that both bounds allow. The
+    blog's d'_x = w d'_x must read d'_x = w d_x.
+    """
+    # The least whole x with x^C(L') >= (n/k)^k, by bisection.
+    n, k = Fraction(case.width - case.heads, 2), 3 ** (case.depth - 2)
+    goal, power = (n / k) ** k, (3**case.shallow_depth - 1) // 2
+    low, high = 0, 1
+    while high**power < goal:
+        high *= 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle**power >= goal else (middle, high)
+    return Exact(high)
+
+
+@corollary_1.argument("The algebra from the two bounds of Theorem 1 to the width is checked for "
+                      "all sizes; the bounds themselves are premises.")
+def _(statement: Relational) -> Iterator[Step]:
+    """x^C(L') >= (n/k)^k means log_3 x >= 2 k log_3(n/k) / (3^L' - 1) > 2 k log_3(n/k) / 3^L'."""
+    yield logarithm_step(statement, "widened")
+    yield equal("2 k log_3(n/k) / 3^L' is the right side",
+                2 * K / 3**shallow_depth * (log(N) - (L - 2) * log(3)), statement.rhs * log(3))
+    t = Symbol("t", positive=True)
+    yield nonnegative("1/(3^L' - 1) > 1/3^L', with 3^L' = 1 + t", together(1 / t - 1 / (1 + t)))
+
+
+_LONG_ENOUGH = {
+    **_A_NET, "delta divides L": lambda c: c.depth % c.depth_ratio == 0,
+    "L >= 100 delta": lambda c: c.depth >= 100 * c.depth_ratio,
+    "3 <= d_x <= 16": lambda c: 3 <= c.width <= 16, "H <= d_x/2": lambda c: 2 * c.heads <= c.width}
+
+
+_DEEP_BOUND = lower_bound_deep.statement.rhs
+
+
+def _reached(case: Case, goal: arb) -> Exact:
+    """The least w for which Theorem 2's lower bound at L/delta and w d_x reaches the goal."""
+    found, reached, depth = 0, False, case.depth // case.depth_ratio
+    while not reached:
+        found += 1
+        wider = Case(width=found * case.width, depth=depth, heads=case.heads)
+        reached = wider.width > case.heads and _at_least(_value(_DEEP_BOUND, wider), goal)
+    return Exact(found)
+
+
+@claim(
+    Le(factor, (d + 2) * ratio), source=levine("Corollary 2"), holds_for="almost every",
+    premises=(_DEEP_LOWER, _COUNT), assumes=_LONG_ENOUGH,
+    cases={"quick": (Case(width=4, depth=200, depth_ratio=2, heads=1),
+                     Case(width=4, depth=300, depth_ratio=3, heads=1),
+                     Case(width=4, depth=400, depth_ratio=4, heads=2),
+                     Case(width=8, depth=300, depth_ratio=3, heads=2)),
+           "theory": (*Case.grid(width=6, depth=480, depth_ratio=(2, 4), heads=1),
+                      Case(width=16, depth=400, depth_ratio=2, heads=1))},
+    control=Control(Case(width=4, depth=200, depth_ratio=2, heads=1), "only delta times wider",
+                    statement=Le(factor, ratio)))
+def corollary_2(case: Case) -> Exact:
+    """Beyond the threshold, a linear factor in width would do.
+
+    If the lower bound of Theorem 2 holds as recalled, then for L >= 100 delta, 3 <= d_x <= 16 and
+    2 H <= d_x, in every case computed, there is a factor w <= (d_x + 2) delta such that almost all
+    nets delta times shallower and w times wider have a separation rank of at least S(d_x, L), so of
+    at least the deep net's.
+
+    The form w proportional to delta survives the failure of Theorem 2's upper bound, with the
+    factor d_x + 2 in place of 6. Computed is the least factor at which the lower bound reaches S;
+    no net is built.
+    """
+    return _reached(case, _log3_count(case))
+
+
+_RECALLED_CASES = tuple(
+    Case(**case.fields(), bound="recalled") for case in corollary_2.grid["quick"])
+
+
+@claim(
+    Le(factor, 6 * ratio), source=levine("Corollary 2"), wording="recalled", kind="conditional",
+    holds_for="almost every", premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
+    assumes=_LONG_ENOUGH, cases={"quick": _RECALLED_CASES},
+    control=Control(_RECALLED_CASES[0], "only delta times wider", statement=Le(factor, ratio)))
+def corollary_2_recalled(case: Case) -> Exact:
+    """Corollary 2 as recalled: width factor six delta.
+
+    If both bounds of Theorem 2 held as recalled, a net delta times shallower and at most 6 delta
+    times wider would reach the upper one, for L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, in
+    every case computed.
+
+    As recalled; check against the paper. Recalled is w proportional to delta; the factor 6 is ours.
+    It compares separation ranks, not functions, and rests on an upper bound that fails as recalled;
+    see corollary_2.
+    """
+    return _reached(case, _value(RECALLED, case))
+
+
+@claim(
+    Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3))),
+    source=Source("notthatdeep2024", "Corollary 4.3"), holds_for="almost every",
+    premises=("separation_rank/lower_bound_multiset", "separation_rank/multiset_shallow", _COUNT),
+    # A power of 3 has only powers of 3 as divisors, so the width 3^beta_2 d_x less H is even.
+    assumes={**AT_LEAST_THRESHOLD, **_A_NET,
+             "d_x = 3^m >= 3": lambda c: c.width in {3**m for m in range(1, 40)}},
+    cases={"quick": Case.grid(width=(3, 9, 81), depth=(6, 24, 96), heads=1),
+           "theory": Case.grid(width=(729, 6561), depth=(12, 96), heads=(1, 9))},
+    control=Control(Case(width=9, depth=24, heads=1), "no extra layers or width",
+                    statement=Le(beta_two, 0, evaluate=False)))
+def corollary_43(case: Case) -> Exact:
+    """A wider net at its threshold would reach the count.
+
+    If the multiset lower bound holds, then for d_x a power of 3, d_x >= 3, H dividing d_x,
+    L >= log_3 d_x and almost all weights, the net of depth log_3(d_x) + beta_2 and width
+    3^beta_2 d_x has a separation rank of at least S(d_x, L) for some
+    beta_2 <= ceil(log_3(9 (d_x + 1) L / 2)).
+
+    So Corollary 4.3, read as width 3^beta_2 d_x, is consistent with the recalled multiset bound and
+    with S(d, L) in place of Theorem 2's upper bound, and a beta_2 that grows like log(d_x L) is
+    enough. The corollary says that the shallower net's rank is higher; this says at least as high
+    as a bound on the deeper net's. No net is built.
+    """
+    base, beta, goal = triplings(case.width), 0, _log3_count(case)
+    while not _at_least(_log3_power(3**beta * case.width - case.heads, base + beta), goal):
+        beta += 1
+    return Exact(beta)
+
+
+@corollary_43.argument(
+    "The inequalities from the multiset bound to S are checked for all sizes; the bounds "
+    "themselves are premises. d_x - H is even, as the multiset bound asks, since both are powers "
+    "of 3.")
+def _(statement: Relational) -> Iterator[Step]:
+    """n/k >= 3, so log_3 (n/k)^k >= k = 3^beta_2 d/9, at least D L >= log_3 S with this beta_2."""
+    yield Step("the right side rounds up", isinstance(statement.rhs, ceiling))
+    inner = statement.rhs.args[0] if statement.rhs.args else Integer(0)
+    wide = 3 * H + Symbol("t", nonnegative=True)  # 3^beta_2 d_x, as H <= d_x and beta_2 >= 1
+    n, k = (wide - H) / 2, wide / 9
+    yield nonnegative(
+        "H <= d_x <= 3^beta_2 d_x/3: n/k = (9/2)(1 - H/(3^beta_2 d_x)) >= 3", together(n / k - 3))
+    yield equal("3 to the right side, times d/9, is D L", 3**inner * d / 9, d * (d + 1) * L / 2)
+    yield from linear_steps(count_linear.statement)
+
+
+def _log3_power(free: int, depth: int) -> arb:
+    """log_3 (n/k)^k at n = free/2 and k = 3^(depth-2), or 0 where that says nothing."""
+    k = Fraction(3) ** (depth - 2)
+    if depth < 2 or Fraction(free, 2) <= k:
+        return arb(0)
+    with flint.ctx.workprec(_BITS):
+        return from_fraction(k) * from_fraction(Fraction(free, 2) / k).log() / arb(3).log()
+
+
+def _value(bound: Expr, case: Case) -> arb:
+    return enclose(at(bound, case), precision=_BITS)
+
+
+def _log3_count(case: Case) -> arb:
+    low, high = log3_dimension_count(case.width, case.depth)
+    with flint.ctx.workprec(_BITS):
+        return ball(Fraction(float(low)), Fraction(float(high)))
+
+
+def _at_least(left: arb, right: arb) -> bool:
+    if left >= right:
+        return True
+    if left < right:
+        return False
+    raise ArithmeticError("the enclosures overlap: the two bounds are too close to tell")
