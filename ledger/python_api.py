@@ -23,10 +23,12 @@ def recommend(budget: str | float | None = None, *, task: str | None = None, dia
         task: "connectivity", with `diameter` and perhaps `vertices`, or "hops", with `hops`.
 
     Returns:
-        One `Advice` for the budget, one for the task, and one for both together when both are given. `as_json()` is plain data.
+        One `Advice` for the budget, one for the task, and one for both together when both are
+        given. `as_json()` is plain data.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or unreadable, in one line.
+        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or unreadable,
+            in one line.
 
     Cost: milliseconds; loads neither NumPy nor SymPy.
 
@@ -63,19 +65,22 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
 
     Args:
         suite: quick, theory, full, frontier or gpu.
-        only: keys or topics; by default the claims of `file`, else all that have cases in the suite.
+        only: keys or topics; by default the claims of `file`, else all that have cases in the
+            suite.
         file: a Python file with claims of one's own.
         results: the folder of the records; by default depthlaw's folder among the user's data.
-        engine: "inline" (this process), "pool" or "ray". The processes of a pool import the main module again, which therefore needs
-            `if __name__ == "__main__":` around this call.
+        engine: "inline" (this process), "pool" or "ray". The processes of a pool import the main
+            module again, which therefore needs `if __name__ == "__main__":` around this call.
         processes: of the pool; 0: one per core.
-        minutes: stop after this long; what is then not recorded is "not run" or UNDECIDED in the results.
+        minutes: stop after this long; what is then not recorded is "not run" or UNDECIDED in the
+            results.
 
     Returns:
         The result of every claim by key: `verdict`, `unexpected`, `cases` and more.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) for options or a folder that cannot be used, in one line.
+        UsageError: (depthlaw.advisor.quantities) for options or a folder that cannot be used, in
+            one line.
         KeyboardInterrupt: when interrupted; the records are kept.
 
     Cost: that of the runs that are not recorded yet.

@@ -1,4 +1,5 @@
-"""The claim: a theorem as one decorated function that says what is predicted, measures it by another route, and names when it is wrong.
+"""The claim: a theorem as one decorated function that says what is predicted, measures it by
+another route, and names when it is wrong.
 
 `@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the packages of `theory` and `empirics`.
 `judgement.judge` compares what is measured with what is stated.
@@ -30,13 +31,15 @@ __all__ = [
 
 SUITES = ("quick", "theory", "full", "frontier", "gpu")
 
-# Suites of special claims, with long runs: contained in no other, and only for claims that have cases of their own there.
+# Suites of special claims, with long runs: contained in no other, and only for claims that have
+# cases of their own there.
 ALONE = ("frontier", "gpu")
 
 # Suites that are for one kind of device.
 DEVICE_OF = {"gpu": "cuda"}
 
-# "universal": a vague sentence of the source ("always", "approximately") was hardened into one about all instances, to be testable.
+# "universal": a vague sentence of the source ("always", "approximately") was hardened into one
+# about all instances, to be testable.
 Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal[
     "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
@@ -62,9 +65,11 @@ class Source:
 
 @dataclass(frozen=True)
 class Control:
-    """The negative control: a deliberately wrong version of a claim on one case, which must be judged FAILS.
+    """The negative control: a deliberately wrong version of a claim on one case, which must be
+    judged FAILS.
 
-    Give a wrong `statement`, a wrong way to measure, or only a `case` that breaks an assumption (it is judged all the same).
+    Give a wrong `statement`, a wrong way to measure, or only a `case` that breaks an assumption (it
+    is judged all the same).
     """
 
     case: Case
@@ -80,37 +85,50 @@ class Claim:
 
     Attributes:
         key: permanent name `topic/function`; page, record, macro and citation derive from it.
-        title, text, note: the paragraphs of the docstring: at most twelve words; the statement in words with its quantifier and
-            conditions; corrections, doubts, and what the verdict does not say.
-        statement: a relation whose left side holds exactly one symbol that no case gives: the measured quantity. By default its
-            right side, evaluated at a case, is the prediction.
+        title, text, note: the paragraphs of the docstring: at most twelve words; the statement in
+            words with its quantifier and conditions; corrections, doubts, and what the verdict does
+            not say.
+        statement: a relation whose left side holds exactly one symbol that no case gives: the
+            measured quantity. By default its right side, evaluated at a case, is the prediction.
         source, wording: where it stands, and how its wording is known.
-        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is honest.
-        measured: the function: measures the left side at a case, by a route that never uses the prediction.
+        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is
+            honest.
+        measured: the function: measures the left side at a case, by a route that never uses the
+            prediction.
         grid: suite name -> cases; the suites theory and full include the smaller ones.
         control: the negative control.
         assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
-        predicted: (statement, case) -> prediction, for claims that allow an interval around what the right side says.
-        proof: (statement) -> steps that a machine confirms; see `argument`. What they amount to says `evidence`.
-        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked, its joints are prose that a
-            reader must check (ARGUED). "checks": the steps cover less than the statement, so that its cases decide (HOLDS at
-            most). "certificate": the steps recheck stored certificates of the cases of a finite statement (PROVED where
-            `certified` covers every case).
+        predicted: (statement, case) -> prediction, for claims that allow an interval around what
+            the right side says.
+        proof: (statement) -> steps that a machine confirms; see `argument`. What they amount to
+            says `evidence`.
+        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked,
+            its joints are prose that a reader must check (ARGUED). "checks": the steps cover less
+            than the statement, so that its cases decide (HOLDS at most). "certificate": the steps
+            recheck stored certificates of the cases of a finite statement (PROVED where `certified`
+            covers every case).
         rests_on: one line: why the evidence is what it is, and what of it a reader must check.
         certified: (case) -> whether a certificate that comes with the package decides the case.
-        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as PROVED or ARGUED.
+        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as
+            PROVED or ARGUED.
         expected: what was expected before anything was measured.
-        known: what is known since, where it differs. A verdict that differs from both is unexpected.
-        weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or construction; a "measurement", published or
-            ours; the "arithmetic" of printed numbers. Findings are sorted by it.
+        known: what is known since, where it differs. A verdict that differs from both is
+            unexpected.
+        weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
+            construction; a "measurement", published or ours; the "arithmetic" of printed numbers.
+            Findings are sorted by it.
         seeds: how many seeds each case is measured with.
-        reads: fields of a case that only choose what is read off a measurement, such as one distance of all that a trained net is
-            asked about. One process measures all cases that differ in them alone.
-        portable: whether another machine measures the same value; what trained nets answer depends on rounding.
+        reads: fields of a case that only choose what is read off a measurement, such as one
+            distance of all that a trained net is asked about. One process measures all cases that
+            differ in them alone.
+        portable: whether another machine measures the same value; what trained nets answer depends
+            on rounding.
         needs: the extra that must be installed before it can be measured, or "".
         search: families of instances in which the falsifier looks for counterexamples.
-        plan: what the runs of an expensive claim take, for suites that work within a budget of memory and time.
-        table: (suite, rows of results) -> a table of its own that reports print besides the verdict.
+        plan: what the runs of an expensive claim take, for suites that work within a budget of
+            memory and time.
+        table: (suite, rows of results) -> a table of its own that reports print besides the
+            verdict.
     """
 
     key: str
@@ -167,22 +185,24 @@ class Claim:
         """The cases of a suite: quick is contained in theory, theory in full and, for claims with cases there, in frontier."""
         if suite in ALONE and suite not in self.grid:
             return ()
-        chain = {"quick": ("quick",), "theory": ("quick", "theory"), "full": ("quick", "theory", "full"),
-                 "frontier": ("quick", "theory", "frontier")}
+        smaller = ("quick", "theory")
+        chain = {"theory": smaller, "full": (*smaller, "full"), "frontier": (*smaller, "frontier")}
         return tuple(case for name in chain.get(suite, (suite,)) for case in self.grid.get(name, ()))
 
     def predict(self, case: Case) -> Any:
         """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
         return self.predicted(self.statement, case) if self.predicted else at(self.statement.rhs, case)
 
-    def measure(self, case: Case, seed: int = 0, *, control: bool = False, **options: Any) -> Measured:
+    def measure(
+        self, case: Case, seed: int = 0, *, control: bool = False, **options: Any,
+    ) -> Measured:
         """Measure the left side at a case, as the claim does or as its negative control does.
 
         Args:
             case, seed: what is measured; the same give the same value on every machine.
             control: in the way of the negative control.
-            options: how it is measured, for functions that name them: `device`, `memory` (bytes), `folder` (kept intermediate
-                results). They never change the value.
+            options: how it is measured, for functions that name them: `device`, `memory` (bytes),
+                `folder` (kept intermediate results). They never change the value.
         """
         function = self.control.measured if control else self.measured
         assert function is not None
@@ -216,8 +236,8 @@ _homes: dict[str, str] = {}
 
 def claim(
     statement: Relational, *, source: Source, cases: Mapping[str, Sequence[Case]], control: Control,
-    wording: Wording = "derived", holds_for: Quantifier = "all", kind: Kind | None = None, name: str = "", doc: str = "",
-    **rare: Any,
+    wording: Wording = "derived", holds_for: Quantifier = "all", kind: Kind | None = None,
+    name: str = "", doc: str = "", **rare: Any,
 ) -> Callable[[Callable[..., Measured]], Claim]:
     """Make a function that measures a case into a claim with the key `topic/function`.
 
@@ -229,30 +249,37 @@ def claim(
         name, doc: in place of the function's own, for claims that are made in a loop.
         rare: any other field of `Claim` that this one needs.
 
-    The function takes `case` and, where it needs them, `seed`, `device`, `memory`, `folder`. The paragraphs of its docstring are
-    the title, the statement in words, and notes. The topic is the package of `theory` or `empirics` that the function stands in,
-    or the name of a file of one's own.
+    The function takes `case` and, where it needs them, `seed`, `device`, `memory`, `folder`. The
+    paragraphs of its docstring are the title, the statement in words, and notes. The topic is the
+    package of `theory` or `empirics` that the function stands in, or the name of a file of one's
+    own.
 
     Raises:
         ValueError: when the docstring lacks title or statement, or a key is taken.
     """
     frame = inspect.currentframe()
-    home = frame.f_back.f_globals["__name__"] if frame is not None and frame.f_back is not None else ""
+    assert frame is not None
+    assert frame.f_back is not None
+    home = frame.f_back.f_globals["__name__"]
     parts = home.split(".")
     # A file of one's own is loaded under its name and the hash of its content.
     topic = parts[2] if parts[1:2] in (["theory"], ["empirics"]) else parts[-1].partition("__")[0]
 
     def made(function: Callable[..., Measured]) -> Claim:
         key = f"{topic}/{name or function.__name__}"
-        paragraphs = [" ".join(p.split()) for p in re.split(r"\n\s*\n", inspect.cleandoc(doc or function.__doc__ or ""))]
+        written = inspect.cleandoc(doc or function.__doc__ or "")
+        paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", written)]
         if len(paragraphs) < 2:
-            raise ValueError(f"{key}: its docstring needs a title, an empty line, and the statement in words")
+            raise ValueError(
+                f"{key}: its docstring needs a title, an empty line, and the statement in words")
         title, text, *notes = paragraphs
         extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
         found = Claim(
-            key=key, title=title.removesuffix("."), text=text, note=" ".join(notes), statement=statement, source=source,
-            wording=wording, kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
-            grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control, **(extra | rare))
+            key=key, title=title.removesuffix("."), text=text, note=" ".join(notes),
+            statement=statement, source=source, wording=wording,
+            kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
+            grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control,
+            **(extra | rare))
         if key in _registered and _homes[key] != home:
             raise ValueError(f"the key {key!r} is used twice: in {home} and in {_homes[key]}")
         _registered[key], _homes[key] = found, home
@@ -267,8 +294,10 @@ def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
     for s in expression.free_symbols:
         if s.name in case:
             value = case.get(s.name)
-            values[s] = sympy.Integer(int(value)) if isinstance(value, int) else sympy.Rational(str(value))
-    # xreplace rebuilds every node with its new arguments, so integer powers of integers become integers; far faster than subs.
+            whole = isinstance(value, int)
+            values[s] = sympy.Integer(int(value)) if whole else sympy.Rational(str(value))
+    # xreplace rebuilds every node with its new arguments, so integer powers of integers become
+    # integers; far faster than subs.
     replaced = expression.xreplace(values)
     return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
 
@@ -277,7 +306,8 @@ def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:
     """The one symbol of the left side that the case does not give: what is measured."""
     free = [s for s in statement.lhs.free_symbols if s.name not in case]
     if len(free) != 1:
-        raise ValueError(f"the left side {statement.lhs} must hold one measured quantity at [{case}], but has {free}")
+        raise ValueError(f"the left side {statement.lhs} must hold one measured quantity "
+                         f"at [{case}], but has {free}")
     return free[0]
 
 
@@ -287,7 +317,8 @@ def topics() -> list[str]:
 
 
 def registry() -> dict[str, Claim]:
-    """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical order, as they stand in a module.
+    """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical
+    order, as they stand in a module.
 
     Cost: two seconds when first called, for SymPy and all statements.
     """

@@ -1,9 +1,11 @@
-"""Which code a measured value depends on: a hash over the syntax of every definition that a function can reach.
+"""Which code a measured value depends on: a hash over the syntax of every definition that a
+function can reach.
 
-Reached are the definitions of this project that a function names, those that they name, and so on, through imports wherever they
-stand, and the data files whose names stand in them. Comments, docstrings and layout are no part of the syntax, and neither is what
-no reached definition names: a new theorem, even in the same module, changes the code version of no other claim. Libraries are not
-followed; their versions stand in the record.
+Reached are the definitions of this project that a function names, those that they name, and so on,
+through imports wherever they stand, and the data files whose names stand in them. Comments,
+docstrings and layout are no part of the syntax, and neither is what
+no reached definition names: a new theorem, even in the same module, changes the code version of no
+other claim. Libraries are not followed; their versions stand in the record.
 """
 from __future__ import annotations
 
@@ -29,6 +31,8 @@ __all__ = ["code_version", "read_cache", "remember", "source_files", "write_cach
 
 _PROJECT = "depthlaw"
 _ROOTS = ("depthlaw.theory", "depthlaw.empirics", "depthlaw.advisor")
+# Values that say by their text what they are.
+_PLAIN = (type(None), bool, int, float, str, Fraction)
 _DATA = re.compile(r"[\w./-]+\.(csv|json)")
 # What a definition may be named by in `_Definition.names`: itself, or an attribute of a module.
 _Name = tuple[str, str]
@@ -57,8 +61,9 @@ class _Module:
 def code_version(function: Callable[..., Any]) -> str:
     """The code version of a function of this project, 16 hexadecimal digits.
 
-    The decorators of the function itself are left out: what a claim states is no part of how it is measured. Versions are remembered
-    from one process to the next, in the user's cache folder, for exactly these files.
+    The decorators of the function itself are left out: what a claim states is no part of how it is
+    measured. Versions are remembered from one process to the next, in the user's cache folder, for
+    exactly these files.
     """
     known, name = _remembered(), _plain_name(function)
     if name not in known:
@@ -150,12 +155,14 @@ def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None
     if not _ours(home):
         return
     outer = function.__qualname__.partition(".")[0]
-    if code is not None and (outer == "<lambda>" or function.__qualname__ != outer or outer not in _module(home).definitions):
+    known = _module(home).definitions
+    if code is not None and (outer not in known or function.__qualname__ != outer):
         for node in _on_line(home, code):
-            _reach_definition(home, f"{outer}:{code.co_name}", _definition(node, _package(home)), found)
+            inner = _definition(node, _package(home))
+            _reach_definition(home, f"{outer}:{code.co_name}", inner, found)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         _reach_values((cells, function.__defaults__, function.__kwdefaults__), home, found)
-        if outer in _module(home).definitions and outer != "<lambda>":
+        if outer in known:
             _reach(home, outer, found)
         return
     nodes = _on_line(home, code) if code is not None else []
@@ -174,7 +181,7 @@ def _reach_values(values: Any, home: str, found: dict[str, str]) -> None:
         _reach_values(sorted(values.items(), key=lambda item: str(item[0])), home, found)
     elif callable(values) and hasattr(values, "__qualname__"):
         _reach_function(values, found)
-    elif values is None or isinstance(values, bool | int | float | str | Fraction) or type(values).__module__.startswith(("sympy", _PROJECT)):
+    elif isinstance(values, _PLAIN) or type(values).__module__.startswith(("sympy", _PROJECT)):
         found[f"{home} value {values!s}"] = f"value {values!s}"
     else:
         found[f"{home} whole"] = hashlib.sha256(_module(home).path.read_bytes()).hexdigest()
@@ -253,7 +260,8 @@ def _makes_claims(node: ast.stmt, module: _Module) -> bool:
     makers = {name for name, (_, what) in module.imports.items() if what == "claim"}
     grown = True
     while grown:
-        more = {name for name, all_ in module.definitions.items() for d in all_ if makers & {base for base, _ in d.names}}
+        more = {name for name, parts in module.definitions.items()
+                if any(makers & {base for base, _ in part.names} for part in parts)}
         grown = not more <= makers
         makers |= more
     return bool(names & makers)
@@ -283,7 +291,7 @@ def _functions(path: Path) -> dict[tuple[str, int], list[ast.AST]]:
             found.setdefault(("<lambda>", node.lineno), []).append(node)
         elif isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            bare = ast.FunctionDef(**{each: [] if each == "decorator_list" else value for each, value in ast.iter_fields(node)})
+            bare = ast.FunctionDef(**dict(ast.iter_fields(node)) | {"decorator_list": []})
             found.setdefault((node.name, first), []).append(bare)
     return found
 
@@ -300,7 +308,8 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name]:
     if isinstance(node, ast.Import):
         return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in node.names if _ours(a.name)}
-    base = package if node.level == 1 else package.rsplit(".", node.level - 1)[0] if node.level else ""
+    above = package.split(".")
+    base = ".".join(above[:len(above) - node.level + 1]) if node.level else ""
     module = ".".join(part for part in (base, node.module or "") if part)
     return {a.asname or a.name: (module, a.name) for a in node.names} if _ours(module) else {}
 
@@ -319,7 +328,8 @@ def _definition(node: ast.AST, package: str = "") -> _Definition:
         elif isinstance(each, ast.Constant) and isinstance(each.value, str) and (
                 _DATA.fullmatch(each.value) or each.value.isidentifier()):
             strings.add(each.value)
-    # What is only reached through its attributes is followed there: `module.function` does not reach all of the module.
+    # What is only reached through its attributes is followed there: `module.function` does not
+    # reach all of the module.
     through = {base for base, attribute in names if attribute}
     names = {(base, attribute) for base, attribute in names if attribute or base not in through}
     syntax = hashlib.sha256(repr(_form(node)).encode()).hexdigest()

@@ -63,7 +63,7 @@ def _opened(place: Path | None) -> Store:
     return store
 
 
-# --- list, show, verify --------------------------------------------------------------------------------------------------------
+# --- list, show, verify ---------------------------------------------------------------------------
 
 
 def list_records(place: Path | None, claim: str, suite: str, json_output: bool) -> int:
@@ -91,7 +91,8 @@ def _print_records(chosen: Iterable[Record]) -> None:
     console = stdout()
     lines = ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)), row[3]]).rstrip() for row in rows]
     if console.is_terminal and max(map(len, lines)) > console.width:
-        # Thousands of rows: the standard library wraps them a hundred times faster than a table of rich.
+        # Thousands of rows: the standard library wraps them a hundred times faster than a table of
+        # rich.
         lines = [line for row in rows for line in textwrap.wrap("  ".join(row), console.width, subsequent_indent=" " * 12, break_on_hyphens=False)]
     sys.stdout.write("\n".join([*lines, ""]))
 
@@ -178,7 +179,7 @@ def _broken_manifests(store: Store) -> list[list[str]]:
     return broken
 
 
-# --- export --------------------------------------------------------------------------------------------------------------------
+# --- export ---------------------------------------------------------------------------------------
 
 _COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "INTEGER", "code": "TEXT", "device": "TEXT", "form": "TEXT",
             "result": "TEXT", "approximately": "REAL", "result_hash": "TEXT", "wall_s": "REAL", "cpu_s": "REAL", "facts": "TEXT"}
@@ -258,13 +259,15 @@ def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
     return sink.getvalue()
 
 
-# --- clearing up ---------------------------------------------------------------------------------------------------------------
+# --- clearing up ----------------------------------------------------------------------------------
 
 
 def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = None) -> int:
-    """Remove what killed writers left behind, and list the records that no claim asks for now; with `delete`, remove these too.
+    """Remove what killed writers left behind, and list the records that no claim asks for now; with
+    `delete`, remove these too.
 
-    What was set aside is never removed. The records of somebody's own claims are asked for when their file `own` is given.
+    What was set aside is never removed. The records of somebody's own claims are asked for when
+    their file `own` is given.
     """
     store = open_store(folder, read_only=True)
     if not (store.root / MARKER).is_file():
@@ -303,7 +306,7 @@ def _stale(folder: Path) -> list[Path]:
     return found
 
 
-# --- comparing two collections --------------------------------------------------------------------------------------------------
+# --- comparing two collections --------------------------------------------------------------------
 
 
 def diff(first: Path, second: Path, json_output: bool) -> int:
@@ -347,7 +350,8 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
     if claim is None:
         return "no such claim now"
     if isinstance(result, tuple):
-        # What confirmed steps amount to depends on the claim and its cases; here is only said whether they are confirmed.
+        # What confirmed steps amount to depends on the claim and its cases; here is only said
+        # whether they are confirmed.
         return "steps confirmed" if all(step.holds for step in result) else "steps open"
     value = _pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3]))) if isinstance(result, Statistical) else result
     try:

@@ -298,7 +298,8 @@ def main(arguments: list[str] | None = None) -> int:
         _abandon_output()
         return 0
     except OSError as error:
-        # An error that names a file is nobody's output; whoever opened that file has to deal with it.
+        # An error that names a file is nobody's output; whoever opened that file has to deal with
+        # it.
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise
         _abandon_output()

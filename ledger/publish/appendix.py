@@ -121,11 +121,13 @@ class Finding:
 def write_appendix(directory: Path, results: list[ClaimResult], suite: str, manifest: Mapping[str, Any], store: Store) -> list[Path]:
     """Write the appendix of a suite: the same records give the same bytes.
 
-    The folder receives `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one macro per claim), `references.bib`
-    (what is cited), `figures/`, `manifest.json` and `SHA256SUMS`. It is made elsewhere first and moved in whole.
+    The folder receives `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one
+    macro per claim), `references.bib` (what is cited), `figures/`, `manifest.json` and
+    `SHA256SUMS`. It is made elsewhere first and moved in whole.
 
     Args:
-        directory: a new or empty folder, or one that holds an earlier appendix, unedited, and nothing else.
+        directory: a new or empty folder, or one that holds an earlier appendix, unedited, and
+            nothing else.
         results: every claim of the suite, judged.
         suite: the suite's name.
         manifest: the manifest of the suite's runs.
@@ -135,12 +137,14 @@ def write_appendix(directory: Path, results: list[ClaimResult], suite: str, mani
         The files written.
 
     Raises:
-        AppendixError: when nothing is recorded, when records and manifest disagree, or when the folder cannot be used.
+        AppendixError: when nothing is recorded, when records and manifest disagree, or when the
+            folder cannot be used.
     """
     records = _trusted(results, suite, manifest, store)
     rows = [_row(result) for result in results]
     with TemporaryDirectory() as folder:
-        # The temporary folder itself is closed to others; what is delivered gets the user's usual permissions.
+        # The temporary folder itself is closed to others; what is delivered gets the user's usual
+        # permissions.
         workshop = Path(folder) / "appendix"
         workshop.mkdir()
         try:
@@ -265,7 +269,8 @@ def _references(rows: list[Row]) -> list[str]:
 def _templates() -> jinja2.Environment:
     import jinja2
 
-    # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an empty place.
+    # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an
+    # empty place.
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
         block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",

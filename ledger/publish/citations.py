@@ -12,7 +12,8 @@ from ..run.index import claims_index
 
 @cache
 def entries() -> Mapping[str, str]:
-    """Every entry of the bibliography by key, as it is printed there; read from the installed package.
+    """Every entry of the bibliography by key, as it is printed there; read from the installed
+    package.
 
     >>> entries()["levine2020"].splitlines()[0]
     '@inproceedings{levine2020,'
@@ -21,10 +22,12 @@ def entries() -> Mapping[str, str]:
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
-    """The BibTeX entries behind claims or bibliography keys, each once, in the order in which they are first asked for.
+    """The BibTeX entries behind claims or bibliography keys, each once, in the order in which they
+    are first asked for.
 
     Args:
-        keys: claim keys such as "separation_rank/degree" and bibliography keys such as "levine2020", in any mixture.
+        keys: claim keys such as "separation_rank/degree" and bibliography keys such as
+            "levine2020", in any mixture.
 
     Raises:
         KeyError: for a key that is neither; its first argument is one line for people.
@@ -36,7 +39,8 @@ def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
 
 
 def parse(text: str) -> Iterator[tuple[str, str]]:
-    """The (key, entry) pairs of a BibTeX file whose entries are delimited by braces. What stands between entries is a comment.
+    """The (key, entry) pairs of a BibTeX file whose entries are delimited by braces. What stands
+    between entries is a comment.
 
     Raises:
         ValueError: when an entry has no key, does not end, or repeats a key.

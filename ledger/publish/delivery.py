@@ -8,7 +8,8 @@ import shutil
 import uuid
 from pathlib import Path
 
-# Names every file delivered, in the form that `sha256sum --check` reads: it tells our files from others, and unedited from edited ones.
+# Names every file delivered, in the form that `sha256sum --check` reads: it tells our files from
+# others, and unedited from edited ones.
 SUMS = "SHA256SUMS"
 _HEADER = "# written by depthlaw, which replaces these files as long as nobody has edited them\n"
 _STAGING = ".depthlaw-"
@@ -21,18 +22,21 @@ class DeliveryError(Exception):
 def deliver(source: Path, target: Path) -> list[Path]:
     """Move every file below `source` into `target`, together with a list of their hashes.
 
-    A new folder appears whole. In an existing one the files of the last delivery are replaced; at every moment each file there is
-    whole and is listed, with its hash, so an interrupted delivery is repaired by the next.
+    A new folder appears whole. In an existing one the files of the last delivery are replaced; at
+    every moment each file there is whole and is listed, with its hash, so an interrupted delivery
+    is repaired by the next.
 
     Args:
         source: a folder of finished files.
-        target: a new or empty folder, or one that holds an earlier delivery, unedited, and nothing else.
+        target: a new or empty folder, or one that holds an earlier delivery, unedited, and nothing
+            else.
 
     Returns:
         The files now in `target`, sorted.
 
     Raises:
-        DeliveryError: when `target` is not such a folder or cannot be written; nothing in it was changed.
+        DeliveryError: when `target` is not such a folder or cannot be written; nothing in it was
+            changed.
     """
     sums = {name: _sha256(source / name) for name in _files(source) if name != SUMS}
     listing = _HEADER + "".join(f"{digest}  {name}\n" for name, digest in sorted(sums.items()))
@@ -60,7 +64,8 @@ def _create(source: Path, target: Path) -> None:
 
 
 def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None:
-    # Inside the target, because the target may be a file system of its own, where a move from outside would be a copy.
+    # Inside the target, because the target may be a file system of its own, where a move from
+    # outside would be a copy.
     staging = target / f"{_STAGING}{uuid.uuid4().hex}"
     try:
         _copy(source, staging)

@@ -67,11 +67,13 @@ class Caption:
 
 
 def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | None:
-    """Draw the measured separation rank, the bounds of Theorems 1 and 2 and the dimension count S against depth, one panel for each width.
+    """Draw the measured separation rank, the bounds of Theorems 1 and 2 and the dimension count S
+    against depth, one panel for each width.
 
     Args:
         results: the results of a suite; the claims in `GENERIC_RANK` are looked for.
-        folder: receives separation-rank.pdf and separation-rank.png, whose bytes depend on the points alone.
+        folder: receives separation-rank.pdf and separation-rank.png, whose bytes depend on the
+            points alone.
 
     Returns:
         What the figure shows, or None (and no file) when there is no point to draw.
@@ -107,7 +109,8 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
 
 
 def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
-    # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the separation rank.
+    # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
+    # separation rank.
     if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width", "depth"} <= case.case.fields().keys():
         return None
     found = [value for record in case.records if isinstance(value := decode(record.result), Exact) and value.value >= 1]
@@ -120,10 +123,12 @@ def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point |
 
 
 def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> bool:
-    """Draw the exact separation ranks of one head against depth, with the bounds, S, and both knees, one panel for each width.
+    """Draw the exact separation ranks of one head against depth, with the bounds, S, and both
+    knees, one panel for each width.
 
     Args:
-        found: entries of the frontier; those that are complete are drawn, as exact values or as lower bounds.
+        found: entries of the frontier; those that are complete are drawn, as exact values or as
+            lower bounds.
         file: what to write; its bytes depend on the entries alone.
         widths: which panels, of those that have an entry.
 
@@ -183,7 +188,8 @@ def _panels(points: list[Point]) -> Figure:
         axes.set_xlabel("depth $L$")
         axes.xaxis.set_tick_params(labelbottom=True)
     figure.supylabel(r"$\log_3$ of the separation rank (logarithmic above 1)", fontsize="medium")
-    # Linear up to 1, where bounds that say nothing lie at 0, and logarithmic above: ranks are doubly exponential.
+    # Linear up to 1, where bounds that say nothing lie at 0, and logarithmic above: ranks are
+    # doubly exponential.
     panels[0].set_yscale("symlog", base=3, linthresh=1, linscale=0.5)
     panels[0].yaxis.set_major_formatter(lambda height, _: f"{height:g}")
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=columns)
@@ -218,7 +224,8 @@ def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int
 
     shallow, deep = [depth for depth in depths if 3**depth < width], [depth for depth in depths if 3**depth > width]
     yield "dimension count $S(d_x, L)$", "S", "-", curve(lambda depth: theory.log3_dimension_count(width, depth)[1], list(depths))
-    # Two curves with one label: nothing connects the two theorems, and neither speaks about the threshold itself.
+    # Two curves with one label: nothing connects the two theorems, and neither speaks about the
+    # threshold itself.
     yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.shallow_upper_bound(width, depth, 1), shallow)
     yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.deep_upper_bound(width, depth), deep)
     if width > 1:

@@ -1,7 +1,9 @@
-"""The pages of docs/, hand-written ones with what records fill in, and those that are generated. Run `make docs`.
+"""The pages of docs/, hand-written ones with what records fill in, and those that are generated.
+Run `make docs`.
 
-Everything is written from the claims and from records; no number is typed by hand. Marks in the hand-written pages are filled:
-`<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME -->` by a figure, `<!-- trained nets -->` by the trainings.
+Everything is written from the claims and from records; no number is typed by hand. Marks in the
+hand-written pages are filled: `<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME
+-->` by a figure, `<!-- trained nets -->` by the trainings.
 """
 from __future__ import annotations
 
@@ -39,7 +41,8 @@ def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
     Args:
         docs: the hand-written pages.
         out: the folder; replaced.
-        store: records; where it has none of a long suite, the ledger that comes with depthlaw is read.
+        store: records; where it has none of a long suite, the ledger that comes with depthlaw is
+            read.
         suite: whose verdicts the generated pages state.
 
     The same records give the same bytes.

@@ -1,5 +1,7 @@
-"""Trained nets in docs/trained-depth.md, all from records: accuracy against distance and hops as a figure; the local baseline beside the
-nets, least depths and published errors as tables; and of each claim what was expected before, what is known since, and the verdict."""
+"""Trained nets in docs/trained-depth.md, all from records: accuracy against distance and hops as a
+figure; the local baseline beside the nets, least depths and published errors as tables; and of each
+claim what was expected before, what is known since, and the verdict.
+"""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
@@ -35,15 +37,16 @@ _GREY = "#8C8C8C"
 _PLACES = range(1, 21)
 # The claims of suite gpu that stand beside published errors, by whether dropout was left on.
 _PUBLISHED = {True: f"{TOPIC}/published_dropout_on", False: f"{TOPIC}/published_dropout_off"}
-# What is measured by the claims of a table: how far nets are right and which sight they are nearest to, least depths and their slopes, and
-# how many trainings succeed.
+# What is measured by the claims of a table: how far nets are right and which sight they are nearest
+# to, least depths and their slopes, and how many trainings succeed.
 _REACHES, _LEAST, _SUCCESSES = ("trained_reach", "local_radius"), ("trained_depth", "depth_slope"), ("succeeded",)
 
 
 @dataclass(frozen=True)
 class Measured:
-    """One accuracy: of which net, depth (for the local baseline: radius) and distance (or hops), how many right of how many, and the
-    record."""
+    """One accuracy: of which net, depth (for the local baseline: radius) and distance (or hops),
+    how many right of how many, and the record.
+    """
 
     task: str
     net: str
@@ -151,7 +154,8 @@ def _frame(axes: Axes, title: str, below: str, lowest: float) -> None:
 
 
 def part(store: Store, file: Path) -> str:
-    """Figure and tables of trained-depth.md from the records of suite full, and the published errors beside those of suite gpu.
+    """Figure and tables of trained-depth.md from the records of suite full, and the published
+    errors beside those of suite gpu.
 
     Args:
         store: the records.
@@ -256,7 +260,8 @@ def _name(result: ClaimResult) -> str:
 
 
 def published(judged: Iterable[ClaimResult]) -> Iterator[str]:
-    """The published errors of hop_k beside those of the nets trained again, as lines of the page; one sentence where nothing is recorded.
+    """The published errors of hop_k beside those of the nets trained again, as lines of the page;
+    one sentence where nothing is recorded.
 
     Args:
         judged: of suite gpu; claims about anything else are passed over.

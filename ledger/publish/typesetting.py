@@ -33,10 +33,12 @@ _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight
 
 
 def tex(text: str) -> str:
-    """Plain text as LaTeX text. Never fails: what pdfLaTeX cannot set by itself becomes its code point in brackets.
+    """Plain text as LaTeX text. Never fails: what pdfLaTeX cannot set by itself becomes its code
+    point in brackets.
 
     >>> tex("50% of d_x, x^2 & λ ≤ 3")
-    '50\\\\% of d\\\\_x, x\\\\textasciicircum{}2 \\\\& \\\\ensuremath{\\\\lambda} \\\\ensuremath{\\\\leq} 3'
+    '50\\\\% of d\\\\_x, x\\\\textasciicircum{}2 \\\\& \\\\ensuremath{\\\\lambda}
+    \\\\ensuremath{\\\\leq} 3'
     """
     return "".join(_tex_character(c) for c in _quoted(_flat(text)))
 
@@ -47,7 +49,8 @@ def _quoted(text: str) -> str:
     return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c") for i, part in enumerate(parts))
 
 
-# A base of one letter or a named operator, so that keys, file names and identifiers in prose stay as they are.
+# A base of one letter or a named operator, so that keys, file names and identifiers in prose stay
+# as they are.
 _BASE = r"(?:(?<![\w/.`])(?:[A-Za-z]|log|ln|sum|prod|max|min|lim|inf)|(?<=\w)[|)])"
 _GROUP = r"(?:\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}|-?[^\W_²³¹⁰-⁹]+)"
 _SCRIPTS = re.compile(rf"(?P<base>{_BASE})_(?P<sub>{_GROUP})(?![\w/.]*[/_]\w)|\^(?P<sup>{_GROUP})")
@@ -55,10 +58,12 @@ _RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "<->": "↔", "->": "→"}
 
 
 def prose(text: str) -> str:
-    r"""Prose with formulas written in ASCII, as LaTeX text: subscripts, superscripts and relations are set as such.
+    r"""Prose with formulas written in ASCII, as LaTeX text: subscripts, superscripts and relations
+    are set as such.
 
     >>> prose("log_3(d_x) <= 3^(L-2) in a_file/b_c")
-    'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2} in a\\_file/b\\_c'
+    'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2} in
+    a\\_file/b\\_c'
     """
     # Quotes are paired before the text is cut into pieces, each of which would begin anew.
     text = re.sub("<->|<=|>=|!=|->", lambda m: _RELATIONS[m[0]], _quoted(_flat(text)))
@@ -83,7 +88,8 @@ def sentence(text: str) -> str:
 
 
 def tex_code(text: str) -> str:
-    """A key, a case or a hash in typewriter type, which may break after an underscore, a slash or a space.
+    """A key, a case or a hash in typewriter type, which may break after an underscore, a slash or a
+    space.
 
     >>> tex_code("a_b/c")
     '\\\\texttt{a\\\\_\\\\allowbreak{}b/\\\\allowbreak{}c}'
@@ -92,7 +98,8 @@ def tex_code(text: str) -> str:
 
 
 def md(text: str) -> str:
-    """Plain text as Markdown: every character that a renderer could read as markup is escaped, pipes included.
+    """Plain text as Markdown: every character that a renderer could read as markup is escaped,
+    pipes included.
 
     >>> md("a_b | <x> $1")
     'a\\\\_b \\\\| \\\\<x\\\\> \\\\$1'
@@ -112,9 +119,11 @@ def md_code(text: str) -> str:
 
 
 def md_math(latex: str) -> str:
-    r"""Inline maths that passes through a Markdown renderer unchanged, also one that does not know maths, also inside a table.
+    r"""Inline maths that passes through a Markdown renderer unchanged, also one that does not know
+    maths, also inside a table.
 
-    No pipe remains, no backslash before punctuation, and no character that could open emphasis, a link or a tag.
+    No pipe remains, no backslash before punctuation, and no character that could open emphasis, a
+    link or a tag.
 
     >>> md_math(r"\left|x_{1}\right| \leq \{a\}")
     '$\\left\\vert x_ {1}\\right\\vert  \\leq \\lbrace a\\rbrace$'
@@ -167,7 +176,8 @@ def macro(key: str) -> str:
 
 
 def factor(value: float | None) -> str:
-    r"""A slack as maths: the factor between the two sides on the permitted side; empty when it has no meaning.
+    r"""A slack as maths: the factor between the two sides on the permitted side; empty when it has
+    no meaning.
 
     >>> factor(0.30103), factor(12.4), factor(None)
     ('\\times 2', '\\times 10^{12.4}', '')
@@ -179,7 +189,8 @@ def factor(value: float | None) -> str:
 
 
 def maths(text: str) -> str | None:
-    r"""A number, an interval or a power of ten, as `terminal.number` writes it, as maths; None when it is not one of them.
+    r"""A number, an interval or a power of ten, as `terminal.number` writes it, as maths; None when
+    it is not one of them.
 
     >>> maths("1.5e-07"), maths("[1, 10^-320.51]"), maths("mean 3 of 4")
     ('1.5\\cdot 10^{-7}', '\\left[1, 10^{-320.51}\\right]', None)

@@ -1,6 +1,8 @@
-"""The driver: sends the runs that have no record to an engine, keeps what comes back, and stops in good order.
+"""The driver: sends the runs that have no record to an engine, keeps what comes back, and stops in
+good order.
 
-Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at most the runs in flight; the same command goes on.
+Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at most the runs in
+flight; the same command goes on.
 """
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ class Estimate:
 
     Attributes:
         seconds: (run id) -> expected seconds, for every run asked about.
-        known: how many of these rest on records of the same claim; the others are given the median of all records.
+        known: how many of these rest on records of the same claim; the others are given the median
+            of all records.
     """
 
     seconds: Mapping[str, float]
@@ -116,8 +119,8 @@ def _stoppable(
 def _signals_raise(seconds: float | None) -> Iterator[None]:
     """Turn SIGINT, SIGTERM and the end of the time into `Stopped`.
 
-    Engines then close their processes, and the command ends with one line. The alarm counts elapsed time, whatever happens to the
-    clock, and does not wait for a long run to end.
+    Engines then close their processes, and the command ends with one line. The alarm counts elapsed
+    time, whatever happens to the clock, and does not wait for a long run to end.
     """
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if hasattr(signal, "SIGALRM") and seconds is not None:

@@ -1,7 +1,8 @@
 """Engines: the same runs in this process, in a pool of processes, or on a Ray cluster.
 
-An engine takes runs and yields each with what became of it, in any order. It decides nothing: which runs are needed, what is kept
-and what a record means is the same on every engine, so the records and the manifest are the same too.
+An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
+runs are needed, what is kept and what a record means is the same on every engine, so the records
+and the manifest are the same too.
 """
 from __future__ import annotations
 
@@ -32,7 +33,8 @@ from .suite import Failure, Run
 
 LOADER = "depthlaw.theory.claim:find"
 
-# Small matrices gain nothing from threads, and two processes with two threads each fight over two cores.
+# Small matrices gain nothing from threads, and two processes with two threads each fight over two
+# cores.
 THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 
 
@@ -48,7 +50,8 @@ class Task(NamedTuple):
     options: Mapping[str, Any]
 
 
-# What comes back: the parts of a record, or one line that says why there is none. Plain data, so that it can travel.
+# What comes back: the parts of a record, or one line that says why there is none. Plain data, so
+# that it can travel.
 Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
@@ -113,13 +116,16 @@ class Inline:
 
 @dataclass(frozen=True)
 class Pool:
-    """In spawned processes of this machine: `concurrent.futures`, one executor per process, started anew when its process dies.
+    """In spawned processes of this machine: `concurrent.futures`, one executor per process, started
+    anew when its process dies.
 
-    With an executor for each process it is known which run killed it, and no other run is disturbed.
+    With an executor for each process it is known which run killed it, and no other run is
+    disturbed.
 
     Attributes:
         processes: how many; by default one per GPU, or per core this process may use.
-        timeout: seconds after which a run counts as hung and its process is killed; changes of the clock have no influence.
+        timeout: seconds after which a run counts as hung and its process is killed; changes of the
+            clock have no influence.
         memory: bytes of address space each process may take, or None.
         retries: how often a run is tried again after its process died, with growing pauses.
         gpus: ids of the devices; each process is pinned to one by CUDA_VISIBLE_DEVICES.
@@ -136,7 +142,8 @@ class Pool:
     def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
         """See `Engine`."""
         todo, deaths = _bundles(runs), Counter[str]()
-        # Runs that wait for another try, by the time (of a clock that nobody can set) when their pause is over.
+        # Runs that wait for another try, by the time (of a clock that nobody can set) when their
+        # pause is over.
         resting: list[tuple[float, int, Run]] = []
         count = self.processes or len(self.gpus) or cores()
         slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None) for n in range(min(count, len(runs)))]
@@ -154,7 +161,8 @@ class Pool:
                             due = time.monotonic() + 0.1 * 4 ** deaths[run.id]
                             heapq.heappush(resting, (due, sum(deaths.values()), run))
                             continue
-                    # The process gets its next run before this one is recorded: it computes while the disk is waited for.
+                    # The process gets its next run before this one is recorded: it computes while
+                    # the disk is waited for.
                     slot.start_next(todo)
                     yield run, self._outcome(run, answer, deaths[run.id])
         finally:
@@ -181,8 +189,9 @@ class _Died:
 def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
     """The runs in lists, last one first, of those that one process should do.
 
-    Claims of a topic that ask about the same case, but for the fields that a claim only `reads`, share what they compute there through
-    caches of the process. Every list stands where its first run does; proofs stand alone.
+    Claims of a topic that ask about the same case, but for the fields that a claim only `reads`,
+    share what they compute there through caches of the process. Every list stands where its first
+    run does; proofs stand alone.
     """
     found: dict[object, list[Run]] = {}
     for run in runs:
@@ -308,13 +317,15 @@ def _end_with_driver() -> None:
 
 @dataclass(frozen=True)
 class Ray:
-    """On a Ray cluster: this machine alone (address "local"), or a running cluster ("auto" or its address).
+    """On a Ray cluster: this machine alone (address "local"), or a running cluster ("auto" or its
+    address).
 
     Attributes:
         address: where the cluster is.
         timeout: seconds after which a run counts as hung.
         retries: how often Ray tries a run again after its worker or node died.
-        gpus_per_run: the share of a GPU that each run asks for, such as 0.25; Ray sets CUDA_VISIBLE_DEVICES, memory is not capped.
+        gpus_per_run: the share of a GPU that each run asks for, such as 0.25; Ray sets
+            CUDA_VISIBLE_DEVICES, memory is not capped.
         loader: where a worker finds the claims.
     """
 
@@ -340,7 +351,8 @@ class Ray:
         try:
             while todo or pending:
                 if len(pending) <= window // 2:
-                    # Not the whole of a long suite: each wait takes time in proportion to what is pending.
+                    # Not the whole of a long suite: each wait takes time in proportion to what is
+                    # pending.
                     window = max(64, 4 * int(ray.cluster_resources().get("CPU", 1)))
                     while todo and len(pending) < window:
                         run = todo.popleft()

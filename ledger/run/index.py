@@ -1,6 +1,7 @@
 """The list of claims as plain data, so that commands which only name claims need not import them.
 
-It is built once for each version of the code and kept in the user's cache folder, which may be deleted at any time.
+It is built once for each version of the code and kept in the user's cache folder, which may be
+deleted at any time.
 """
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ __all__ = ["claims_index", "select"]
 
 @cache
 def claims_index() -> dict[str, dict[str, str]]:
-    """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints, its text, and its bibliography key.
+    """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints, its
+    text, and its bibliography key.
 
     Cost: milliseconds; two seconds for the first time after a change of the code.
     """

@@ -1,7 +1,9 @@
-"""Claims of one's own: a Python file with decorated functions, run and judged like the claims that come with depthlaw.
+"""Claims of one's own: a Python file with decorated functions, run and judged like the claims that
+come with depthlaw.
 
-The topic of its claims is the name of the file. A record names the version of the code that its claim reaches, in the file and in
-depthlaw, so that the same file gives the same records wherever it lies.
+The topic of its claims is the name of the file. A record names the version of the code that its
+claim reaches, in the file and in depthlaw, so that the same file gives the same records wherever it
+lies.
 """
 from __future__ import annotations
 

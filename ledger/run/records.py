@@ -1,8 +1,10 @@
-"""Records: one canonical-JSON file per run, written whole, named by the hash of its inputs, sealed by a hash of its content.
+"""Records: one canonical-JSON file per run, written whole, named by the hash of its inputs, sealed
+by a hash of its content.
 
-A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates/`, `cache/` (decisions, derived), `tmp/` (writes in
-flight) and `set-aside/` (files that could not be trusted; they are moved there, named in a message, and never deleted). Nothing else
-is touched, and a folder without depthlaw's marker whose `runs/` is not empty is refused.
+A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates/`, `cache/`
+(decisions, derived), `tmp/` (writes in flight) and `set-aside/` (files that could not be trusted;
+they are moved there, named in a message, and never deleted). Nothing else is touched, and a folder
+without depthlaw's marker whose `runs/` is not empty is refused.
 """
 from __future__ import annotations
 
@@ -23,8 +25,9 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.values import Ball, Exact, Measured, Outside, Proportion, Sample, Step
 
 SCHEMA = 1
-# From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n and returns those of the next. Old
-# files stay as they are and are translated whenever they are read. Canonical form, hashes and seal are the same in every schema.
+# From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n
+# and returns those of the next. Old files stay as they are and are translated whenever they are
+# read. Canonical form, hashes and seal are the same in every schema.
 MIGRATIONS: dict[int, Callable[[dict[str, Any], dict[str, Any], dict[str, Any]], tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {}
 MARKER = "depthlaw-results"
 FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
@@ -58,7 +61,8 @@ def digest(value: object) -> str:
 
 
 def encode(result: Result) -> dict[str, Any]:
-    """A measured value, or the steps of a machine-checked argument, as JSON. Exact numbers become decimal strings.
+    """A measured value, or the steps of a machine-checked argument, as JSON. Exact numbers become
+    decimal strings.
 
     >>> encode(Exact(Fraction(1, 3)))
     {'exact': '1/3'}
@@ -133,7 +137,8 @@ class Record:
     """What one run found.
 
     Attributes:
-        inputs: claim key, case, seed, whether it is a negative control, code digest, device class: everything that determines the result.
+        inputs: claim key, case, seed, whether it is a negative control, code digest, device class:
+            everything that determines the result.
         result: the encoded result.
         facts: environment and timing; never part of the id, of the result hash, or of a manifest.
     """
@@ -183,10 +188,12 @@ class Record:
 
     @classmethod
     def from_bytes(cls, data: bytes, name: str) -> Record:
-        """Read a record and verify every hash in it; one of an older schema is verified as it stands, then migrated.
+        """Read a record and verify every hash in it; one of an older schema is verified as it
+        stands, then migrated.
 
         Raises:
-            ValueError: with the reason, when the file is truncated, edited, foreign, or from a newer schema.
+            ValueError: with the reason, when the file is truncated, edited, foreign, or from a
+                newer schema.
         """
         try:
             body = json.loads(data)
@@ -241,9 +248,10 @@ class SetAside:
 class Store:
     """The records of one results folder.
 
-    Opening a store creates the folder, checks that it can be written, verifies every record in it (cost: one read and three hashes per
-    record), and sets aside what does not verify. With `read_only` nothing is created, written or moved: what does not verify is only
-    named, and a folder that does not exist has no records.
+    Opening a store creates the folder, checks that it can be written, verifies every record in it
+    (cost: one read and three hashes per record), and sets aside what does not verify. With
+    `read_only` nothing is created, written or moved: what does not verify is only named, and a
+    folder that does not exist has no records.
 
     Raises:
         StoreError: when the folder cannot be used, or is not a results folder of depthlaw.
@@ -299,10 +307,12 @@ class Store:
         return self._older.get(run_id, self._path(run_id))
 
     def put(self, record: Record) -> None:
-        """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps its first record.
+        """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps
+        its first record.
 
         Raises:
-            StoreError: when the disk is full or the folder has become unwritable; nothing half-written remains in `runs/`.
+            StoreError: when the disk is full or the folder has become unwritable; nothing
+                half-written remains in `runs/`.
         """
         if record.id in self._records:
             return
@@ -390,7 +400,8 @@ def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
     """The store of a results folder; by default depthlaw's folder among the user's data.
 
     Raises:
-        StoreError: when the folder cannot be used, or is to be read and does not exist although somebody named it.
+        StoreError: when the folder cannot be used, or is to be read and does not exist although
+            somebody named it.
     """
     if folder is not None and read_only and not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
@@ -423,7 +434,8 @@ def write_file(file: Path, data: bytes) -> None:
 
 
 def manifest(records: Iterable[Record]) -> dict[str, Any]:
-    """What a paper cites: the sorted (id, result hash) pairs of a suite's runs, and a hash over them. No times, no machine facts.
+    """What a paper cites: the sorted (id, result hash) pairs of a suite's runs, and a hash over
+    them. No times, no machine facts.
 
     >>> manifest([])["hash"][:8]
     '4f53cda1'
@@ -433,7 +445,8 @@ def manifest(records: Iterable[Record]) -> dict[str, Any]:
 
 
 def _files_below(folder: str) -> Iterator[str]:
-    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may hold a hundred thousand files.
+    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may
+    hold a hundred thousand files.
 
     Raises:
         StoreError: where a folder cannot be listed; the records in it must not pass for missing.

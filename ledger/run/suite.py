@@ -19,8 +19,10 @@ class Run:
 
     Attributes:
         device: "cpu" or "cuda"; part of what is recorded.
-        control: measure the case of the negative control in the way of the control, where that is another than the claim's.
-        options: how, for claims that name them: see `Claim.measure`. They change no result and are no part of the record.
+        control: measure the case of the negative control in the way of the control, where that is
+            another than the claim's.
+        options: how, for claims that name them: see `Claim.measure`. They change no result and are
+            no part of the record.
     """
 
     claim: Claim
@@ -88,10 +90,11 @@ def control_run(claim: Claim, device: str = "cpu") -> Run:
 
 
 def plan(claims: Mapping[str, Claim], suite: str, device: str = "cpu") -> list[Run]:
-    """The runs of a suite: cases, proofs, and the negative control of every claim that has cases there.
+    """The runs of a suite: cases, proofs, and the negative control of every claim that has cases
+    there.
 
-    None are needed for cases that break an assumption and claims that cannot be measured here. A suite that is for a GPU asks on a
-    CPU for no claim that could use one.
+    None are needed for cases that break an assumption and claims that cannot be measured here. A
+    suite that is for a GPU asks on a CPU for no claim that could use one.
     """
     return list(_plan(claims.values(), suite, device))
 

@@ -1,7 +1,8 @@
-"""Decisions that were already taken: a cache beside the records, derived from them, which may be deleted at any time.
+"""Decisions that were already taken: a cache beside the records, derived from them, which may be
+deleted at any time.
 
-A decision depends on the recorded value, the statement, the allowed false-alarm rates and the code of the comparison rule; the key is
-a hash of all four, so a stale decision is never found.
+A decision depends on the recorded value, the statement, the allowed false-alarm rates and the code
+of the comparison rule; the key is a hash of all four, so a stale decision is never found.
 """
 from __future__ import annotations
 

@@ -1,8 +1,10 @@
-"""Looking for counterexamples: the falsifier, the certificates it stores, and their independent re-check.
+"""Looking for counterexamples: the falsifier, the certificates it stores, and their independent
+re-check.
 
-Optimisers push a float estimate of the measured quantity towards the forbidden side; only a rigorous value at a rational point
-refutes. What is found is stored as a certificate that `depthlaw recheck` verifies from the file alone, by measuring again: it shows that nothing was
-changed since, not that the measuring code is right, which only the certificates of `theory.certificates` do.
+Optimisers push a float estimate of the measured quantity towards the forbidden side; only a
+rigorous value at a rational point refutes. What is found is stored as a certificate that `depthlaw
+recheck` verifies from the file alone, by measuring again: it shows that nothing was changed since,
+not that the measuring code is right, which only the certificates of `theory.certificates` do.
 """
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ from .display import number, slack
 if TYPE_CHECKING:
     import sympy
 
-# What a statement with a changed constant may not exceed: it must still be evaluated exactly, in seconds.
+# What a statement with a changed constant may not exceed: it must still be evaluated exactly, in
+# seconds.
 _MOST_BITS, _MOST_TERMS = 10**7, 10**5
 # A judgement of a changed statement that has no value ends in one of these.
 _NO_VALUE = (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError)
@@ -132,7 +135,8 @@ def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic]
     if isinstance(node, sympy.Mul):
         return sum(parts)
     if isinstance(node, sympy.Pow | sympy.exp | sympy.binomial | sympy.factorial | sympy.gamma | sympy.LambertW):
-        # The size of the result is at most that of the base to a power no larger than the largest argument.
+        # The size of the result is at most that of the base to a power no larger than the largest
+        # argument.
         size = 2.0 ** min(largest, 64.0) if not isinstance(node, sympy.Pow) else 2.0 ** min(parts[1], 64.0)
         bits = (parts[0] + 1) * size
         return bits if bits <= _MOST_BITS else math.inf
@@ -216,7 +220,8 @@ def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, 
     for start in itertools.count():
         for place, family in enumerate(families):
             vector, evaluations = _climb(family, sense, generator, wide=start % 2 == 1, deadline=deadline)
-            # Sixteen binary digits say all an optimiser knows; a short point makes a small certificate.
+            # Sixteen binary digits say all an optimiser knows; a short point makes a small
+            # certificate.
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
             try:
                 value = family.measured(point)
@@ -270,7 +275,8 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
             try:
                 value = claim.measure(case, seed)
             except ArithmeticError:
-                # An unlucky draw, such as a polynomial that vanishes at the chosen point, says nothing about the claim.
+                # An unlucky draw, such as a polynomial that vanishes at the chosen point, says
+                # nothing about the claim.
                 continue
             yield case, value, {"seed": seed}, 1
 

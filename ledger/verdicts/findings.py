@@ -8,7 +8,8 @@ from depthlaw.theory.judgement import Verdict
 
 from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 
-# Theorems before steps of their proofs, before measurements, before the arithmetic of printed numbers.
+# Theorems before steps of their proofs, before measurements, before the arithmetic of printed
+# numbers.
 _WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
 
 
@@ -24,7 +25,8 @@ class Group:
 def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     """Every group of findings, the empty ones too: an empty one says that there is none.
 
-    A claim stands in the first of the groups on failure that it belongs to, and in every other that it belongs to.
+    A claim stands in the first of the groups on failure that it belongs to, and in every other that
+    it belongs to.
     """
     ordered = sorted(judged, key=_order)
 

@@ -1,7 +1,8 @@
 """Mutations of statements: would the check have noticed a wrong constant?
 
-Every numeric constant of a statement is perturbed, Min and Max, floor and ceiling are swapped, and the relation is turned round. The
-mutated statement is judged on the values that are already recorded, and its proof (if it has one) is run again. What then becomes of a mutant:
+Every numeric constant of a statement is perturbed, Min and Max, floor and ceiling are swapped, and
+the relation is turned round. The mutated statement is judged on the values that are already
+recorded, and its proof (if it has one) is run again. What then becomes of a mutant:
 
 - killed by data: a case says the opposite;
 - killed by proof: the data do not tell, but the proof breaks, and the mutant is not simply a weaker statement (a proof that compares the
@@ -59,7 +60,8 @@ class _Change:
 
 
 def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
-    """Every single-place mutation of a relation, with a description that says which occurrence of a constant was changed.
+    """Every single-place mutation of a relation, with a description that says which occurrence of a
+    constant was changed.
 
     >>> import sympy
     >>> x, y = sympy.symbols("x y")
@@ -105,7 +107,8 @@ def _changes(node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | No
     inside = plain(parent) if parent is not None else ""
     inside = inside if len(inside) <= 48 else ""
     if isinstance(node, sympy.Rational):
-        # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is tried too.
+        # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
+        # tried too.
         for changed in (node + 1, node - 1) if node.is_Integer else (node * sympy.Rational(101, 100), node * sympy.Rational(99, 100)):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
@@ -130,7 +133,8 @@ def mutate(result: ClaimResult) -> list[Mutant]:
     """Judge every mutant of a claim's statement on the evidence of `result`."""
     found = mutants(result.claim.statement)
     if result.claim.predicted is not None:
-        # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart there.
+        # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
+        # there.
         found = ((change, statement) for change, statement in found if change != "== -> !=")
     return [_judged(result, change, statement) for change, statement in found]
 
@@ -187,7 +191,8 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
     try:
         new, old = mutated.predict(case), original.predict(case)
         if isinstance(new, Ball) and isinstance(old, Ball):
-            # The ends that `judgement` compares with: a bound from above with the lower one, from below with the upper one.
+            # The ends that `judgement` compares with: a bound from above with the lower one, from
+            # below with the upper one.
             weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high, ">": new.high <= old.high,
                       "==": new.low <= old.low and old.high <= new.high}
             return weaker.get(relation, new == old)
@@ -208,8 +213,10 @@ def _proof_breaks(mutated: Claim) -> bool:
 
 
 def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
-    """The survivors that should not exist: mutants of an exact equality, or of a statement that is PROVED or ARGUED, which no verdict notices
-    (UNDECIDED would be noticed) and which are not simply weaker."""
+    """The survivors that should not exist: mutants of an exact equality, or of a statement that is
+    PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
+    weaker.
+    """
     exact = result.claim.statement.rel_op == "==" and result.claim.holds_for != "typical" and result.verdict is Verdict.HOLDS
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
     return [m for m in found if strict and m.fate == "survives" and not m.reason.startswith(("a weaker", "gives the same"))]

@@ -1,8 +1,9 @@
-"""Ledgers: many records in one file, sealed as a whole. A small one is shipped, so that there is something to show, and to agree with,
-before anything was measured.
+"""Ledgers: many records in one file, sealed as a whole. A small one is shipped, so that there is
+something to show, and to agree with, before anything was measured.
 
-The file holds canonical JSON lines, compressed: a header (how many records, their manifest, a hash over the lines, the environment they
-come from, a seal), then the inputs, the result and the time of each record. Ids and result hashes are computed again when it is read.
+The file holds canonical JSON lines, compressed: a header (how many records, their manifest, a hash
+over the lines, the environment they come from, a seal), then the inputs, the result and the time of
+each record. Ids and result hashes are computed again when it is read.
 
     python -m depthlaw.ledger.verdicts.reference --results DIR     # write the shipped one again
 """
@@ -45,7 +46,8 @@ from ..run.records import (
 SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
 FORMAT = 1
 
-# What a run is, apart from the code and the device that did it: claim key, canonical case, seed, whether it is a negative control.
+# What a run is, apart from the code and the device that did it: claim key, canonical case, seed,
+# whether it is a negative control.
 Key = tuple[str, bytes, int, bool]
 
 
@@ -116,7 +118,8 @@ def _parts(file: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str, Any]:
-    """Write records as a ledger, whole or not at all; the same records give the same bytes but for times and environment.
+    """Write records as a ledger, whole or not at all; the same records give the same bytes but for
+    times and environment.
 
     Returns:
         The header.
@@ -180,7 +183,8 @@ class Agreement:
 
     Attributes:
         compared: how many runs both hold.
-        disagreements: the runs that differ by more than their uncertainty: (run, here, reference), the values encoded.
+        disagreements: the runs that differ by more than their uncertainty: (run, here, reference),
+            the values encoded.
     """
 
     compared: int
@@ -198,9 +202,12 @@ class Agreement:
 
 
 def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
-    """Compare records with a reference run by run, whatever code did them: exact values must be equal, rigorous intervals must overlap,
-    and so must the confidence intervals of samples, which are pooled over the seeds of a case first. Claims that are not portable are left
-    out, such as what trained nets answer: rounding makes other nets of the same seeds on another machine."""
+    """Compare records with a reference run by run, whatever code did them: exact values must be
+    equal, rigorous intervals must overlap, and so must the confidence intervals of samples, which
+    are pooled over the seeds of a case first. Claims that are not portable are left
+    out, such as what trained nets answer: rounding makes other nets of the same seeds on another
+    machine.
+    """
     ours, theirs = by_run(records), by_run(reference)
     common = [key for key in ours if key in theirs and claims_index().get(key[0], {}).get("portable", "yes") == "yes"]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
@@ -263,7 +270,8 @@ def main(arguments: list[str] | None = None) -> int:
         store = open_store(options.results, read_only=True)
         claims = registry()
         runs = plan(claims, options.suite)
-        # The frontier and the trainings take many minutes: whoever has no time for them finds their values here.
+        # The frontier and the trainings take many minutes: whoever has no time for them finds their
+        # values here.
         trained = {key: claim for key, claim in claims.items() if not claim.portable}
         asked = {run.id for run in runs}
         runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full")) if run.id not in asked and options.suite == "quick"]

@@ -13,7 +13,8 @@ from ..run.records import Record, Store, decode, digest, encode
 from ..run.suite import Failure, Run, control_run
 from .decisions import Decisions
 
-# What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is none.
+# What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
+# none.
 NOT_RUN = "not run"
 
 # What stands in the place of CONDITIONAL where a premise is recorded as FAILS.
@@ -53,7 +54,8 @@ class ClaimResult:
     Attributes:
         control: the negative control as it was measured and judged; None: not recorded.
         premises: the verdict of every premise, or that it is not run here.
-        alphas: the false-alarm rates that one sample and one measurement that may miss were judged with.
+        alphas: the false-alarm rates that one sample and one measurement that may miss were judged
+            with.
     """
 
     claim: Claim
@@ -120,12 +122,14 @@ class ClaimResult:
     def verdict(self) -> Verdict:
         """The strongest word that the evidence bears; see docs/decisions/0007.
 
-        One case is enough for FAILS, and one undecided case for UNDECIDED. CONDITIONAL rests on a premise that is neither PROVED nor ARGUED.
-        PROVED needs a checked certificate of every case of a statement about its cases, ARGUED a written proof over the whole domain with
-        every machine step confirmed; HOLDS is agreement of every case.
+        One case is enough for FAILS, and one undecided case for UNDECIDED. CONDITIONAL rests on a
+        premise that is neither PROVED nor ARGUED. PROVED needs a checked certificate of every case
+        of a statement about its cases, ARGUED a written proof over the whole domain with every
+        machine step confirmed; HOLDS is agreement of every case.
         """
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
-        # A proof that names no joints for a reader to check asks for no stronger word than its cases give.
+        # A proof that names no joints for a reader to check asks for no stronger word than its
+        # cases give.
         argued = self.claim.evidence == "argument" and self.proof is not None and bool(self.claim.rests_on)
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
@@ -221,8 +225,9 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
 
 
 def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> dict[str, str]:
-    """The verdict of every premise of the claims judged, on the records of this suite, else of any that has some; without a record it is
-    no verdict, and lifts no claim out of CONDITIONAL."""
+    """The verdict of every premise of the claims judged, on the records of this suite, else of any
+    that has some; without a record it is no verdict, and lifts no claim out of CONDITIONAL.
+    """
     wanted = sorted({key for result in judged.values() for key in result.claim.premises})
     verdicts = {}
     for key in wanted:
@@ -239,9 +244,10 @@ def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]
 
     By the union bound all of them together stay within the budget.
 
-    Measurements that miss with a known probability take exactly that; claims that judge the same case with the same seed look at the
-    same random draw, so it counts once. The samples share what is left. Where the misses alone exceed nine tenths of the budget,
-    every comparison gets an equal share instead, and those that need more stay UNDECIDED.
+    Measurements that miss with a known probability take exactly that; claims that judge the same
+    case with the same seed look at the same random draw, so it counts once. The samples share what
+    is left. Where the misses alone exceed nine tenths of the budget, every comparison gets an equal
+    share instead, and those that need more stay UNDECIDED.
     """
     draws: dict[str, float] = {}
     samples = comparisons = 0
@@ -296,7 +302,8 @@ class _Judge:
         try:
             index, decision = self.decisions.get(claim, records, alphas, lambda: self._worst(claim, case, values))
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-            # The statement has no value here, a defect of the claim: it must not take the other verdicts with it.
+            # The statement has no value here, a defect of the claim: it must not take the other
+            # verdicts with it.
             why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
             return CaseResult(case, values[0], Decision(Verdict.UNDECIDED, reason=why), records)
         return CaseResult(case, values[index], decision, records)

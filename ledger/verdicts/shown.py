@@ -1,6 +1,8 @@
-"""Which records `depthlaw show` speaks of: the user's own, else those of the ledger that comes with depthlaw.
+"""Which records `depthlaw show` speaks of: the user's own, else those of the ledger that comes with
+depthlaw.
 
-Here a claim's runs are counted whether or not they can be measured on this machine: what needs PyTorch is recorded elsewhere.
+Here a claim's runs are counted whether or not they can be measured on this machine: what needs
+PyTorch is recorded elsewhere.
 """
 from __future__ import annotations
 
@@ -37,9 +39,11 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
 
 
 def from_reference(claim: Claim) -> tuple[Store, bool] | None:
-    """The ledger that comes with depthlaw, where it holds runs of this claim, and whether today's code would do the same runs again.
+    """The ledger that comes with depthlaw, where it holds runs of this claim, and whether today's
+    code would do the same runs again.
 
-    Where only older code did them, their values stand for today's runs of the same cases: they are judged by today's statement.
+    Where only older code did them, their values stand for today's runs of the same cases: they are
+    judged by today's statement.
     """
     try:
         known = shipped()
