@@ -271,9 +271,8 @@ BELOW: Mapping[str, tuple[tuple[int, int], ...]] = {"frontier": ((4, 3),), "gpu"
 def _pieces(found: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Case]]:
     """The graded pieces of the entries of each suite, orders 0 to C(L)."""
     return {
-        suite: [
-            case for d, L in shapes
-            for case in Case.grid(width=d, depth=L, heads=1, order=range((3**L + 1) // 2))]
+        suite: [Case(width=d, depth=L, heads=1, order=k)
+                for d, L in shapes for k in range((3**L + 1) // 2)]
         for suite, shapes in found.items()}
 
 

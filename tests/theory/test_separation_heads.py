@@ -1,4 +1,5 @@
-"""Several heads, four tokens and the causal mask: against counting, determinants and plain loops."""
+"""Several heads, four tokens and the causal mask: against counting, determinants and plain
+loops."""
 import dataclasses
 import math
 
@@ -6,45 +7,55 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Case, made_in
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import heads
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, frontier_forms, scaled_forms
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net, random_tokens
-from depthlaw.theory.separation_rank.measured import measured_rank, rank_mod
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
+from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod
 
 SHAPES = [(d, L, H) for d in range(1, 7) for L in (1, 2, 3) for H in range(1, d + 1) if d % H == 0]
-CLAIMS = {claim.key.split("/")[1]: claim for claim in heads.claims()}
+CLAIMS = {claim.name: claim for claim in made_in(heads.__name__)}
+
+
+def least(d, L, H, k):
+    return heads.heads_bound(d, L, H, k, heads.best_cut(d, L, H, k))
+
+
+def heads_rank(d, L, H):
+    return sum(least(d, L, H, k) for k in range((3**L + 1) // 2))
 
 
 @pytest.mark.parametrize(("d", "L", "H"), SHAPES)
 def test_one_head_and_one_layer_reach_the_dimension_count_and_no_others(d, L, H):
-    bound, whole = heads.heads_rank(d, L, H), dimension_count(d, L)
+    bound, whole = heads_rank(d, L, H), dimension_count(d, L)
     assert bound == whole if H == 1 or L == 1 else bound < whole
 
 
 @pytest.mark.parametrize(("d", "L", "H"), SHAPES)
 def test_the_least_cut_is_the_largest_matching(d, L, H):
     for k in range((3**L + 1) // 2):
-        cut = heads.best_cut(d, L, H, k)
-        assert heads._staircase(Case(width=d, depth=L, heads=H, order=k)) == heads.heads_bound(d, L, H, k, cut)
+        case = Case(width=d, depth=L, heads=H, order=k)
+        assert heads._staircase(case) == least(d, L, H, k)
 
 
 def test_more_heads_never_raise_the_bound():
-    for L in (2, 3):
-        bounds = [heads.heads_rank(12, 2, H) for H in (1, 2, 3, 4, 6, 12)] if L == 2 else [heads.heads_rank(6, 3, H) for H in (1, 2, 3, 6)]
+    for d, L, heads_of in ((12, 2, (1, 2, 3, 4, 6, 12)), (6, 3, (1, 2, 3, 6))):
+        bounds = [heads_rank(d, L, H) for H in heads_of]
         assert bounds == sorted(bounds, reverse=True)
 
 
 def test_two_heads_of_width_one_lose_one_power():
-    """At d = H = 2 one moment is not seen, and monomials with its power q = C(L-1) + 1 drop out of rows and columns alike."""
+    """At d = H = 2 one moment is not seen, and monomials with its power q = C(L-1) + 1 drop out of
+    rows and columns alike."""
     for L in (2, 3, 4):
         C, q = (3**L - 1) // 2, (3 ** (L - 1) + 1) // 2
-        sizes = [math.comb(n + 2, 2) - (math.comb(n - q + 2, 2) if n >= q else 0) for n in range(C + 1)]
-        assert [heads.heads_bound(2, L, 2, k, heads.best_cut(2, L, 2, k)) for k in range(C + 1)] == [
-            min(2 * sizes[k], sizes[C - k]) for k in range(C + 1)]
+        gone = [math.comb(n - q + 2, 2) if n >= q else 0 for n in range(C + 1)]
+        sizes = [math.comb(n + 2, 2) - gone[n] for n in range(C + 1)]
+        bounds = [least(2, L, 2, k) for k in range(C + 1)]
+        assert bounds == [min(2 * sizes[k], sizes[C - k]) for k in range(C + 1)]
 
 
 @pytest.mark.parametrize("zeros", ["query", "key", "value", "output"])
@@ -62,19 +73,7 @@ def test_one_head_goes_beyond_the_bound_for_two():
     assert graded_rank(frontier_forms(2, 2), 2) == 6 > heads.heads_bound(2, 2, 2, 2, -1) == 5
 
 
-@pytest.mark.parametrize(("args", "message"), [((4, 3), "heads must divide"), ((0, 1), "must be positive")])
-def test_shapes_that_do_not_exist_are_refused(args, message):
-    with pytest.raises(ValueError, match=message):
-        heads.seen_moments(*args)
-
-
-@pytest.mark.parametrize(("order", "cut"), [(5, 0), (-1, 0), (0, 2), (0, -2)])
-def test_orders_and_cuts_out_of_range_are_refused(order, cut):
-    with pytest.raises(ValueError, match="accepted are orders 0 to 4 and cuts -1 to 1"):
-        heads.heads_bound(2, 2, 2, order, cut)
-
-
-# --- four tokens ------------------------------------------------------------------------------------------------------------------
+# --- four tokens ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("degree", range(9))
@@ -82,69 +81,89 @@ def test_functions_of_two_tokens_by_hand(degree):
     """Width 2: all forms. Width 3: all forms modulo the determinant, a cubic."""
     assert heads._even_forms(2, degree) == math.comb(degree + 2, 2)
     assert heads._odd_forms(2, degree) == 2 * math.comb(degree + 2, 2)
-    assert heads._even_forms(3, degree) == math.comb(degree + 5, 5) - (math.comb(degree + 2, 5) if degree >= 3 else 0)
+    multiples = math.comb(degree + 2, 5) if degree >= 3 else 0
+    assert heads._even_forms(3, degree) == math.comb(degree + 5, 5) - multiples
 
 
 @pytest.mark.parametrize(("d", "L"), [(2, 2), (3, 2), (4, 2)])
 def test_pieces_add_up_to_the_rank_of_values(d, L):
-    pieces = sum(heads.measured_restricted(Case(width=d, depth=L, heads=1, tokens=4, order=k), 0).value for k in range((3**L + 1) // 2))
-    assert pieces == measured_rank(Case(width=d, depth=L, heads=1, tokens=4), 0).value
+    shape = {"width": d, "depth": L, "heads": 1, "tokens": 4}
+    ranks = [heads.four_tokens.measure(Case(**shape, order=k)).value for k in range((3**L + 1) // 2)]
+    assert sum(ranks) == measured_rank(Case(**shape), 0).value
 
 
 def test_four_tokens_are_not_enough_at_width_three_and_depth_three():
-    assert sum(min(heads._odd_forms(3, k), heads._even_forms(3, 13 - k)) for k in range(14)) == 2640 < dimension_count(3, 3) == 3102
+    parts = [min(heads._odd_forms(3, k), heads._even_forms(3, 13 - k)) for k in range(14)]
+    assert sum(parts) == 2640 < dimension_count(3, 3) == 3102
 
 
 @pytest.mark.parametrize("order", [0, 2, 3, 4])
 def test_d_tokens_on_each_side_are_enough(order):
     case = Case(width=3, depth=2, heads=1, tokens=6, order=order)
-    assert heads.measured_restricted(case, 0).value == graded_rank(frontier_forms(3, 2, 1, 0), order)
+    whole = graded_rank(frontier_forms(3, 2, 1, 0), order)
+    assert heads.four_tokens.measure(case).value == whole
 
 
-# --- the causal mask --------------------------------------------------------------------------------------------------------------
+# --- the causal mask ------------------------------------------------------------------------------
+
+
+def causal(**case):
+    return heads.causal_alternating.measure(Case(width=1, **case)).value
 
 
 def _masked(net, tokens):
     """The last position of a net of width 1 with a causal mask, by plain loops modulo the prime."""
     for layer in range(net.depth):
-        query, key, value, output = (int(w[layer, 0, 0, 0]) for w in (net.query, net.key, net.value, net.output))
-        tokens = [output * sum(query * x * key * y * value * y for y in tokens[:i + 1]) % net.prime for i, x in enumerate(tokens)]
+        query, key, value, output = (
+            int(w[layer, 0, 0, 0]) for w in (net.query, net.key, net.value, net.output))
+        tokens = [
+            output * sum(query * x * key * y * value * y for y in tokens[:i + 1]) % net.prime
+            for i, x in enumerate(tokens)]
     return tokens[-1]
 
 
-@pytest.mark.parametrize(("depth", "tokens", "alternating"), [(1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)])
+@pytest.mark.parametrize(("depth", "tokens", "alternating"), [
+    (1, 4, True), (2, 2, True), (2, 4, True), (2, 4, False), (3, 2, True), (3, 4, False)])
 def test_causal_rank_by_values(depth, tokens, alternating):
-    expected = heads.measured_causal(Case(width=1, depth=depth, tokens=tokens, alternating=alternating), 0).value
-    net, rng = random_net(np.random.default_rng(1), width=1, depth=depth), np.random.default_rng(2)
-    left, right = (random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2))
-    values = [[_masked(net, [t for pair in zip(a, b, strict=True) for t in pair] if alternating else a + b) for b in right] for a in left]
+    expected = causal(depth=depth, tokens=tokens, alternating=alternating)
+    net = random_net(np.random.default_rng(1), width=1, depth=depth)
+    rng = np.random.default_rng(2)
+    left, right = (
+        random_tokens(rng, net, expected + 5, tokens // 2)[..., 0].tolist() for _ in range(2))
+
+    def inputs(a, b):
+        return [t for pair in zip(a, b, strict=True) for t in pair] if alternating else a + b
+
+    values = [[_masked(net, inputs(a, b)) for b in right] for a in left]
     assert rank_mod(np.array(values)) == expected
 
 
 def test_the_mask_can_raise_the_rank_above_the_dimension_count():
-    assert heads.measured_causal(Case(width=1, depth=3, tokens=4, alternating=False), 0).value == 26 > dimension_count(1, 3) == 14
+    found = causal(depth=3, tokens=4, alternating=False)
+    assert found == 26 > dimension_count(1, 3) == 14
 
 
-# --- claims -----------------------------------------------------------------------------------------------------------------------
+# --- claims ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("key", CLAIMS)
 def test_quick_cases_hold_and_a_shifted_statement_fails(key):
     claim = CLAIMS[key]
-    shifted = dataclasses.replace(claim, statement=sympy.Eq(claim.statement.lhs, claim.statement.rhs + 1, evaluate=False))
+    lhs, rhs = claim.statement.args
+    shifted = dataclasses.replace(claim, statement=sympy.Eq(lhs, rhs + 1, evaluate=False))
     for case in claim.grid["quick"]:
-        value = claim.measured(case, 0)
+        value = claim.measure(case)
         assert judge(claim, case, value).verdict is Verdict.HOLDS
         assert judge(shifted, case, value).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("key", ["heads_exact", "four_tokens"])
 def test_agreement_needs_no_chance_but_settles_nothing(key):
-    """Their upper half is a proof in words: only for a claim whose measurement no machine can find larger does agreement settle a case."""
+    """Their upper half is a proof in words: agreement settles a case only of two-sided claims."""
     claim = CLAIMS[key]
     two_sided = dataclasses.replace(claim, kind="two-sided")
     for case in claim.grid["quick"]:
-        value = claim.measured(case, 0)
+        value = claim.measure(case)
         assert value.misses == 0.0
         assert not judge(claim, case, value).certain
         assert judge(two_sided, case, value).certain
@@ -152,21 +171,27 @@ def test_agreement_needs_no_chance_but_settles_nothing(key):
 
 @pytest.mark.parametrize("h", [1, 2, 3, 4])
 def test_the_parts_of_the_causal_proof(h):
-    """The expansion that docs/separation-rank.md counts, of the output with a causal mask at width 1 and depth 2."""
+    """The expansion that docs/separation-rank.md counts, of the output with a causal mask at width
+    1 and depth 2."""
     a, b = [0, *sympy.symbols(f"a1:{h + 1}")], [0, *sympy.symbols(f"b1:{h + 1}")]
     steps = range(1, h + 1)
-    output = sum((a[i] - a[i - 1]) * (a[i] + b[i - 1])**2 + (b[i] - b[i - 1]) * (a[i] + b[i])**2 for i in steps) * (a[h] + b[h])
+    output = (a[h] + b[h]) * sum(
+        (a[i] - a[i - 1]) * (a[i] + b[i - 1])**2 + (b[i] - b[i - 1]) * (a[i] + b[i])**2
+        for i in steps)
     alpha, beta = (sum((s[i] - s[i - 1]) * s[i]**2 for i in steps) for s in (a, b))
-    left, right = [(a[i + 1] - a[i])**2 for i in range(1, h)], [(b[i] - b[i - 1])**2 for i in range(1, h)]
+    left = [(a[i + 1] - a[i])**2 for i in range(1, h)]
+    right = [(b[i] - b[i - 1])**2 for i in range(1, h)]
     last = (b[h] - b[h - 1])**2
-    parts = a[h] * alpha + b[h] * beta + (a[h]**3 + alpha) * b[h] + a[h]**2 * (last + 2 * b[h]**2) + a[h] * (b[h] * last + b[h]**3 + beta)
+    parts = a[h] * alpha + b[h] * beta + (a[h]**3 + alpha) * b[h]
+    parts += a[h]**2 * (last + 2 * b[h]**2) + a[h] * (b[h] * last + b[h]**3 + beta)
     for i in range(1, h):
-        parts += a[h] * left[i - 1] * b[i] + a[h] * a[i] * right[i - 1] + left[i - 1] * b[h] * b[i] + a[i] * b[h] * right[i - 1]
+        parts += a[h] * left[i - 1] * b[i] + a[h] * a[i] * right[i - 1]
+        parts += left[i - 1] * b[h] * b[i] + a[i] * b[h] * right[i - 1]
     assert sympy.expand(output - parts) == 0
 
 
 def test_sides_one_after_the_other_are_out_of_scope():
-    claim, case = CLAIMS["causal_alternating"], Case(width=1, depth=2, tokens=6, alternating=False)
-    value = heads.measured_causal(case, 0)
+    claim, case = heads.causal_alternating, Case(width=1, depth=2, tokens=6, alternating=False)
+    value = claim.measure(case)
     assert judge(claim, case, value).verdict is Verdict.OUT_OF_SCOPE
     assert judge(claim, case, value, force=True).verdict is Verdict.FAILS

@@ -63,7 +63,7 @@ def partial_sums(variables: int, degree: int, numbers: Integers) -> Integers:
     return sums
 
 
-def _exponents(variables: int, degree: int, numbers: Integers) -> Integers:
+def exponents_of(variables: int, degree: int, numbers: Integers) -> Integers:
     """Array (D, len(numbers)) of int16."""
     sums = partial_sums(variables, degree, numbers)
     edge = np.zeros((1, len(numbers)), dtype=np.int16)
@@ -369,7 +369,7 @@ def _products_with_all(variables: int, degree: int, monomials: Integers, other_d
     Monomials are visited in the order of their variables; each takes over the products of the
     longest beginning it shares with the last.
     """
-    exponents = _exponents(variables, degree, monomials)
+    exponents = exponents_of(variables, degree, monomials)
     words = np.repeat(np.tile(np.arange(variables), len(monomials)), exponents.T.reshape(-1)).reshape(len(monomials), degree)
     tables = [products_with_variables(variables, other_degree + step) for step in range(degree)]
     path: list[Integers] = [np.asarray(others)]

@@ -62,8 +62,8 @@ def _count(d: Expr) -> Sum:
 
 
 def _orders(*shapes: tuple[int, int]) -> list[Case]:
-    return [case for d, L in shapes
-            for case in Case.grid(width=d, depth=L, heads=1, order=range((3**L + 1) // 2))]
+    return [Case(width=d, depth=L, heads=1, order=k)
+            for d, L in shapes for k in range((3**L + 1) // 2)]
 
 
 # --- graded pieces --------------------------------------------------------------------------------
