@@ -32,7 +32,7 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
             path, from diameter 3 on), "star" (of diameter 2), "random tree" and "Erdos-Renyi"
             (drawn until they have the diameter), or "karate club" (of diameter 5).
         diameter: at least 1.
-        rng: source of the vertex order and of the random families.
+        rng: for the vertex order and the random families.
 
     Raises:
         ValueError: for an unknown family, or a diameter that the family does not have.
@@ -42,34 +42,26 @@ def graph(family: str, diameter: int, rng: np.random.Generator) -> nx.Graph:
     """
     import networkx as nx
 
-    if diameter < 1:
-        raise ValueError(f"diameter={diameter}: accepted are whole numbers from 1 on")
-
-    def cycle() -> nx.Graph:
-        return nx.cycle_graph(2 * diameter + 1)
-
-    def grid() -> nx.Graph:
-        half = diameter // 2
-        rectangle = nx.grid_2d_graph(half + 1, diameter - half + 1)
-        return nx.convert_node_labels_to_integers(rectangle)
+    def seed() -> int:
+        return int(rng.integers(2**31))
 
     # Sizes at which the diameter is a common one: trees have diameter about 2 sqrt(n), sparse
     # random graphs some 8 at n = 40.
+    d, half = diameter, diameter // 2
     build = {
-        "path": lambda: nx.path_graph(diameter + 1),
-        "cycle": cycle,
-        "two cycles": lambda: nx.disjoint_union(cycle(), cycle()),
-        "grid": grid,
-        "barbell": lambda: nx.barbell_graph(5, max(diameter - 3, 0)),
+        "path": lambda: nx.path_graph(d + 1),
+        "cycle": lambda: nx.cycle_graph(2 * d + 1),
+        "two cycles": lambda: one_and_two_cycles(2 * d + 1)[1],
+        "grid": lambda: nx.convert_node_labels_to_integers(
+            nx.grid_2d_graph(half + 1, d - half + 1)),
+        "barbell": lambda: nx.barbell_graph(5, max(d - 3, 0)),
         "star": lambda: nx.star_graph(6),
-        "random tree": lambda: nx.random_labeled_tree(
-            max(diameter + 1, diameter**2 // 4), seed=int(rng.integers(2**31))),
-        "Erdos-Renyi": lambda: nx.fast_gnp_random_graph(
-            5 * diameter, 0.4 / diameter, seed=int(rng.integers(2**31))),
+        "random tree": lambda: nx.random_labeled_tree(max(d + 1, d**2 // 4), seed=seed()),
+        "Erdos-Renyi": lambda: nx.fast_gnp_random_graph(5 * d, 0.4 / d, seed=seed()),
         "karate club": nx.karate_club_graph,
     }
-    if family not in build:
-        raise ValueError(f"family={family!r}: accepted are {', '.join(build)}")
+    if family not in build or d < 1:
+        raise ValueError(f"{family!r} of diameter {d}: accepted are {', '.join(build)} from 1 on")
     for _ in range(_DRAWS if family in ("random tree", "Erdos-Renyi") else 1):
         found = build[family]()
         if _largest_finite(distances(found)) == diameter:

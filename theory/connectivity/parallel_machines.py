@@ -18,8 +18,7 @@ from .doubling import largest
 branching = quantity(
     "branching", "b", "children of a node of the tree by which machines broadcast and add up")
 rounds = quantity(
-    "rounds", r"R_{mpc}",
-    "communication rounds in which machines simulate one layer of attention")
+    "rounds", r"R_{mpc}", "communication rounds in which machines simulate one layer of attention")
 tree_depth = quantity(
     "tree_depth", "D_0", "depth of a tree with N^(1 + alpha) leaves and branching b",
     "nonnegative integer")
@@ -208,21 +207,17 @@ def one_layer_summaries(case: Case) -> Exact:
     for edge tokens and one layer; this is the part of it that can be executed, for a read-out at
     one token.
     """
+    import networkx as nx
+
     pairs = list(combinations(range(case.vertices), 2))
     sets = np.arange(2 ** len(pairs))
-    connected = np.array([
-        _connected(case.vertices, [e for bit, e in enumerate(pairs) if chosen >> bit & 1])
-        for chosen in sets.tolist()])
+    connected = np.zeros(len(sets), dtype=bool)
+    for chosen in range(len(sets)):
+        g = nx.empty_graph(case.vertices)
+        g.add_edges_from(pair for bit, pair in enumerate(pairs) if chosen >> bit & 1)
+        connected[chosen] = nx.is_connected(g)
     unions = connected[sets[:, None] | sets[None, :]]
     return Exact(len(np.unique(np.packbits(unions, axis=1), axis=0)))
-
-
-def _connected(n: int, edges: list[tuple[int, int]]) -> bool:
-    reached, old = {0}, 0
-    while len(reached) > old:
-        old = len(reached)
-        reached |= {v for e in edges for v in e if e[0] in reached or e[1] in reached}
-    return len(reached) == n
 
 
 @claim(

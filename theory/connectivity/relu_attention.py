@@ -175,19 +175,15 @@ def _survivors(case: Case, seed: int, beyond: int) -> Exact:
 
 
 def _weight(size: int, kind: int, rng: np.random.Generator) -> Any:
-    """Non-negative integer weights of kind 0 to 5."""
+    """Non-negative integer weights of kind 0 to 5: identity, diagonal, identity plus one entry,
+    sparse, dense, constant."""
     eye = np.eye(size, dtype=int)
     lone = np.zeros((size, size), dtype=int)
     lone[rng.integers(size), rng.integers(size)] = 1
-    kinds = {
-        "identity": eye,
-        "diagonal": eye * rng.integers(0, 3, size),
-        "identity plus one entry": 5 * eye + lone,
-        "sparse": rng.integers(0, 30, (size, size)) // 29,
-        "dense": rng.integers(0, 4, (size, size)),
-        "constant": np.ones((size, size), dtype=int),
-    }
-    return [*kinds.values()][kind].astype(object)
+    kinds = [eye, eye * rng.integers(0, 3, size), 5 * eye + lone,
+             rng.integers(0, 30, (size, size)) // 29, rng.integers(0, 4, (size, size)),
+             np.ones_like(eye)]
+    return kinds[kind].astype(object)
 
 
 def _signed_output(adjacency: Any, weights: list[Any]) -> Any:

@@ -22,8 +22,8 @@ from ..symbols import depth, heads, quantity, tokens, width
 multiply_adds = quantity(
     "multiply_adds", r"\#_{mac}", "multiplications, each followed by an addition, of one pass")
 operations = quantity(
-    "operations", r"\#_{op}",
-    "floating-point operations; a multiplication and an addition are two", "nonnegative integer")
+    "operations", r"\#_{op}", "floating-point operations; a multiplication and an addition are two",
+    "nonnegative integer")
 ratio = quantity(
     "attention_ratio", r"\rho_{att}",
     "operations of attention scores and averages over those with weights", "positive real")

@@ -24,11 +24,9 @@ active_parameters = quantity(
     "active_parameters", r"N_{act}",
     "parameters that one token passes through in a mixture of experts")
 positions = quantity("positions", r"n_{ctx}", "number of learned position embeddings")
-attention_width = quantity(
-    "attention_width", r"d_{attn}", "width of all query heads together")
+attention_width = quantity("attention_width", r"d_{attn}", "width of all query heads together")
 kv_width = quantity(
-    "kv_width", r"d_{kv}",
-    "width of all key heads together, which is that of all value heads")
+    "kv_width", r"d_{kv}", "width of all key heads together, which is that of all value heads")
 ff_width = quantity("ff_width", r"d_{ff}", "inner width of the feed-forward network")
 experts = quantity("experts", "E", "feed-forward networks per layer")
 experts_active = quantity(
