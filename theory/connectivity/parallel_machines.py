@@ -60,24 +60,16 @@ def message_rounds(messages: Iterable[tuple[Machine, Machine, int]], capacity: i
 
 
 def attention_rounds(case: Case, seed: int) -> int:
-    """Rounds in which N^2 machines of 4b words compute one attention layer (width 1, one head,
-    weights 2^(q k)) exactly.
+    """Rounds in which N^2 machines of 4b words, or of the capacity that the case gives, compute one
+    attention layer (width 1, one head, weights 2^(q k)) exactly.
 
     Machine (i, i) starts with token i. Machine (i, j) learns q_i from (i, i) and (k_j, v_j) from
     (j, j), down trees of branching b, both at the same time. Then sums of weights and of weighted
     values go up to (i, i). Every message is a word that one machine holds and another one receives;
     nothing else is read. The result is compared with attention computed directly.
 
-    Args:
-        case: tokens N, branching b and perhaps capacity, the words that a machine sends or receives
-            in a round, in place of 4b.
-        seed: of q, k and v.
-
     Raises:
         ArithmeticError: when the machines hold something else than attention in the end.
-
-    >>> attention_rounds(Case(tokens=4, branching=2), 0)
-    4
     """
     n, capacity = case.tokens, case.get("capacity", 4 * case.branching)
     q, k, v = case.rng(seed).integers(-3, 4, (3, n)).tolist()
@@ -115,11 +107,7 @@ def attention_rounds(case: Case, seed: int) -> int:
 
 def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
     """Edges of a tree on positions 0..N-1 with root 0, level by level: each position reached so far
-    serves b - 1 new ones.
-
-    >>> list(_levels(5, 3))
-    [[(0, 1), (0, 2)], [(0, 3), (0, 4)]]
-    """
+    serves b - 1 new ones."""
     reached = 1
     while reached < tokens:
         new = range(reached, min(reached * branching, tokens))
