@@ -46,7 +46,8 @@ def test_radius_is_computed_on_the_mask():
 
 
 def test_tail_mass_agrees_with_numpy():
-    case = Case(mask="causal", instance="random", tokens=5, position=3, least_weight="1/10", depth=4)
+    case = Case(mask="causal", instance="random", tokens=5, position=3, least_weight="1/10",
+                depth=4)
     total = np.eye(5)
     for layer in range(4):
         total = ma.attention_matrix(case, layer).astype(float) @ total

@@ -17,9 +17,8 @@ from ..exact.enclosure import from_fraction
 from ..symbols import depth as L
 from ..symbols import heads as H
 from ..symbols import quantity
-from .measured import resolved
 from .rational_matrices import rational_array, row_stochastic
-from .softmax_attention import Head, attention, ball_composite_norm, centred
+from .softmax_attention import Head, attention, ball_composite_norm, centred, resolved
 
 errors = quantity(
     "path_errors", r"\#_{err}",

@@ -21,8 +21,8 @@ from ..symbols import position as j
 from ..symbols import quantity
 from ..symbols import tokens as N
 from .cubic_step import qk_weight as w
-from .measured import resolved, whole_part
 from .rational_matrices import rational_array, row_stochastic
+from .softmax_attention import resolved, whole_part
 
 p = quantity(
     "first_weight", "p", "attention of the first of two tokens to the first", "positive real")
