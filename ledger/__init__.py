@@ -1,1 +1,2 @@
-"""Runs claims against measurements, keeps the records, judges, publishes; home of the command line."""
+"""Runs claims against measurements, keeps the records, judges, publishes; home of the command
+line."""

@@ -1,4 +1,5 @@
-"""Running a suite: from what was asked for to its verdicts, without printing. The command line and `depthlaw.verify` share it."""
+"""Running a suite: from what was asked for to its verdicts, without printing. The command line and
+`depthlaw.verify` share it."""
 from __future__ import annotations
 
 import time

@@ -1,8 +1,9 @@
 """The claim: a theorem as one decorated function that says what is predicted, measures it by
 another route, and names when it is wrong.
 
-`@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the packages of `theory` and `empirics`.
-`judgement.judge` compares what is measured with what is stated.
+`@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the
+packages of `theory` and `empirics`. `judgement.judge` compares what is
+measured with what is stated.
 """
 from __future__ import annotations
 
@@ -25,8 +26,9 @@ if TYPE_CHECKING:
     from .search import Search
 
 __all__ = [
-    "ALONE", "DEVICE_OF", "SUITES", "Ball", "Case", "Claim", "Control", "Exact", "Measured", "Outside", "Proportion",
-    "Sample", "Source", "Step", "at", "claim", "find", "made_in", "measured_symbol", "registry", "topics",
+    "ALONE", "DEVICE_OF", "SUITES", "Ball", "Case", "Claim", "Control", "Exact", "Measured",
+    "Outside", "Proportion", "Sample", "Source", "Step", "at", "claim", "find", "made_in",
+    "measured_symbol", "registry", "topics",
 ]
 
 SUITES = ("quick", "theory", "full", "frontier", "gpu")
@@ -42,18 +44,21 @@ DEVICE_OF = {"gpu": "cuda"}
 # about all instances, to be testable.
 Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
 Kind = Literal[
-    "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional", "empirical fit"]
+    "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional",
+    "empirical fit"]
 Quantifier = Literal["all", "almost every", "exists", "typical"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
 # What the body of a claim may ask for besides the case, by the names of its parameters.
 OPTIONS = ("seed", "device", "memory", "folder")
-_KINDS: dict[str, Kind] = {"==": "identity", "<=": "upper", "<": "upper", ">=": "lower", ">": "lower", "!=": "identity"}
+_KINDS: dict[str, Kind] = {"==": "identity", "!=": "identity", "<=": "upper", "<": "upper",
+                           ">=": "lower", ">": "lower"}
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a statement stands: a key of bibliography.bib, the place in it, and the version read."""
+    """Where a statement stands: a key of bibliography.bib, the place in it, and the version
+    read."""
 
     key: str
     place: str
@@ -163,7 +168,8 @@ class Claim:
 
     @property
     def awaited(self) -> str:
-        """The verdict that surprises nobody: what is known since, or else what was expected before."""
+        """The verdict that surprises nobody: what is known since, or else what was expected
+        before."""
         return self.known or self.expected
 
     @property
@@ -179,19 +185,25 @@ class Claim:
     @property
     def measurable(self) -> bool:
         """Whether it can be measured with what is installed here."""
-        return self.measured is not None and (not self.needs or importlib.util.find_spec("torch") is not None)
+        there = not self.needs or importlib.util.find_spec("torch") is not None
+        return self.measured is not None and there
 
     def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, theory in full and, for claims with cases there, in frontier."""
+        """The cases of a suite: quick is contained in theory, theory in full and, for claims with
+        cases there, in frontier."""
         if suite in ALONE and suite not in self.grid:
             return ()
         smaller = ("quick", "theory")
         chain = {"theory": smaller, "full": (*smaller, "full"), "frontier": (*smaller, "frontier")}
-        return tuple(case for name in chain.get(suite, (suite,)) for case in self.grid.get(name, ()))
+        names = chain.get(suite, (suite,))
+        return tuple(case for name in names for case in self.grid.get(name, ()))
 
     def predict(self, case: Case) -> Any:
-        """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy number."""
-        return self.predicted(self.statement, case) if self.predicted else at(self.statement.rhs, case)
+        """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy
+        number."""
+        if self.predicted:
+            return self.predicted(self.statement, case)
+        return at(self.statement.rhs, case)
 
     def measure(
         self, case: Case, seed: int = 0, *, control: bool = False, **options: Any,
@@ -216,8 +228,11 @@ class Claim:
         """Whether the claim's function names an option, such as "device"."""
         return self.measured is not None and option in inspect.signature(self.measured).parameters
 
-    def argument(self, rests_on: str, evidence: Evidence = "argument") -> Callable[[_Steps], _Steps]:
-        """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it a reader must check."""
+    def argument(
+        self, rests_on: str, evidence: Evidence = "argument",
+    ) -> Callable[[_Steps], _Steps]:
+        """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it
+        a reader must check."""
         def attach(steps: _Steps) -> _Steps:
             for name, value in (("proof", steps), ("rests_on", rests_on), ("evidence", evidence)):
                 object.__setattr__(self, name, value)
@@ -329,8 +344,8 @@ def registry() -> dict[str, Claim]:
     for topic in sorted(of_topic):
         for module in of_topic[topic]:
             loaded = import_module(module)
-            for old in getattr(loaded, "claims", list)() if module.count(".") == 2 and "theory" in module else ():
-                found[old.key] = old
+            if module == f"depthlaw.theory.{topic}" and hasattr(loaded, "claims"):
+                found |= {old.key: old for old in loaded.claims()}
         found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
     return found
 
@@ -348,7 +363,8 @@ def find(key: str) -> Claim:
     """
     topic, _, name = key.partition("/")
     homes = [(module, source) for module, source in _modules() if module.split(".")[2] == topic]
-    for module, _ in sorted(homes, key=lambda home: not re.search(rf"^def {re.escape(name)}\(", home[1], re.M)):
+    defined = re.compile(rf"^def {re.escape(name)}\(", re.M)
+    for module, _ in sorted(homes, key=lambda home: not defined.search(home[1])):
         import_module(module)
         if key in _registered:
             return _registered[key]

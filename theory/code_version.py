@@ -40,7 +40,8 @@ _Name = tuple[str, str]
 
 @dataclass(frozen=True)
 class _Definition:
-    """A top-level statement: the hash of its syntax, what it names, its own imports, and the data files it may read."""
+    """A top-level statement: the hash of its syntax, what it names, its own imports, and the data
+    files it may read."""
 
     syntax: str
     names: frozenset[_Name]
@@ -50,7 +51,8 @@ class _Definition:
 
 @dataclass(frozen=True)
 class _Module:
-    """A module: its definitions by name, what it imports, and the statements that are executed whenever it is imported."""
+    """A module: its definitions by name, what it imports, and the statements that are executed
+    whenever it is imported."""
 
     path: Path
     definitions: dict[str, list[_Definition]] = field(default_factory=dict)
@@ -84,7 +86,8 @@ def _remembered() -> dict[Any, str]:
 
 
 def read_cache(name: str) -> Any:
-    """What was kept under a name for exactly this version of the project's files; None where nothing was."""
+    """What was kept under a name for exactly this version of the project's files; None where
+    nothing was."""
     try:
         return json.loads(_cache_file(name).read_text(encoding="utf-8"))
     except (OSError, ValueError):
@@ -92,7 +95,8 @@ def read_cache(name: str) -> Any:
 
 
 def write_cache(name: str, data: Any) -> None:
-    """Keep what derives from the project's files, in the user's cache folder. One that cannot be written costs only time."""
+    """Keep what derives from the project's files, in the user's cache folder. One that cannot be
+    written costs only time."""
     path = _cache_file(name)
     unfinished = path.with_suffix(f".{os.getpid()}")
     try:
@@ -110,7 +114,8 @@ def _cache_file(name: str) -> Path:
 
 
 def _plain_name(function: Callable[..., Any]) -> object:
-    """A name that tells a function apart in this version of the project; the function itself where values are bound to it."""
+    """A name that tells a function apart in this version of the project; the function itself where
+    values are bound to it."""
     code = getattr(function, "__code__", None)
     bound = code is None or function.__closure__ or function.__defaults__ or function.__kwdefaults__
     if bound or hasattr(function, "__wrapped__") or not function.__module__.startswith(_ROOTS):
@@ -134,7 +139,8 @@ def source_files() -> list[Path]:
 
 @cache
 def tree_version() -> str:
-    """A hash over all files of `source_files`, data files beside them, and the version of Python."""
+    """A hash over all files of `source_files`, data files beside them, and the version of
+    Python."""
     whole = hashlib.sha256(sys.version.encode())
     for path in source_files():
         whole.update(path.name.encode() + hashlib.sha256(path.read_bytes()).digest())
@@ -173,7 +179,8 @@ def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None
 
 
 def _reach_values(values: Any, home: str, found: dict[str, str]) -> None:
-    """Values that a function holds in its closure or its defaults: plain ones as they are, functions by what they reach."""
+    """Values that a function holds in its closure or its defaults: plain ones as they are,
+    functions by what they reach."""
     if isinstance(values, tuple | list):
         for value in values:
             _reach_values(value, home, found)
@@ -216,7 +223,9 @@ def _reach_import(target: _Name, found: dict[str, str], attribute: str = "") -> 
     _reach(module, name, found)
 
 
-def _reach_definition(module: str, name: str, definition: _Definition, found: dict[str, str]) -> None:
+def _reach_definition(
+    module: str, name: str, definition: _Definition, found: dict[str, str],
+) -> None:
     key = f"{module}:{name} {definition.syntax}"
     if key in found:
         return
@@ -230,7 +239,7 @@ def _reach_definition(module: str, name: str, definition: _Definition, found: di
             _reach(module, base, found)
     for text in definition.strings:
         path = known.path.parent / text
-        for each in ([path] if path.is_file() else sorted(path.glob("*.json")) if path.is_dir() else []):
+        for each in [path] if path.is_file() else sorted(path.glob("*.json")):
             found[f"{module} {each.name}"] = hashlib.sha256(each.read_bytes()).hexdigest()
 
 
@@ -255,7 +264,8 @@ def _module(name: str) -> _Module:
 
 
 def _makes_claims(node: ast.stmt, module: _Module) -> bool:
-    """Whether a top-level statement, such as a loop, makes claims: what they state is no part of how others are measured."""
+    """Whether a top-level statement, such as a loop, makes claims: what they state is no part of
+    how others are measured."""
     names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
     makers = {name for name, (_, what) in module.imports.items() if what == "claim"}
     grown = True
@@ -284,7 +294,8 @@ def _on_line(module: str, code: Any) -> list[ast.AST]:
 
 @cache
 def _functions(path: Path) -> dict[tuple[str, int], list[ast.AST]]:
-    """Every function of a file by its name and first line; without decorators, which are no part of what it does."""
+    """Every function of a file by its name and first line; without decorators, which are no part of
+    what it does."""
     found: dict[tuple[str, int], list[ast.AST]] = {}
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.Lambda):
@@ -307,7 +318,8 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name]:
     if isinstance(node, ast.Import):
-        return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in node.names if _ours(a.name)}
+        ours = [a for a in node.names if _ours(a.name)]
+        return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in ours}
     above = package.split(".")
     base = ".".join(above[:len(above) - node.level + 1]) if node.level else ""
     module = ".".join(part for part in (base, node.module or "") if part)
@@ -337,7 +349,8 @@ def _definition(node: ast.AST, package: str = "") -> _Definition:
 
 
 def _form(node: Any) -> Any:
-    """The syntax of a node as nested tuples that every Python version gives alike: no positions, no docstrings."""
+    """The syntax of a node as nested tuples that every Python version gives alike: no positions, no
+    docstrings."""
     if isinstance(node, list):
         return tuple(_form(each) for each in node)
     if not isinstance(node, ast.AST):
@@ -352,7 +365,8 @@ def _form(node: Any) -> Any:
 
 
 def _is_docstring(node: ast.AST) -> bool:
-    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
+    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    return constant and isinstance(node.value.value, str)
 
 
 def _ours(module: str) -> bool:
@@ -361,7 +375,8 @@ def _ours(module: str) -> bool:
 
 @cache
 def _spec_path(name: str) -> Path | None:
-    """Where a module of this project stands, without executing the packages around it, some of which import PyTorch."""
+    """Where a module of this project stands, without executing the packages around it, some of
+    which import PyTorch."""
     if name in sys.modules:
         file = getattr(sys.modules[name], "__file__", None)
         return Path(file) if file else None

@@ -1,7 +1,7 @@
 """Symbols: how papers print a quantity, what it means, and the domain SymPy may assume.
 
-Here stand the symbols that several topics share, and how statements are printed. What one module alone measures is declared there
-by `quantity`.
+Here stand the symbols that several topics share, and how statements are printed. What one module
+alone measures is declared there by `quantity`.
 """
 from __future__ import annotations
 
@@ -33,7 +33,8 @@ TERMS: dict[str, Term] = {}
 
 
 def quantity(name: str, latex: str, meaning: str, domain: str = "positive integer") -> sympy.Symbol:
-    """Declare a quantity, and return its symbol. A case gives it a value by a field of the same name.
+    """Declare a quantity, and return its symbol. A case gives it a value by a field of the same
+    name.
 
     Args:
         name: in code and in cases.
@@ -49,7 +50,8 @@ def quantity(name: str, latex: str, meaning: str, domain: str = "positive intege
     """
     term = Term(latex, meaning, domain)
     if TERMS.setdefault(name, term) != term:
-        raise ValueError(f"the name {name!r} stands for another quantity already: {TERMS[name].meaning}")
+        known = TERMS[name].meaning
+        raise ValueError(f"the name {name!r} stands for another quantity already: {known}")
     return sympy.Symbol(name, **DOMAINS[domain])
 
 
@@ -59,7 +61,9 @@ heads = quantity("heads", "H", "attention heads per layer")
 head_width = quantity("head_width", "d_a", "width of one head, d_x / H")
 tokens = quantity("tokens", "N", "number of tokens (positions) in the input")
 order = quantity(
-    "order", "k", "degree in the moments of one side, or order of a derivative: an index of summation", "nonnegative integer")
+    "order", "k",
+    "degree in the moments of one side, or order of a derivative: an index of summation",
+    "nonnegative integer")
 parameters = quantity("parameters", r"N_{par}", "parameters without embeddings, 12 L d_x^2")
 beta = quantity(
     "beta", r"\beta", "bound on |W_QK|_1 |W_V|_(1,inf) over all heads and layers", "positive real")
@@ -74,16 +78,20 @@ hops = quantity("hops", "k", "number of hops")
 hops_max = quantity(
     "hops_max", r"k_{max}", "largest k for which a statement gives hop_k at depth L")
 summaries = quantity(
-    "summaries", "S", "different summaries of one part of the input that the other part can tell apart")
+    "summaries", "S",
+    "different summaries of one part of the input that the other part can tell apart")
 edges = quantity("edges", "|E|", "number of edges of a graph", "nonnegative integer")
 alphabet = quantity("alphabet", r"|\Sigma|", "number of symbols")
 published_error = quantity(
     "published_error", r"P_{pub}", "published error of a trained model", "nonnegative real")
 vocabulary = quantity("vocabulary", "V", "number of tokens in the vocabulary")
 relative_error = quantity(
-    "relative_error", r"\delta", "relative distance of an approximate count from the exact one", "nonnegative real")
+    "relative_error", r"\delta", "relative distance of an approximate count from the exact one",
+    "nonnegative real")
 rounding_gap = quantity(
-    "rounding_gap", "u", "distance of a printed number from the exact one, in units of its last printed digit", "nonnegative real")
+    "rounding_gap", "u",
+    "distance of a printed number from the exact one, in units of its last printed digit",
+    "nonnegative real")
 position = quantity("position", "j", "position of a token, counted from 1")
 size_millions = quantity("size_millions", r"N_{10^6}", "parameters in millions")
 stated = quantity("stated", "s", "value that a text states", "positive real")

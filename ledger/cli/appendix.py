@@ -16,7 +16,8 @@ from .output import dump, notes, report_set_aside, say, stdout
 
 
 def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *, from_reference: bool = False) -> int:
-    """Write the appendix of a suite from its records, or from the ledger that comes with depthlaw."""
+    """Write the appendix of a suite from its records, or from the ledger that comes with
+    depthlaw."""
     claims, suite = registry(), check_suite(suite)
     store = _reference() if from_reference else open_store(folder, read_only=True)
     report_set_aside(store)

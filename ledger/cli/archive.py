@@ -1,4 +1,5 @@
-"""What one can do with records besides judging them: list, show, verify, export, clear up, and compare two collections of them."""
+"""What one can do with records besides judging them: list, show, verify, export, clear up, and
+compare two collections of them."""
 from __future__ import annotations
 
 import csv
@@ -46,7 +47,8 @@ _TEMPORARY = re.compile(r"\d+-[0-9a-f]{32}")
 
 
 def collection(place: Path | None) -> Store:
-    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger that comes with depthlaw; read-only."""
+    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger
+    that comes with depthlaw; read-only."""
     if place is None:
         return open_store(None, read_only=True)
     if str(place) == "reference" and not place.exists():
@@ -84,7 +86,8 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
 
 
 def _print_records(chosen: Iterable[Record]) -> None:
-    """A row for each record, whole: piped as it is, in a terminal wrapped below a shorter line for the claim and the case."""
+    """A row for each record, whole: piped as it is, in a terminal wrapped below a shorter line for
+    the claim and the case."""
     rows = [(record.id[:10], *(clean(text) for text in (*_claim_and_case(record), _short(record.result)))) for record in chosen]
     rows.insert(0, ("id", "claim", "case", "value"))
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
@@ -160,7 +163,8 @@ def verify_records(place: Path | None, json_output: bool) -> int:
 
 
 def _broken_manifests(store: Store) -> list[list[str]]:
-    """Manifests that do not match their hash, or that say of a recorded run what its record does not."""
+    """Manifests that do not match their hash, or that say of a recorded run what its record does
+    not."""
     broken = []
     for path in sorted((store.root / "manifests").glob("*")):
         name = path.relative_to(store.root).as_posix()
@@ -186,7 +190,8 @@ _COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "
 
 
 def _row(record: Record) -> dict[str, Any]:
-    """A record as one flat row: exact values stay text, `approximately` is a float for plots (None where there is none)."""
+    """A record as one flat row: exact values stay text, `approximately` is a float for plots (None
+    where there is none)."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
     form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof") if name in record.result)
     return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(), "seed": inputs["seed"],
@@ -207,7 +212,8 @@ def _approximately(value: Measured | None) -> float | None:
 
 
 def export(file: Path, form: str, place: Path | None, force: bool, json_output: bool) -> int:
-    """Write all records as one table. The table is derived: delete it and export again at any time."""
+    """Write all records as one table. The table is derived: delete it and export again at any
+    time."""
     writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {"csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
     form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite", ".parquet": "parquet"}.get(file.suffix.lower(), "")
     if file.is_dir() or (file.exists() and not force):
@@ -297,7 +303,8 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
 
 
 def _stale(folder: Path) -> list[Path]:
-    """Temporary files of ours that no living writer can still be at; a clock that went backwards makes none stale."""
+    """Temporary files of ours that no living writer can still be at; a clock that went backwards
+    makes none stale."""
     found = []
     for path in sorted(folder.glob("*")):
         facts = path.lstat()
@@ -310,7 +317,8 @@ def _stale(folder: Path) -> list[Path]:
 
 
 def diff(first: Path, second: Path, json_output: bool) -> int:
-    """Say which runs were added, removed or came out differently between two results folders or ledgers. Returns 1 when any did."""
+    """Say which runs were added, removed or came out differently between two results folders or
+    ledgers. Returns 1 when any did."""
     stores = _opened(first), _opened(second)
     claims = registry()
     asked = wanted(claims)

@@ -1,4 +1,5 @@
-"""The command line: parses arguments and hands them to the module that does the work. Heavy imports wait inside the commands."""
+"""The command line: parses arguments and hands them to the module that does the work. Heavy imports
+wait inside the commands."""
 from __future__ import annotations
 
 import errno
@@ -29,7 +30,8 @@ def _print_version(wanted: bool) -> None:
 
 
 def _place(text: str) -> Path:
-    """A file or folder as it was typed. Nothing typed would be the folder one happens to stand in."""
+    """A file or folder as it was typed. Nothing typed would be the folder one happens to stand
+    in."""
     if not text.strip():
         raise UsageError("the name of a file or folder is empty; give its path, or . for the folder you are in")
     return Path(text).expanduser()
@@ -55,7 +57,8 @@ def depth(
     hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every number."""
+    """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every
+    number."""
     from depthlaw.advisor import answers as advice
 
     if budget and budget.startswith("--"):
@@ -95,7 +98,8 @@ def verify(
     device: Annotated[str, typer.Option("--device", help="Suites frontier and gpu: cpu, or cuda for eliminations and trainings.")] = "cpu",
     gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
-    """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when one is unexpected."""
+    """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when
+    one is unexpected."""
     from ..run.options import Options
     from .verify import verify as run
 
@@ -131,7 +135,8 @@ def appendix(
     as_json: _Json = False,
     reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with depthlaw, not from your records.")] = False,
 ) -> int:
-    """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references, manifest."""
+    """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references,
+    manifest."""
     from . import appendix as command
 
     return command.appendix(directory, suite, results, as_json, from_reference=reference)
@@ -145,7 +150,8 @@ def falsify(
     results: _Results = None,
     as_json: _Json = False,
 ) -> int:
-    """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that nobody expected."""
+    """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that
+    nobody expected."""
     from . import challenges as command
 
     return command.falsify(key, minutes, weaken or [], results, as_json)
@@ -167,7 +173,8 @@ def certify(
     heads: Annotated[int, typer.Option("--heads", help="H.")] = 1,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
 ) -> int:
-    """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck` verifies without an elimination."""
+    """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck`
+    verifies without an elimination."""
     from . import challenges as command
 
     return command.certify(width, depth, file, heads, force)
@@ -180,7 +187,8 @@ def mutate(
     results: _Results = None,
     as_json: _Json = False,
 ) -> int:
-    """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an exact claim has a survivor."""
+    """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an
+    exact claim has a survivor."""
     from . import challenges as command
 
     return command.mutate(keys or (), suite, results, as_json)
@@ -279,7 +287,8 @@ def records_diff(
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on stderr), 130 (interrupted)."""
+    """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on
+    stderr), 130 (interrupted)."""
     # None where whoever started it closed it.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
@@ -311,12 +320,14 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _abandon_output() -> None:
-    """Send the rest of the output nowhere; the interpreter would complain once more when it flushes."""
+    """Send the rest of the output nowhere; the interpreter would complain once more when it
+    flushes."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser_message(error: Any) -> str:
-    """The parser's complaint as one line of our form, pointing to the help of the command that was typed."""
+    """The parser's complaint as one line of our form, pointing to the help of the command that was
+    typed."""
     message = " ".join(error.format_message().split()).rstrip(".?")
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     return f"{message[:1].lower()}{message[1:]}; `{command} --help` lists what is accepted"

@@ -25,7 +25,8 @@ from .output import dump, notes, report_set_aside, say, stdout
 
 
 def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool) -> int:
-    """Search for a counterexample of one claim. Returns 1 when one is found that nobody expected."""
+    """Search for a counterexample of one claim. Returns 1 when one is found that nobody
+    expected."""
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])

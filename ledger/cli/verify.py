@@ -104,7 +104,8 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
 
 
 def _agreement(recorded: list[Record]) -> Agreement | None:
-    """How these records compare with the ledger that comes with depthlaw; None where it holds none."""
+    """How these records compare with the ledger that comes with depthlaw; None where it holds
+    none."""
     try:
         reference = shipped()
     except StoreError as error:

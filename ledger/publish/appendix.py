@@ -1,4 +1,5 @@
-"""The appendix of a paper: verdicts, findings and how to reproduce them, written from records and from nothing else."""
+"""The appendix of a paper: verdicts, findings and how to reproduce them, written from records and
+from nothing else."""
 from __future__ import annotations
 
 from collections import Counter
@@ -38,7 +39,8 @@ class AppendixError(Exception):
 
 @dataclass(frozen=True)
 class CaseLine:
-    """One case in print: the left side of the statement as measured and as stated, and the records behind it."""
+    """One case in print: the left side of the statement as measured and as stated, and the records
+    behind it."""
 
     case: str
     measured: str
@@ -52,7 +54,8 @@ class CaseLine:
 
 @dataclass(frozen=True)
 class Row:
-    """One claim in print. Maths are LaTeX without dollars; everything else is plain text and not yet escaped."""
+    """One claim in print. Maths are LaTeX without dollars; everything else is plain text and not
+    yet escaped."""
 
     result: ClaimResult
     statement: str
@@ -169,7 +172,8 @@ def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str, m
 
 
 def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any], store: Store) -> list[Record]:
-    """The records of the manifest, after checking that they are in the store and are what the results rest on."""
+    """The records of the manifest, after checking that they are in the store and are what the
+    results rest on."""
     listed = [store.get(run) for run, _ in manifest["runs"]]
     records = [record for record in listed if record]
     if not records or not any(result.records for result in results):
@@ -215,7 +219,8 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
 
 
 def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
-    """(heading, what it means, findings), failures of theorems first. An empty list is printed too: it says that there is none."""
+    """(heading, what it means, findings), failures of theorems first. An empty list is printed too:
+    it says that there is none."""
     row_of = {row.claim.key: row for row in rows}
     return [(group.heading, group.meaning, [
         Finding(row, reason(result), row.counterexample if row.verdict == "FAILS" else None)
@@ -223,7 +228,8 @@ def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
 
 
 def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """The distinct environments in which the records were made, with the number of runs in each, most runs first."""
+    """The distinct environments in which the records were made, with the number of runs in each,
+    most runs first."""
     found = Counter(canonical(record.facts.get("environment", {})) for record in records)
     known = {canonical(record.facts.get("environment", {})): record.facts.get("environment", {}) for record in records}
     listed = []

@@ -1,4 +1,5 @@
-"""Moving a finished set of files into a folder of the user's, without ever touching a file that is not ours."""
+"""Moving a finished set of files into a folder of the user's, without ever touching a file that is
+not ours."""
 from __future__ import annotations
 
 import hashlib
@@ -84,7 +85,8 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder of files. `shutil.copytree` would go on after a full disk and then not say what was wrong."""
+    """Copy a folder of files. `shutil.copytree` would go on after a full disk and then not say what
+    was wrong."""
     target.mkdir()
     for name in _files(source):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -124,7 +126,8 @@ def _listed(sums: Path) -> dict[str, str]:
 
 
 def _files(folder: Path) -> list[str]:
-    """Everything below a folder that is not itself a folder, by relative name; what a killed delivery left behind is not looked at."""
+    """Everything below a folder that is not itself a folder, by relative name; what a killed
+    delivery left behind is not looked at."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
     return sorted(path.as_posix() for path in found if not _left(path.parts[0]))
 

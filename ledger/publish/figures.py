@@ -1,4 +1,5 @@
-"""Figures of the appendix: points come from records, curves from the functions of `theory`, and nothing else is drawn."""
+"""Figures of the appendix: points come from records, curves from the functions of `theory`, and
+nothing else is drawn."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
@@ -94,7 +95,8 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
 
 
 def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
-    """One point for each width, depth and number of heads: the case with the most tokens, and of its seeds the largest rank."""
+    """One point for each width, depth and number of heads: the case with the most tokens, and of
+    its seeds the largest rank."""
     best: dict[tuple[int, int, int], tuple[int, Point]] = {}
     for result in results:
         if result.claim.key not in GENERIC_RANK:
@@ -159,7 +161,8 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
 
 
 def _knee(width: int) -> float:
-    """The real depth at which C(L)/2 reaches the number D of moments: from there on each layer multiplies S by 3^D, no more."""
+    """The real depth at which C(L)/2 reaches the number D of moments: from there on each layer
+    multiplies S by 3^D, no more."""
     return log(2 * width * (width + 1) + 1) / log(3)
 
 
@@ -215,7 +218,8 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
 
 
 def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int, float]]]:
-    """(label, colour, line style, height by depth) of the bounds for one head, each where its theorem applies."""
+    """(label, colour, line style, height by depth) of the bounds for one head, each where its
+    theorem applies."""
     from depthlaw.theory import separation_rank as theory
 
     def curve(bound: Callable[[int], SupportsFloat], part: list[int]) -> dict[int, float]:

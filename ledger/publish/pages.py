@@ -78,7 +78,8 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
 
 
 def _first(store: Store, made: Callable[[Store], str]) -> str:
-    """What one's own records give, else what the ledger that comes with depthlaw gives: some suites take hours."""
+    """What one's own records give, else what the ledger that comes with depthlaw gives: some suites
+    take hours."""
     for each in (store, shipped()):
         if each is not None and (text := made(each)):
             return text
@@ -196,7 +197,8 @@ def glossary(claims: list[Claim]) -> str:
 
 
 def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
-    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the arithmetic of printed numbers last."""
+    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
+    arithmetic of printed numbers last."""
     lines = ["# Findings\n", f"Generated from the records of suite {suite}, manifest `{hash_}`.",
              "Each entry links to its page; a counterexample is re-checked by running the claim again, or by",
              "`depthlaw recheck` where a certificate is named."]
@@ -236,7 +238,8 @@ def _link(result: ClaimResult) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages: python -m depthlaw.ledger.publish.pages DOCS OUT --results DIR --suite SUITE."""
+    """Write the pages: python -m depthlaw.ledger.publish.pages DOCS OUT --results DIR --suite
+    SUITE."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("docs", type=Path)
     parser.add_argument("out", type=Path)

@@ -58,7 +58,8 @@ class Measured:
 
 
 def measured(judged: Iterable[ClaimResult]) -> Iterator[Measured]:
-    """Every accuracy that the trained-depth claims recorded, of the graphs drawn and of all hops."""
+    """Every accuracy that the trained-depth claims recorded, of the graphs drawn and of all
+    hops."""
     for result in judged:
         for row in result.cases:
             case = row.case
@@ -73,7 +74,8 @@ def measured(judged: Iterable[ClaimResult]) -> Iterator[Measured]:
 
 
 def draw(points: list[Measured], file: Path) -> None:
-    """Accuracy against distance, a panel for each depth, with 3^L marked; and of hops against depth. The bytes depend on the points alone."""
+    """Accuracy against distance, a panel for each depth, with 3^L marked; and of hops against
+    depth. The bytes depend on the points alone."""
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
@@ -99,7 +101,8 @@ def draw(points: list[Measured], file: Path) -> None:
 
 
 def _distances(axes: Axes, depth: int, points: list[Measured], local: list[Measured]) -> None:
-    """One depth: nets and explicit weights with intervals; behind them the local baseline at every radius where 3^L is one of them."""
+    """One depth: nets and explicit weights with intervals; behind them the local baseline at every
+    radius where 3^L is one of them."""
     from matplotlib.patheffects import withStroke
 
     radii = sorted({p.depth for p in local})
@@ -243,7 +246,8 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
 
 
 def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
-    """Of each claim what was expected before, what is known since, and the verdict; then what was not written before."""
+    """Of each claim what was expected before, what is known since, and the verdict; then what was
+    not written before."""
     yield "| claim | expected before | known since | verdict | cases |\n|---|---|---|---|---|"
     for result in judged:
         late = "\\*" if _name(result) in LATE else ""

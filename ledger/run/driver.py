@@ -22,7 +22,8 @@ TIME_IS_UP = "the time limit of --minutes is reached"
 
 
 class Stopped(KeyboardInterrupt):
-    """A signal or the time limit stopped the driver; the message says which. No `except Exception` on the way may swallow it."""
+    """A signal or the time limit stopped the driver; the message says which. No `except Exception`
+    on the way may swallow it."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,8 @@ class Estimate:
 
 
 def estimate(runs: Sequence[Run], store: Store) -> Estimate:
-    """Expected times of runs: the time of the same case where it was recorded, else the claim's median, else the median of all."""
+    """Expected times of runs: the time of the same case where it was recorded, else the claim's
+    median, else the median of all."""
     by_case, by_claim = defaultdict(list), defaultdict(list)
     for record in store:
         seconds = record.facts.get("timing", {}).get("wall_s")

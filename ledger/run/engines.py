@@ -39,7 +39,8 @@ THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 
 
 class Task(NamedTuple):
-    """A run that travels. `loader` finds a claim by its key: "module:function" or "module:function:argument"."""
+    """A run that travels. `loader` finds a claim by its key: "module:function" or
+    "module:function:argument"."""
 
     loader: str
     key: str
@@ -56,7 +57,8 @@ Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
 
 
 class Engine(Protocol):
-    """Executes runs. Closing the iterator abandons what is in flight; what was yielded is finished."""
+    """Executes runs. Closing the iterator abandons what is in flight; what was yielded is
+    finished."""
 
     def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
         """Every run with its record or the reason why it has none, as they finish."""
@@ -102,7 +104,8 @@ def _task(run: Run, loader: str) -> Task:
 
 @dataclass(frozen=True)
 class Inline:
-    """In this process, one after the other: no overhead, but a run that kills its process takes the driver with it."""
+    """In this process, one after the other: no overhead, but a run that kills its process takes the
+    driver with it."""
 
     def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
         """See `Engine`."""
@@ -214,7 +217,8 @@ class _Slot:
         self._starting = False
 
     def start_next(self, todo: deque[list[Run]]) -> None:
-        """Give the process, if it has none, the next run of its bundle, or of the first bundle that waits."""
+        """Give the process, if it has none, the next run of its bundle, or of the first bundle that
+        waits."""
         if self.run is not None:
             return
         if not self._bundle and todo:
@@ -242,7 +246,8 @@ class _Slot:
             self.since = time.monotonic()
 
     def advance(self) -> bool:
-        """Whether the run is over: answered, died or hung. A process that has just started is given its run."""
+        """Whether the run is over: answered, died or hung. A process that has just started is given
+        its run."""
         assert self.future is not None
         if self._starting and self.future.done() and self.future.exception() is None:
             self._starting, pid = False, self.future.result()
@@ -281,7 +286,8 @@ class _Slot:
 
 
 def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
-    """The slots whose run is over, after waiting for the first of them, or until a moment when something is due."""
+    """The slots whose run is over, after waiting for the first of them, or until a moment when
+    something is due."""
     busy = [slot for slot in slots if slot.run is not None]
     seconds = max(0.0, min([1.0, due - time.monotonic(), *(slot.left() for slot in busy)]))
     if busy:
@@ -381,7 +387,8 @@ class Ray:
 
 
 def perform_within(task: Task, timeout: float | None) -> Answer:
-    """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray runs tasks."""
+    """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
+    runs tasks."""
     def give_up(number: int, frame: object) -> None:
         raise _TooLong
 

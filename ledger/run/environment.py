@@ -1,4 +1,5 @@
-"""Facts about machine, installation and process that go into a record; never part of a hash that is cited."""
+"""Facts about machine, installation and process that go into a record; never part of a hash that is
+cited."""
 from __future__ import annotations
 
 import os
@@ -18,7 +19,8 @@ THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"
 
 @cache
 def environment() -> dict[str, Any]:
-    """Machine, Python, versions of the packages that compute, and the commit of a source checkout."""
+    """Machine, Python, versions of the packages that compute, and the commit of a source
+    checkout."""
     packages = {}
     for name in _PACKAGES:
         try:
@@ -31,7 +33,8 @@ def environment() -> dict[str, Any]:
 
 
 def compute(device: str) -> dict[str, Any]:
-    """What the process that has just done a run used: threads, float type, peak memory, and PyTorch's flags if it is loaded."""
+    """What the process that has just done a run used: threads, float type, peak memory, and
+    PyTorch's flags if it is loaded."""
     fixed = [int(value) for name in THREAD_VARIABLES if (value := os.environ.get(name, "")).isdecimal()]
     facts: dict[str, Any] = {"device": device, "dtype": "float64", "threads": max(fixed, default=0),
                              "peak_bytes_of_process": _peak_memory()}
@@ -56,7 +59,8 @@ def cores() -> int:
 
 
 def _peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes; 0 where the system does not say."""
+    """The largest resident size of this process so far, in bytes; 0 where the system does not
+    say."""
     try:
         import resource
     except ImportError:
@@ -75,7 +79,8 @@ def _cpu_model() -> str:
 
 @cache
 def _commit() -> str:
-    """The git commit of a source checkout, with + for uncommitted changes; empty for an installed wheel."""
+    """The git commit of a source checkout, with + for uncommitted changes; empty for an installed
+    wheel."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return ""

@@ -1,4 +1,5 @@
-"""Who does the work of a suite: the options of `depthlaw verify` as people type them, and the engine they ask for."""
+"""Who does the work of a suite: the options of `depthlaw verify` as people type them, and the
+engine they ask for."""
 from __future__ import annotations
 
 import math
@@ -22,7 +23,8 @@ _GPU = re.compile(r"\d{1,4}|(GPU|MIG)-[0-9A-Za-z/-]+", re.ASCII)
 
 @dataclass(frozen=True)
 class Options:
-    """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they were typed."""
+    """Who does the work of a suite, and how much of it: the options of `depthlaw verify` as they
+    were typed."""
 
     engine: str = "pool"
     processes: int = 0

@@ -82,7 +82,8 @@ def own_claims(file: Path) -> dict[str, Claim]:
 
 
 def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
-    """The chosen claims and the premises that they rest on, as far as these come from a file too."""
+    """The chosen claims and the premises that they rest on, as far as these come from a file
+    too."""
     known, found = registry(), dict(chosen)
     todo = list(chosen.values())
     while todo:
@@ -113,7 +114,8 @@ def _content(file: Path) -> str:
 
 @cache
 def _module(file: Path, content: str) -> ModuleType:
-    """The file as a module below the package `depthlaw`, so that its code version can be followed."""
+    """The file as a module below the package `depthlaw`, so that its code version can be
+    followed."""
     name = f"depthlaw.own.{file.stem}__{content}"
     spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)), origin=str(file))
     assert spec is not None

@@ -120,7 +120,8 @@ _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", 
 
 
 def _written(value: Fraction | int) -> str:
-    """A rational number as text: decimal, or hexadecimal where Python refuses to print so many decimal digits."""
+    """A rational number as text: decimal, or hexadecimal where Python refuses to print so many
+    decimal digits."""
     parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
     return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
 
@@ -166,7 +167,8 @@ class Record:
         return canonical(self.result)
 
     def to_bytes(self) -> bytes:
-        """The file's content: one canonical JSON object, put together from parts that are each encoded only once."""
+        """The file's content: one canonical JSON object, put together from parts that are each
+        encoded only once."""
         return self._as_schema(SCHEMA)
 
     def _as_schema(self, schema: int) -> bytes:
@@ -269,7 +271,8 @@ class Store:
         self._load()
 
     def _check_ownership(self) -> None:
-        """Refuse a folder whose `runs` belongs to another program, and links that lead out of it: files are moved in here."""
+        """Refuse a folder whose `runs` belongs to another program, and links that lead out of it:
+        files are moved in here."""
         for name in FOLDERS:
             if (self.root / name).is_symlink():
                 raise StoreError(f"{self.root / name} is a link; a results folder holds real folders, choose another with --results DIR")

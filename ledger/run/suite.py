@@ -40,7 +40,8 @@ class Run:
 
     @property
     def code(self) -> str:
-        """The version of the code that the result depends on; a proof also depends on what is stated."""
+        """The version of the code that the result depends on; a proof also depends on what is
+        stated."""
         if self.case is None:
             assert self.claim.proof is not None
             return digest([code_version(self.claim.proof), str(self.claim.statement)])[:16]

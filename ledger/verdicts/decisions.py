@@ -37,7 +37,8 @@ class Decisions:
 
     def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float],
             decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
-        """The index of the deciding value and the decision for one case, from the cache or by `decide`."""
+        """The index of the deciding value and the decision for one case, from the cache or by
+        `decide`."""
         key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas, _rule_hash()])
         if key in self._known:
             index, verdict, slack, certain, reason = self._known[key]

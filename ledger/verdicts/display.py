@@ -1,4 +1,5 @@
-"""Values, slacks, times and both sides of a case in one short piece of text: what every report prints them as."""
+"""Values, slacks, times and both sides of a case in one short piece of text: what every report
+prints them as."""
 from __future__ import annotations
 
 from fractions import Fraction
@@ -63,7 +64,8 @@ def duration(seconds: float) -> str:
 
 
 def measured_side(claim: Claim, row: CaseResult) -> str:
-    """The left side of the statement at the measured value, in one short piece of text: comparable with the prediction."""
+    """The left side of the statement at the measured value, in one short piece of text: comparable
+    with the prediction."""
     value = row.measured
     left = claim.statement.lhs
     if value is None or left.is_Symbol or isinstance(value, Statistical | Outside):

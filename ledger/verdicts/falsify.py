@@ -112,12 +112,14 @@ def _constant(text: str) -> Fraction | None:
 
 
 def _too_large(node: sympy.Basic, case: Case) -> bool:
-    """Whether evaluating an expression at a case could need a number of more than `_MOST_BITS` bits or a sum of more than `_MOST_TERMS` terms."""
+    """Whether evaluating an expression at a case could need a number of more than `_MOST_BITS` bits
+    or a sum of more than `_MOST_TERMS` terms."""
     return not _bits(node, case) <= _MOST_BITS
 
 
 def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
-    """An estimate from above of log2 of the size of an expression's value, and of all values on the way to it; inf where it is too large."""
+    """An estimate from above of log2 of the size of an expression's value, and of all values on the
+    way to it; inf where it is too large."""
     import sympy
 
     node = (swap or {}).get(node, node)
@@ -301,7 +303,8 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
 
 
 def finding(data: dict[str, Any]) -> Finding:
-    """What a certificate that `recheck` has confirmed establishes, and whether that is independent of the code that measured it."""
+    """What a certificate that `recheck` has confirmed establishes, and whether that is independent
+    of the code that measured it."""
     from depthlaw.theory.certificates import finding as finding_of_theory
 
     if data["kind"] != "falsification":

@@ -1,4 +1,5 @@
-"""What a reader must know about a suite's verdicts, in the order of its weight: the same groups for the page and for the appendix."""
+"""What a reader must know about a suite's verdicts, in the order of its weight: the same groups for
+the page and for the appendix."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
@@ -57,12 +58,14 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
 
 
 def _order(result: ClaimResult) -> tuple[int, bool]:
-    """By weight, and what is unexpected before what is known; the registry's order decides the rest."""
+    """By weight, and what is unexpected before what is known; the registry's order decides the
+    rest."""
     return _WEIGHTS.index(result.claim.weight), not result.unexpected
 
 
 def reason(result: ClaimResult) -> str:
-    """Why a claim stands in the group it stands in, in one line; empty where the group says it all."""
+    """Why a claim stands in the group it stands in, in one line; empty where the group says it
+    all."""
     if result.unexpected:
         return f"unexpected: {result.unexpected}"
     if verdict_name(result) == PREMISE_REFUTED:

@@ -50,7 +50,8 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Change:
-    """One replaced node: its place in the statement, what it was and is, and the expression that it stands in."""
+    """One replaced node: its place in the statement, what it was and is, and the expression that it
+    stands in."""
 
     place: tuple[int, ...]
     old: str

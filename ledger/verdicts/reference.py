@@ -168,7 +168,8 @@ def run_name(key: Key) -> str:
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
-    """One record for every run: where several versions of the code did it, the one that is asked for, else the one with the least id."""
+    """One record for every run: where several versions of the code did it, the one that is asked
+    for, else the one with the least id."""
     found: dict[Key, Record] = {}
     for record in records:
         key = run_key(record)

@@ -28,7 +28,8 @@ VACUOUS = 6.0
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One case of a claim: what was measured (None: nothing yet), what was decided, and the records behind it."""
+    """One case of a claim: what was measured (None: nothing yet), what was decided, and the records
+    behind it."""
 
     case: Case
     measured: Measured | None
@@ -93,12 +94,14 @@ class ClaimResult:
 
     @property
     def settled(self) -> bool:
-        """Whether a two-sided claim, which is about its cases and no others, is settled on every one of them."""
+        """Whether a two-sided claim, which is about its cases and no others, is settled on every
+        one of them."""
         return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain for c in self.in_scope)
 
     @property
     def certified(self) -> bool:
-        """Whether the claim is about its cases alone, and a certificate that was checked decides every one of them."""
+        """Whether the claim is about its cases alone, and a certificate that was checked decides
+        every one of them."""
         covers = self.claim.certified
         return bool(self.confirmed and self.claim.evidence == "certificate" and covers and self.in_scope
                     and all(covers(c.case) for c in self.in_scope))
@@ -174,7 +177,8 @@ class ClaimResult:
 
     @property
     def tightest(self) -> float | None:
-        """The smallest slack over the decided cases, in orders of magnitude; negative when violated."""
+        """The smallest slack over the decided cases, in orders of magnitude; negative when
+        violated."""
         return min((c.decision.slack for c in self.decided if c.decision.slack is not None), default=None)
 
     @property
@@ -191,7 +195,8 @@ class ClaimResult:
 
 
 def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
-    """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's statistical comparisons."""
+    """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's
+    statistical comparisons."""
     failures = list(failures)
     found = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
     judge_one = _Judge(*_shared(found), Decisions(store))
@@ -309,14 +314,16 @@ class _Judge:
         return CaseResult(case, values[index], decision, records)
 
     def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
-        """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever the other seeds say."""
+        """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever
+        the other seeds say."""
         order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
         decisions = [judge(claim, case, value, alpha=self.of_samples if isinstance(value, Statistical) else self.of_misses) for value in values]
         return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
 
 
 def verdict_name(result: ClaimResult) -> str:
-    """The verdict as every report prints it: "not run" where nothing was measured or argued, PREMISE REFUTED for CONDITIONAL on what FAILS."""
+    """The verdict as every report prints it: "not run" where nothing was measured or argued,
+    PREMISE REFUTED for CONDITIONAL on what FAILS."""
     verdict = result.verdict
     if verdict is Verdict.CONDITIONAL and result.premise_refuted and result.measured:
         return PREMISE_REFUTED

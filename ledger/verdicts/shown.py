@@ -18,7 +18,8 @@ __all__ = ["from_reference", "largest_recorded_suite", "runs_of", "wanted"]
 
 
 def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[Run]:
-    """Every run that a claim asks for in some suites, on any machine: proof, cases, negative control."""
+    """Every run that a claim asks for in some suites, on any machine: proof, cases, negative
+    control."""
     if claim.proof is not None:
         yield Run(claim, None)
     for suite in suites:
@@ -27,12 +28,14 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
 
 
 def wanted(claims: Mapping[str, Claim]) -> frozenset[str]:
-    """The ids of every run that some suite asks for, on any machine: also those that cannot be measured here."""
+    """The ids of every run that some suite asks for, on any machine: also those that cannot be
+    measured here."""
     return frozenset(run.id for claim in claims.values() for run in runs_of(claim))
 
 
 def largest_recorded_suite(claim: Claim, store: Store) -> str:
-    """The last suite of which a case of its own is recorded, else the first in which the claim has cases."""
+    """The last suite of which a case of its own is recorded, else the first in which the claim has
+    cases."""
     known = [suite for suite in SUITES if claim.cases(suite)]
     done = [suite for suite in known if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ()) for seed in range(claim.seeds))]
     return (done or known)[-1 if done else 0]
