@@ -226,7 +226,7 @@ def _value(bound: Expr, case: Case) -> arb:
 def _log3_count(case: Case) -> arb:
     low, high = log3_dimension_count(case.width, case.depth)
     with flint.ctx.workprec(_BITS):
-        return ball(Fraction(float(low)), Fraction(float(high)))
+        return ball(Fraction(low), Fraction(high))
 
 
 def _at_least(left: arb, right: arb) -> bool:

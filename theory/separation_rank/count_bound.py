@@ -155,7 +155,7 @@ def _agrees(left: Expr, right: Expr) -> bool:
 
 def _even_in_the_other_token() -> Step:
     """The sign of the other token passes through a layer to the output there."""
-    net, x, z = positive_net(1), positive_symbols("x", (2,)), positive_symbols("z", (2,))
+    net, x, z = positive_net(), positive_symbols("x", (2,)), positive_symbols("z", (2,))
 
     def outputs(other: np.ndarray) -> list[Expr]:
         tokens = np.array([x, other], dtype=object)

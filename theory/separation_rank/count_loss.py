@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from sympy import Expr, Integer, Le, Matrix, Piecewise, Sum, Symbol, binomial, floor, symbols
@@ -344,26 +344,18 @@ def _pair_steps() -> Iterator[Step]:
 def _always_a_factor(word: tuple[int, ...], forbidden: set[int], first: bool) -> bool:
     """Whether every choice of more than half of the letters leaves a factor at M = v v^T."""
     count = len(word) + 1
-    return all(_has_factor(_term(word, set(kept)), forbidden, first)
+    return all(_has_factor(word, kept, forbidden, first)
                for size in range(count // 2 + 1, count + 1)
                for kept in itertools.combinations(range(count), size))
 
 
-def _term(word: tuple[int, ...], kept: set[int]) -> list[str]:
-    """The row with v v^T in place of kept letters and E of the others."""
-    term = ["a'"]
-    for place in range(len(word) + 1):
-        term += ["v", "v'"] if place in kept else ["E"]
-        if place < len(word):
-            term.append(f"c{abs(word[place])}")
-    return term
-
-
-def _has_factor(term: list[str], forbidden: set[int], first: bool) -> bool:
-    middle = {f"c{s}" for s in forbidden}
-    return (first and term[1] == "v") or any(
-        (a, c) == ("v'", "v") and b in middle
-        for a, b, c in zip(term, term[1:], term[2:], strict=False))
+def _has_factor(
+    word: tuple[int, ...], kept: Collection[int], forbidden: set[int], first: bool,
+) -> bool:
+    """Whether a^T v, or v^T c v with a forbidden c, occurs with v v^T in place of kept letters."""
+    return (first and 0 in kept) or any(
+        place in kept and place + 1 in kept and abs(separator) in forbidden
+        for place, separator in enumerate(word))
 
 
 # --- the ideal ------------------------------------------------------------------------------------

@@ -291,11 +291,12 @@ def late_slope(case: Case) -> Exact:
     The reason: by count_lower and count_upper, S is binom(D + floor(C/2), D) up to a factor d + 1,
     a polynomial of degree D in 3^L. From which depth on it is so is not claimed.
     """
-    low, high = log3_dimension_count(case.width, [case.depth, case.depth + 1])
-    nearest = {round(float(low[1] - high[0])), round(float(high[1] - low[0]))}
-    if len(nearest) != 1:
+    low, high = log3_dimension_count(case.width, case.depth)
+    next_low, next_high = log3_dimension_count(case.width, case.depth + 1)
+    least, most = round(next_low - high), round(next_high - low)
+    if least != most:
         raise ArithmeticError(f"[{case}]: the growth lies between two integers; go deeper")
-    return Exact(nearest.pop())
+    return Exact(least)
 
 
 @_on_the_page(

@@ -75,7 +75,7 @@ def degree(case: Case, seed: int) -> Exact | Ball:
     "polynomial that is not zero vanishes on a null set only.")
 def _(statement: Relational) -> Iterator[Step]:
     """deg = 3^L: induction over layers, and positive weights as the witness."""
-    net, tokens = positive_net(1), positive_symbols("x", (2, 2))
+    net, tokens = positive_net(), positive_symbols("x", (2, 2))
     term = _layer_term("i", "j")
     total = sum(_at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
                 for j, h, a, b, c in itertools.product(range(2), repeat=5))
@@ -114,7 +114,7 @@ def moments_degree(case: Case, seed: int) -> Exact | Ball:
     "that is not zero vanishes on a null set only.")
 def _(statement: Relational) -> Iterator[Step]:
     """deg = C(L): the first layer gives 1, all later ones act on moments of degree 3."""
-    net, half = positive_net(1), positive_symbols("m", (2, 2))
+    net, half = positive_net(), positive_symbols("m", (2, 2))
     M = half + half.T
     term = _matrix_term("p", "a", "1")
     entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h1=h, e1=0, f1=0, b1=b, c1=c)
@@ -285,9 +285,9 @@ def _induction(
                  statement.rhs.subs(L, L + 1) - following(statement.rhs))
 
 
-def positive_net(depth: int) -> AttentionNet:
-    """A net of positive symbols of width 2, with two heads: with two tokens, every kind of sum."""
-    shapes = 3 * [(depth, 2, 1, 2)] + [(depth, 2, 2, 1)]
+def positive_net() -> AttentionNet:
+    """One layer of positive symbols, width 2, two heads: with two tokens, every kind of sum."""
+    shapes = 3 * [(1, 2, 1, 2)] + [(1, 2, 2, 1)]
     weights = (positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
     return AttentionNet(*weights, prime=None)
 

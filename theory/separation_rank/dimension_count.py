@@ -9,14 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import flint
-import numpy as np
 from flint import arb, fmpz
-from numpy.typing import ArrayLike, NDArray
 
-from ..values import Ball
+from ..exact.enclosure import endpoints
 
 __all__ = ["dimension_count", "log3_dimension_count", "moments_degree"]
 
@@ -42,11 +39,8 @@ def dimension_count(width: int, depth: int) -> int:
     that meet where they cross: d binom(D+m, m) + binom(D+C-m-1, C-m-1) with m the last k at which
     the first term is not the larger one.
 
-    Args:
-        width, depth: positive integers with D or C(L) at most 10^5.
-
     Raises:
-        ValueError: for other values.
+        ValueError: unless both are positive integers with D or C(L) at most 10^5.
 
     >>> [dimension_count(2, depth) for depth in (1, 2, 3)]
     [3, 18, 232]
@@ -65,62 +59,32 @@ def dimension_count(width: int, depth: int) -> int:
     return d * math.comb(D + last, last) + rest
 
 
-def log3_dimension_count(
-    width: ArrayLike, depth: ArrayLike,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Proven bounds low <= log_3 S(d, L) <= high, for arrays of any size.
+def log3_dimension_count(width: int, depth: int) -> tuple[float, float]:
+    """Proven bounds low <= log_3 S(d, L) <= high at any size, neighbours where sizes are moderate.
 
     The crossing m of `dimension_count` is found by bisection in balls, as far as they decide and to
     64 bits. With a <= m < b known, low sums the smaller term outside the gap (a, b) and high splits
     at a, which is an upper bound wherever one splits. Both are evaluated with enough bits for the
     cancellation in log-gamma and rounded outwards.
 
-    Args:
-        width, depth: positive integers, which broadcast.
-
-    Returns:
-        low and high; when d and L are moderate they are neighbouring floats.
-
     Raises:
         ValueError: for a value that is not a positive integer.
 
-    Cost: about 400 evaluations of log-gamma at O(L + log d) bits for each element, milliseconds.
+    Cost: about 400 evaluations of log-gamma at O(L + log d) bits, milliseconds.
 
-    >>> low, high = log3_dimension_count([2, 10**6], [2, 200])
-    >>> bool(low[0] <= np.log(18) / np.log(3) <= high[0]), bool(high[1] - low[1] <= 1e-15 * high[1])
-    (True, True)
+    >>> low, high = log3_dimension_count(10**6, 200)
+    >>> 0 < high - low <= 1e-15 * high
+    True
     """
-    pairs = np.broadcast(np.asarray(width, dtype=object), np.asarray(depth, dtype=object))
-    bounds = [_log3_count(_whole("width", d), _whole("depth", layers)) for d, layers in pairs]
-    low, high = (np.array([bound[side] for bound in bounds], dtype=np.float64).reshape(pairs.shape)
-                 for side in (0, 1))
-    return low, high
-
-
-def _crossing(
-    C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False,
-) -> tuple[int, int]:
-    # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second
-    # one at `high` and beyond.
-    low, high = 0, C + 1
-    while high - low > 1 and (exact or high - low > low >> 64):
-        middle = (low + high) // 2
-        answer = first_is_smaller(middle)
-        if answer is None:
-            break
-        low, high = (middle, high) if answer else (low, middle)
-    return low, high
-
-
-def _log3_count(d: int, depth: int) -> tuple[float, float]:
-    C, D = moments_degree(depth), d * (d + 1) // 2
+    d, C = _whole("width", width), moments_degree(_whole("depth", depth))
+    D = d * (d + 1) // 2
     if min(C, D) <= _QUICK_FACTORS:
         with flint.ctx.workprec(128):
             return _outward(arb(fmpz(dimension_count(d, depth))).log() / arb(3).log())
 
     def log_binomial(n: int, k: int) -> arb:
-        return (arb(fmpz(n + 1)).lgamma() - arb(fmpz(k + 1)).lgamma()
-                - arb(fmpz(n - k + 1)).lgamma())
+        top, *bottom = (arb(fmpz(m + 1)).lgamma() for m in (n, k, n - k))
+        return top - bottom[0] - bottom[1]
 
     def first_is_smaller(k: int) -> bool | None:
         first = arb(fmpz(d)).log() + log_binomial(D + k - 1, k)
@@ -141,14 +105,28 @@ def _log3_count(d: int, depth: int) -> tuple[float, float]:
         return _outward(log3_split(low, high))[0], _outward(log3_split(low, low + 1))[1]
 
 
+def _crossing(
+    C: int, first_is_smaller: Callable[[int], bool | None], *, exact: bool = False,
+) -> tuple[int, int]:
+    # Keeps: the first term is the smaller one at `low` (true at k = 0, since d <= D), the second
+    # one at `high` and beyond.
+    low, high = 0, C + 1
+    while high - low > 1 and (exact or high - low > low >> 64):
+        middle = (low + high) // 2
+        answer = first_is_smaller(middle)
+        if answer is None:
+            break
+        low, high = (middle, high) if answer else (low, middle)
+    return low, high
+
+
 def _outward(ball: arb) -> tuple[float, float]:
-    exact = Ball.of(ball)
-    return (math.nextafter(float(exact.low), -math.inf),
-            math.nextafter(float(exact.high), math.inf))
+    low, high = endpoints(ball)
+    return math.nextafter(float(low), -math.inf), math.nextafter(float(high), math.inf)
 
 
-def _whole(name: str, value: Any, low: int = 1) -> int:
-    finite = not isinstance(value, bool) and value == value and abs(value) != math.inf
-    if not finite or int(value) != value or value < low:
+def _whole(name: str, value: int, low: int = 1) -> int:
+    whole = not isinstance(value, bool) and math.isfinite(value) and int(value) == value
+    if not whole or value < low:
         raise ValueError(f"{name}={value}: accepted are whole numbers from {low} on")
     return int(value)

@@ -27,12 +27,7 @@ def coordinate_net(
     Head h of layer l has one row or column that is not zero in each matrix: W^O = e_h, W^Q = e_h^T,
     W^V = e_a^T and W^K = e_b^T. So T_l(M) = M_ab P with P the projection on the first H
     coordinates. The pairs a <= b <= H run through the H (H + 1) / 2 moments of these coordinates;
-    later layers repeat the last pair.
-
-    Args:
-        width, depth: the shape of the net.
-        prime: None for Python integers.
-        heads: H, a divisor of width; None for as many as width.
+    later layers repeat the last pair. H divides the width, and is the width where it is not given.
     """
     heads = width if heads is None else heads
     pairs = [(a, b) for a in range(heads) for b in range(a, heads)]
@@ -59,12 +54,11 @@ def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exac
 
     Args:
         net: weights over Z, for instance from `coordinate_net`.
-        points: random inputs modulo PRIME at which the product is compared with the recursion.
-        seed: for these inputs.
+        points, seed: random inputs modulo PRIME at which product and recursion are compared.
 
     Raises:
-        ArithmeticError: when a premise fails: a layer is no such multiple, the forms are dependent,
-            or a value differs.
+        ArithmeticError: when a layer is no such multiple, the forms are dependent, or a value
+            differs.
 
     Cost: O(L H d_x^4) integer operations and `points` forward passes.
 
@@ -74,7 +68,9 @@ def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exac
     forms = linear_forms(net)
     distinct = sorted(set(forms))
     exponents = form_exponents(forms, distinct)
-    _require_independent(distinct)
+    rank = flint.fmpz_mat([list(form) for form in distinct]).rank()
+    if rank != len(distinct):
+        raise ArithmeticError(f"the {len(distinct)} linear forms span only {rank} dimensions")
     _require_equal_values(net, distinct, exponents, points, seed)
     return Exact(math.prod(e + 1 for e in exponents), misses=1.0)
 
@@ -106,8 +102,7 @@ def _images(net: AttentionNet, layer: int) -> Array:
     weights = [w[layer] for w in (net.output, net.value, net.key, net.query)]
     sizes = [max(1, int(abs(w).max())) for w in weights]
     if math.prod(sizes) * net.width**3 >= 2**62:
-        raise ArithmeticError(
-            "the weights are too large for exact 64-bit sums; scale them down")
+        raise ArithmeticError("the weights are too large for exact 64-bit sums; scale them down")
     output, value, key, query = (w.astype(np.int64) for w in weights)
     left, right = output @ value, np.swapaxes(key, -1, -2) @ query
     image = np.tensordot(left, right, axes=(0, 0)).transpose(1, 2, 0, 3)
@@ -129,19 +124,13 @@ def form_exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]
     return product
 
 
-def _require_independent(forms: list[tuple[int, ...]]) -> None:
-    rank = flint.fmpz_mat([list(form) for form in forms]).rank()
-    if rank != len(forms):
-        raise ArithmeticError(f"the {len(forms)} linear forms span only {rank} dimensions")
-
-
 def _require_equal_values(
     net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int], points: int, seed: int,
 ) -> None:
     """Raise unless the token recursion gives x_p prod f^e at random inputs modulo PRIME."""
     weights = (net.query, net.key, net.value, net.output)
-    query, key, value, output = ((a % PRIME).astype(np.int64) for a in weights)
-    reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
+    residues = ((w % PRIME).astype(np.int64) for w in weights)
+    reduced = AttentionNet(*residues, prime=PRIME, residual=net.residual)
     tokens = random_tokens(np.random.default_rng(seed), reduced, points, 2 * net.width + 2)
     found, seen = forward(reduced, tokens), moments(reduced, tokens)
     upper = np.triu_indices(net.width)

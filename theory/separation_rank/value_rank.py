@@ -47,20 +47,16 @@ def separation_rank(
     for almost every choice of real weights, whatever p. Inputs are added until the rank no longer
     grows with them, or up to `inputs` of them on each side.
 
+    `misses` is the chance that the separation rank is larger. With fewer inputs than the separation
+    rank it is 1. Otherwise, an entry has degree 3^(L+1) - 2 in weights and tokens together, and 3^L
+    more where the tokens are products with the basis of a subspace, so by Schwartz and Zippel a
+    minor of size up to R that is not the zero polynomial modulo p vanishes with probability at most
+    R times that degree, over p.
+
     Args:
-        rng: source of randomness.
-        width, depth, heads: the shape of the net.
         tokens: N, even; the halves have N/2 tokens and position 0 is read.
         inputs: how many inputs for each side; None for as many as it takes.
-        residual: whether the net has residual connections.
         input_rank: r, when tokens are drawn from a random subspace of that dimension; None for all.
-
-    Returns:
-        The rank, with the chance that the separation rank is larger. With fewer inputs than the
-        separation rank, that chance is 1. Otherwise, an entry has degree 3^(L+1) - 2 in weights and
-        tokens together, and 3^L more where the tokens are products with the basis of a subspace, so
-        by Schwartz and Zippel a minor of size up to R that is not the zero polynomial modulo p
-        vanishes with probability at most R times that degree, over p.
 
     Raises:
         ValueError: for an odd number of tokens, or a degree that reaches p, where binomial factors
@@ -108,11 +104,10 @@ def _inputs(
 def measured_rank(case: Case, seed: int) -> Exact:
     """The separation rank of a random net, or a lower bound on it by explicit weights.
 
-    A case names width, depth, heads and tokens; `inputs` limits the matrix, which then certifies a
-    lower bound only. `residual=True` adds residual connections, and `input_rank` draws the tokens
-    from a random subspace. `weights=coordinate` are those of `coordinate_net`, whose rank is that
-    of a product of forms, or with `inputs` that of their value matrix at so many random inputs on
-    each side. `weights=graded` are those of `graded_net`.
+    A case names width, depth, heads and tokens, and may name what `separation_rank` takes besides.
+    `weights=coordinate` are those of `coordinate_net`, whose rank is that of a product of forms, or
+    with `inputs` that of their values at so many random inputs on each side. `weights=graded` are
+    those of `graded_net`.
     """
     if case.get("weights") == "graded":
         if (case.width, case.heads) != (4, 2) or case.tokens < 10:
@@ -123,19 +118,13 @@ def measured_rank(case: Case, seed: int) -> Exact:
         if case.width % case.heads or case.tokens < 2 * case.width + 2:
             raise ValueError(f"[{case}]: the explicit weights need heads that divide width "
                              "and at least 2 width + 2 tokens")
-        if case.get("inputs"):
-            net = coordinate_net(case.width, case.depth, PRIME, case.heads)
-            return _rank_at_inputs(net, case, seed)
-        return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
+        if not case.get("inputs"):
+            return certified_rank(coordinate_net(case.width, case.depth, heads=case.heads))
+        rng, net = case.rng(seed), coordinate_net(case.width, case.depth, PRIME, case.heads)
+        left, right = (random_tokens(rng, net, case.inputs, case.tokens // 2) for _ in range(2))
+        found = rank_mod(value_matrix(net, left, right))
+        return Exact(found, misses=1.0, truncated=found == case.inputs)
     return _random_rank(case, seed)
-
-
-def _rank_at_inputs(net: AttentionNet, case: Case, seed: int) -> Exact:
-    """The rank modulo PRIME of the values of a net at random inputs."""
-    rng = case.rng(seed)
-    left, right = (random_tokens(rng, net, case.inputs, case.tokens // 2) for _ in range(2))
-    found = rank_mod(value_matrix(net, left, right))
-    return Exact(found, misses=1.0, truncated=found == case.inputs)
 
 
 # Cached, because several claims ask about the same net.
