@@ -4,24 +4,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from sympy import (
-    E,
-    Expr,
-    Symbol,
-    binomial,
-    diff,
-    expand,
-    expand_log,
-    factor,
-    factorial,
-    gamma,
-    gammasimp,
-    log,
-    simplify,
-    symbols,
-    sympify,
-    together,
-)
+import sympy
+from sympy import E, Symbol, binomial, expand, expand_log, factorial, gamma, log, simplify, symbols
 
 from .values import Step
 
@@ -40,7 +24,7 @@ def equal(says: str, left: Any, right: Any) -> Step:
     """
     gap = left - right
     if gap.has(binomial, factorial, gamma):
-        gap = gammasimp(gap.rewrite(gamma))
+        gap = sympy.gammasimp(gap.rewrite(gamma))
     gap = expand_log(gap, force=True)
     return Step(says, simplify(expand_log(expand(gap), force=True)) == 0)
 
@@ -48,13 +32,13 @@ def equal(says: str, left: Any, right: Any) -> Step:
 def nonnegative(says: str, *expressions: Any) -> Step:
     """Every expression, multiplied out, is a sum of terms none of which is negative."""
     def holds(expression: Any) -> bool:
-        forms = expand(together(expression)), factor(expression)
+        forms = expand(sympy.together(expression)), sympy.factor(expression)
         return any(bool(form.is_nonnegative) for form in forms)
 
-    return Step(says, all(holds(sympify(e)) for e in expressions))
+    return Step(says, all(holds(sympy.sympify(e)) for e in expressions))
 
 
-def at_least(larger: Expr, smaller: Expr) -> bool:
+def at_least(larger: Any, smaller: Any) -> bool:
     """Whether algebra shows that one expression is at least another, whatever their symbols are.
 
     >>> x = Symbol("x", positive=True)
@@ -97,7 +81,7 @@ def hockey_stick_steps() -> Iterator[Step]:
     # Divided by the binomial, so that only rational functions remain.
     growth = (stick.subs(h, h + 1) - stick - binomial(D + h, h + 1)) / stick
     yield Step("hockey stick: from h to h + 1 the sum grows by binom(D+h, h+1)",
-               simplify(gammasimp(growth.rewrite(gamma))) == 0)
+               simplify(sympy.gammasimp(growth.rewrite(gamma))) == 0)
 
 
 def factorial_steps() -> Iterator[Step]:
@@ -105,7 +89,7 @@ def factorial_steps() -> Iterator[Step]:
     x, n = Symbol("x", positive=True), Symbol("n", integer=True, positive=True)
     gap = x - log(1 + x)
     yield Step("log(1+x) <= x: equal at 0, and the difference has derivative x/(1+x) > 0",
-               gap.subs(x, 0) == 0 and bool(simplify(diff(gap, x)).is_positive))
+               gap.subs(x, 0) == 0 and bool(simplify(gap.diff(x)).is_positive))
     yield Step("n! >= (n/e)^n at n = 1: 1 >= 1/e", bool((E - 1).is_positive))
     # Both sides grow by n + 1 and by (n+1)^(n+1) / (e n^n); the quotient is e (n/(n+1))^n.
     grown = log(n + 1) - ((n + 1) * (log(n + 1) - 1) - n * (log(n) - 1))

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.rank_collapse import residual_norms as rn
-from depthlaw.theory.rank_collapse.rational_matrices import norms, rank, root
+from depthlaw.theory.rank_collapse.rational_matrices import norms, rank, rational_array, root
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamma
 from depthlaw.theory.values import Ball, Case, Exact
 
@@ -20,7 +20,7 @@ U = 2.0**-52
 
 @given(squares)
 def test_exact_norms_agree_with_numpy(rows):
-    one, infinity = norms([[Fraction(v) for v in row] for row in rows])
+    one, infinity = norms(rational_array(rows))
     assert one == np.abs(rows).sum(axis=0).max() == np.linalg.norm(rows, 1)
     assert infinity == np.linalg.norm(rows, np.inf)
     found = composite_norm(np.array(rows, dtype=float))
@@ -36,7 +36,7 @@ def test_gamma_never_exceeds_its_bound(rows):
 @pytest.mark.parametrize("n", [2, 3, 9])
 def test_extremal_logits_attain_the_largest_gamma(n):
     case = Case(instance="extremal", tokens=n)
-    found = gamma(np.array(rn.logits(case), dtype=float))
+    found = gamma(rn.logits(case).astype(float))
     assert math.isclose(found, math.sqrt(n / 2), rel_tol=8 * U)
     assert rn.gamma_bound.measure(case).value == Fraction(n, 2)
 
@@ -65,22 +65,22 @@ def test_root_is_exact_where_it_can_be():
 @pytest.mark.parametrize("instance", ["simplex", "multiples", "collinear"])
 def test_layer_norm_agrees_with_float64(instance):
     tokens = rn.token_set(Case(instance=instance))
-    X = np.array(tokens, dtype=float)
+    X = tokens.astype(float)
     expected = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)
-    assert np.abs(np.array(rn.layer_norm(tokens), dtype=float) - expected).max() <= 16 * U
+    assert np.abs(rn.layer_norm(tokens).astype(float) - expected).max() <= 16 * U
 
 
 @pytest.mark.parametrize("row", [[1, 2, 4], [1, 1]])
 def test_layer_norm_refuses_irrational_and_zero_deviations(row):
     with pytest.raises(ValueError, match="must be rational and positive"):
-        rn.layer_norm([[Fraction(v) for v in row]])
+        rn.layer_norm(rational_array([row]))
 
 
 def test_the_collinear_tokens_become_a_triangle_and_the_multiples_meet():
     line = rn.layer_norm(rn.token_set(Case(instance="collinear")))
-    assert rank([[a - b for a, b in zip(row, line[0], strict=True)] for row in line[1:]]) == 2
+    assert rank(line[1:] - line[0]) == 2
     pair = rn.layer_norm(rn.token_set(Case(instance="multiples")))
-    assert pair[0] == pair[1]
+    assert (pair[0] == pair[1]).all()
 
 
 @pytest.mark.parametrize(("claim", "field"), [

@@ -6,7 +6,7 @@ were written, and a bound for small logits that needs no gamma.
 """
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from functools import partial
 
@@ -22,14 +22,13 @@ from ..exact.enclosure import ball, enclose, from_fraction, sign
 from ..proof_steps import at_least, sum_step
 from ..search import Point, Search
 from ..symbols import quantity, residual
-from .rational_matrices import norms, product, random_matrix, transposed
+from .rational_matrices import norms, random_matrix
 from .residual_norms import logits, product_steps, range_steps, ranges
 from .softmax_attention import (
     Head,
     about_best_centre,
     attention,
     ball_composite_norm,
-    ball_gammas,
     ball_norms,
     centred,
     composite_norm,
@@ -37,7 +36,7 @@ from .softmax_attention import (
     instance,
     largest,
     lies_above,
-    perturbation,
+    residual_norm,
     resolved,
     row_ranges,
     whole_part,
@@ -191,8 +190,20 @@ def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case
 def scaled_layer(case: Case) -> tuple[arb_mat, Head]:
     """Tokens and one head with max |E_ij| = case.logit_max, from an instance of norms one."""
     tokens, [[head]] = instance(case)
-    size = largest([abs(entry) for entry in perturbation(centred(tokens), head).entries()])
+    size = largest([abs(entry) for entry in head.perturbation(centred(tokens)).entries()])
     return tokens, head._replace(qk=head.qk * (from_fraction(case.rational("logit_max")) / size))
+
+
+def _residual_over(case: Case, size: Callable[[arb_mat], arb]) -> Ball:
+    """The residual after the scaled layer over size(E) |R| |W_V|."""
+    def ratio() -> arb:
+        tokens, head = scaled_layer(case)
+        R = centred(tokens)
+        before = size(head.perturbation(R)) * ball_composite_norm(R)
+        after = residual_norm(attention(tokens, [head]))
+        return after / (before * ball_composite_norm(head.value))
+
+    return about_best_centre(resolved(ratio), case)
 
 
 @claim(
@@ -211,15 +222,10 @@ def residual_chain(case: Case) -> Ball:
     For every input and one head whose logit ranges D_ii are at most 1.256,
     |res(SA(X))| <= 2 sqrt(|D1|_1 |D1|_inf) |R| |W_V|.
     """
-    def ratio() -> arb:
-        tokens, head = scaled_layer(case)
-        R = centred(tokens)
-        D = row_ranges(perturbation(R, head))
-        root = (sum(D) * largest(D)).sqrt()
-        after = ball_composite_norm(centred(attention(tokens, [head])))
-        return after / (root * ball_composite_norm(R) * ball_composite_norm(head.value))
+    def size(E: arb_mat) -> arb:
+        return (sum(row_ranges(E)) * largest(row_ranges(E))).sqrt()
 
-    return about_best_centre(resolved(ratio), case)
+    return _residual_over(case, size)
 
 
 @residual_chain.argument(
@@ -254,14 +260,7 @@ def gamma_free_bound(case: Case) -> Ball:
 
     Repairs version 1 of the theorem for small logits; gamma is an artefact of the proof there.
     """
-    def ratio() -> arb:
-        tokens, head = scaled_layer(case)
-        R = centred(tokens)
-        size = ball_norms(perturbation(R, head))[0]
-        after = ball_composite_norm(centred(attention(tokens, [head])))
-        return after / (size * ball_composite_norm(R) * ball_composite_norm(head.value))
-
-    return about_best_centre(resolved(ratio), case)
+    return _residual_over(case, lambda E: ball_norms(E)[0])
 
 
 @gamma_free_bound.argument(
@@ -382,15 +381,20 @@ def _logits(case: Case) -> Fraction:
     return case.rational("qk_norm") * case.rational("residual") ** 2
 
 
-def after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
+def _after_layer(tokens: arb_mat, head: Head, per_gamma: bool) -> arb:
     """The residual after one layer, divided by gamma of its input where asked."""
+    norm = residual_norm(attention(tokens, [head]))
+    if not per_gamma:
+        return norm
+    one, infinity = head.gammas(centred(tokens))
+    return norm / (one * infinity).sqrt()
+
+
+def after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
+    """`_after_layer` on the instance of the case."""
     def once() -> arb:
         tokens, [[head]] = instance(case)
-        norm = ball_composite_norm(centred(attention(tokens, [head])))
-        if per_gamma:
-            one, infinity = ball_gammas(centred(tokens), head)
-            norm = norm / (one * infinity).sqrt()
-        return norm
+        return _after_layer(tokens, head, per_gamma)
 
     return about_best_centre(resolved(once), case)
 
@@ -435,13 +439,8 @@ def _search(case: Case, per_gamma: bool) -> Search:
                             for matrix in split(np.array(point, dtype=object)))
             R = R * (from_fraction(r) / ball_composite_norm(R))
             qk = qk * (from_fraction(w) / ball_norms(qk)[0])
-            head = Head(qk, value * (1 / ball_composite_norm(value)), case.qk_width)
-            norm = ball_composite_norm(centred(attention(R, [head])))
-            if not per_gamma:
-                return norm
-            E = perturbation(R, head)
-            D = row_ranges(E)
-            return norm / ((sum(D) * largest(D)).sqrt() / (2 * ball_norms(E)[0]))
+            value = value * (1 / ball_composite_norm(value))
+            return _after_layer(R, Head(qk, value, case.qk_width), per_gamma)
 
         return Ball.of(resolved(once))
 
@@ -605,7 +604,7 @@ def cubic_rate(case: Case) -> Ball | Outside:
         F = (q (E - E q)) R W is the layer to first order in E.
         """
         R, [[head]] = instance(case)
-        E, RW, n = perturbation(R, head), R * head.value, case.tokens
+        E, RW, n = head.perturbation(R), R * head.value, case.tokens
         F = arb_mat([[(entry - sum(row) / n) / n for entry in row] for row in E.tolist()]) * RW
         b = [sum(abs(entry) for entry in column) / n for column in RW.transpose().tolist()]
         (one, infinity), D = ball_norms(F), largest(row_ranges(E))
@@ -613,7 +612,7 @@ def cubic_rate(case: Case) -> Ball | Outside:
 
     def slope() -> arb:
         whole, halved = (
-            ball_composite_norm(centred(attention(tokens, layers[0])))
+            residual_norm(attention(tokens, layers[0]))
             for tokens, layers in (instance(case, shrink) for shrink in (1, 2)))
         return (whole / halved).log() / from_fraction(2).log()
 
@@ -714,20 +713,20 @@ def zero_query_key_gradient(case: Case) -> Exact:
     X = random_matrix(case, n, d)
     # The logits must be constant along every row: then the attention is uniform, and rational.
     if case.instance == "collapsed":
-        X = [X[0]] * n
+        X[1:] = X[0]
     else:
-        Wq = [[Fraction(0)] * d for _ in range(d)]
-    Q, K, V = product(X, Wq), product(X, Wk), product(X, Wv)
-    if any(len(set(row)) > 1 for row in product(Q, transposed(K))):
+        Wq *= 0
+    Q, K, V = X @ Wq, X @ Wk, X @ Wv
+    if np.ptp(Q @ K.T, axis=1).any():
         raise ValueError(f"the logits of [{case}] differ along a row: the attention is irrational")
     count = 0
     for i, j in np.ndindex(d, d):
-        unit = [[Fraction(int((r, c) == (i, j))) for c in range(d)] for r in range(d)]
-        dX = product(X, unit)
-        for dA in (product(dX, transposed(K)), product(Q, transposed(dX))):
+        dX = np.zeros_like(X)
+        dX[:, j] = X[:, i]
+        for dA in (dX @ K.T, Q @ dX.T):
             # Uniform attention 1/n has the derivative (dA - row mean of dA) / n.
-            dP = [[(v - sum(row) / n) / n for v in row] for row in dA]
-            count += sum(v != 0 for row in product(dP, V) for v in row)
+            dP = (dA - dA.mean(axis=1, keepdims=True)) / n
+            count += int(np.count_nonzero(dP @ V))
     return Exact(count)
 
 

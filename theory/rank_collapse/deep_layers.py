@@ -23,13 +23,11 @@ from .softmax_attention import (
     Head,
     attention,
     ball_composite_norm,
-    ball_gammas,
     ball_norms,
     centred,
     instance,
     largest,
     lies_above,
-    perturbation,
     resolved,
     row_ranges,
 )
@@ -78,8 +76,8 @@ def largest_over_layers(case: Case, what: str) -> Ball:
     """The largest "gamma" or logit "range" over all layers and heads of the case's network."""
     def measure(residual: arb_mat, head: Head) -> arb:
         if what == "range":
-            return largest(row_ranges(perturbation(residual, head)))
-        one, infinity = ball_gammas(residual, head)
+            return largest(row_ranges(head.perturbation(residual)))
+        one, infinity = head.gammas(residual)
         return (one * infinity).sqrt()
 
     return Ball.of(resolved(lambda: largest(
@@ -143,7 +141,7 @@ def layers_product(case: Case) -> Ball | Outside:
         for R, layer in before:
             columns, rows = from_fraction(0), from_fraction(0)
             for head in layer:
-                (one, infinity), qk = ball_gammas(R, head), ball_norms(head.qk)[0]
+                (one, infinity), qk = head.gammas(R), ball_norms(head.qk)[0]
                 a, b = ball_norms(head.value)
                 columns, rows = columns + one * qk * a, rows + infinity * qk * b
             product = product**3 * (columns * rows / case.get("qk_width", 1)).sqrt()

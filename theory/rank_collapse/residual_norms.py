@@ -5,25 +5,17 @@ sqrt(|A|_1 |A|_inf); practice takes the token mean for x. The claims say what th
 """
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from fractions import Fraction
 
+import numpy as np
 from sympy import Eq, KroneckerDelta, Le, Rational, Symbol, expand, simplify, summation, symbols
 from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..proof_steps import at_least, sum_step
 from ..symbols import quantity, tokens
-from .rational_matrices import (
-    Matrix,
-    norms,
-    product,
-    random_matrix,
-    rank,
-    root,
-    squared_norm,
-    transposed,
-)
+from .rational_matrices import norms, random_matrix, rank, rational_array, root, squared_norm
 
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"
 
@@ -78,11 +70,10 @@ def composite_norm_triangle(case: Case) -> Exact:
     That the inequality fails is as the paper says (reported); the family and its ratio are ours. At
     N = 2 the norms are 3 > 2 sqrt(2).
     """
-    n = case.tokens
-    A = [[Fraction(int(i == 0)) for _ in range(n)] for i in range(n)]
-    both = [[A[i][j] + A[j][i] for j in range(n)] for i in range(n)]
+    A = rational_array(np.zeros((case.tokens, case.tokens), int))
+    A[0] += 1
     # |A| = |A^T|, so no root remains.
-    return Exact(squared_norm(both) / (4 * squared_norm(A)))
+    return Exact(squared_norm(A + A.T) / (4 * squared_norm(A)))
 
 
 @composite_norm_triangle.argument(
@@ -118,10 +109,10 @@ def composite_norm_product(case: Case) -> Exact:
     """
     n = case.tokens
     if case.instance == "ones":
-        A = B = [[Fraction(1)] * n for _ in range(n)]
+        A = B = rational_array(np.ones((n, n), int))
     else:
         A, B = random_matrix(case, n, n), random_matrix(case, n, n, 1)
-    return Exact(squared_norm(product(A, B)) / (squared_norm(A) * squared_norm(B)))
+    return Exact(squared_norm(A @ B) / (squared_norm(A) * squared_norm(B)))
 
 
 @composite_norm_product.argument(
@@ -164,14 +155,12 @@ def mean_centre_factor(case: Case) -> Exact | Ball:
     So the mean does not minimise the composite norm (it minimises the Frobenius norm), and
     |X - 1 mean^T| / |X| can exceed 1.
     """
-    n = case.tokens
     if case.instance == "identity":
-        X, centre = _identity(n), [Fraction(0)] * n
+        X, centre = logits(case), rational_array([0])
     else:
-        X = random_matrix(case, n, case.width)
-        centre = random_matrix(case, 1, case.width, 1)[0]
-    mean = [sum(column, Fraction(0)) / n for column in transposed(X)]
-    return root(squared_norm(_minus(X, mean)) / squared_norm(_minus(X, centre)))
+        X = random_matrix(case, case.tokens, case.width)
+        centre = random_matrix(case, 1, case.width, 1)
+    return root(squared_norm(X - X.mean(axis=0)) / squared_norm(X - centre))
 
 
 @mean_centre_factor.argument(
@@ -190,37 +179,27 @@ def _(statement: Relational) -> Iterator[Step]:
                simplify(absolute - 2 * (1 - 1 / N)) == 0)
 
 
-def _identity(n: int) -> Matrix:
-    return [[Fraction(int(i == j)) for j in range(n)] for i in range(n)]
-
-
-def _minus(X: Matrix, centre: Sequence[Fraction]) -> Matrix:
-    return [[v - c for v, c in zip(row, centre, strict=True)] for row in X]
-
-
 # --- gamma ---
 
 _GAMMA = Source("dong2021", "the factor gamma of version 2", V2)
 
 
-def logits(case: Case) -> Matrix:
+def logits(case: Case) -> np.ndarray:
     """The identity, random integers, one row of both signs, or what attains the largest gamma."""
     n = case.tokens
     if case.instance == "random":
         return random_matrix(case, n, n)
-    E = _identity(n)
+    E = np.eye(n, dtype=int)
     if case.instance != "identity":
-        E[0] = [Fraction(1), Fraction(-1), *[Fraction(0)] * (n - 2)]
-        for i in range(1, n):
-            if i == 1 or case.instance != "extremal":
-                E[i] = [Fraction(0)] * n
-    return E
+        E[:2 if case.instance == "extremal" else n] = 0
+        E[0, :2] = 1, -1
+    return rational_array(E)
 
 
-def ranges(E: Matrix) -> tuple[Fraction, Fraction]:
+def ranges(E: np.ndarray) -> tuple[Fraction, Fraction]:
     """||D1||_1 and ||D1||_inf: the sum and the largest of the row ranges D_ii."""
-    D = [max(row) - min(row) for row in E]
-    return sum(D, Fraction(0)), max(D)
+    D = E.max(axis=1) - E.min(axis=1)
+    return D.sum(), D.max()
 
 
 def _gamma_square(case: Case) -> Exact:
@@ -331,9 +310,8 @@ def logit_range_chain(case: Case) -> Exact:
         R = random_matrix(case, n, case.width)
         W = random_matrix(case, case.width, case.width, 1)
     else:
-        R, W = _identity(n), logits(case)
-    E = product(product(R, W), transposed(R))
-    return Exact(ranges(E)[1] / (norms(W)[0] * squared_norm(R)))
+        R, W = rational_array(np.eye(n, dtype=int)), logits(case)
+    return Exact(ranges(R @ W @ R.T)[1] / (norms(W)[0] * squared_norm(R)))
 
 
 @logit_range_chain.argument(
@@ -359,44 +337,38 @@ def range_steps() -> Iterator[Step]:
 # --- layer normalisation ---
 
 
-def token_set(case: Case) -> Matrix:
+def token_set(case: Case) -> np.ndarray:
     """Tokens of width 4 with rational standard deviations.
 
     Their feature means are zero but for `shifted`: e + 1 and 2e + 3, where e has mean 0.
     """
-    e, f, g = ([Fraction(v) for v in row]
-               for row in ((1, 1, -1, -1), (1, -1, 1, -1), (1, -1, -1, 1)))
-    if case.instance == "multiples":
-        return [e, [2 * v for v in e]]
-    if case.instance == "shifted":
-        return [[v + 1 for v in e], [2 * v + 3 for v in e]]
-    if case.instance == "collinear":
-        return [[x + t * y for x, y in zip(e, f, strict=True)]
-                for t in (Fraction(0), Fraction(3, 4), Fraction(4, 3))]
-    return [e, [2 * v for v in f], [3 * v for v in g]]
+    e, f, g = rational_array([[1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+    return np.array({
+        "multiples": [e, 2 * e], "shifted": [e + 1, 2 * e + 3], "simplex": [e, 2 * f, 3 * g],
+        "collinear": [e, e + Fraction(3, 4) * f, e + Fraction(4, 3) * f]}[case.instance])
 
 
-def layer_norm(rows: Matrix) -> Matrix:
+def layer_norm(rows: np.ndarray) -> np.ndarray:
     """(x - mean) / standard deviation of each row, without gain and bias.
 
     Raises:
         ValueError: where a deviation is irrational or zero.
 
-    >>> layer_norm([[Fraction(1), Fraction(3)]])
+    >>> layer_norm(rational_array([[1, 3]])).tolist()
     [[Fraction(-1, 1), Fraction(1, 1)]]
     """
     normalised = []
-    for row, centred in zip(rows, _centred(rows), strict=True):
-        deviation = root(sum((v**2 for v in centred), Fraction(0)) / len(row))
+    for row in _centred(rows):
+        deviation = root((row**2).mean())
         if not isinstance(deviation, Exact) or deviation.value == 0:
             raise ValueError(f"the standard deviation of {row} must be rational and positive; "
                              "choose other tokens")
-        normalised.append([v / deviation.value for v in centred])
-    return normalised
+        normalised.append(row / deviation.value)
+    return np.array(normalised)
 
 
-def _centred(rows: Matrix) -> Matrix:
-    return [[v - sum(row, Fraction(0)) / len(row) for v in row] for row in rows]
+def _centred(rows: np.ndarray) -> np.ndarray:
+    return np.asarray(rows - rows.mean(axis=1, keepdims=True))
 
 
 def _affine_rank_after(case: Case) -> Exact:
@@ -406,11 +378,11 @@ def _affine_rank_after(case: Case) -> Exact:
         ValueError: when the case names a wrong one before.
     """
     before = token_set(case)
-    found = rank(_minus(before, before[0]))
+    found = rank(before - before[0])
     if found != case.affine_rank:
         raise ValueError(f"the tokens of [{case}] have affine rank {found}")
     after = layer_norm(before)
-    return Exact(rank(_minus(after, after[0])))
+    return Exact(rank(after - after[0]))
 
 
 _HULLS = (Case(instance="simplex", affine_rank=2), Case(instance="multiples", affine_rank=1),

@@ -34,6 +34,16 @@ class Head(NamedTuple):
     qk_width: int = 1
     qk_bias: arb_mat | None = None
 
+    def perturbation(self, residual: arb_mat) -> arb_mat:
+        """E = R W_QK R^T / sqrt(d_qk): the part of the logits that differs between rows."""
+        return residual * self.qk * residual.transpose() * arb(self.qk_width).rsqrt()
+
+    def gammas(self, residual: arb_mat) -> tuple[arb, arb]:
+        """||D1||_1 / (2 ||E||_1) and ||D1||_inf / (2 ||E||_1); gamma^2 is their product."""
+        E = self.perturbation(residual)
+        ranges, double = row_ranges(E), 2 * ball_norms(E)[0]
+        return sum(ranges) / double, largest(ranges) / double
+
 
 # --- in float64 ---
 
@@ -96,21 +106,9 @@ def softmax_rows(logits: arb_mat) -> arb_mat:
     return arb_mat([[entry / sum(row) for entry in row] for row in rows])
 
 
-def perturbation(residual: arb_mat, head: Head) -> arb_mat:
-    """E = R W_QK R^T / sqrt(d_qk): the part of the logits that differs between rows."""
-    return residual * head.qk * residual.transpose() * arb(head.qk_width).rsqrt()
-
-
 def row_ranges(E: arb_mat) -> list[arb]:
     """D_ii = max_j E_ij - min_j E_ij."""
     return [largest(row) + largest([-entry for entry in row]) for row in E.tolist()]
-
-
-def ball_gammas(residual: arb_mat, head: Head) -> tuple[arb, arb]:
-    """||D1||_1 / (2 ||E||_1) and ||D1||_inf / (2 ||E||_1); gamma is the root of their product."""
-    E = perturbation(residual, head)
-    ranges, double = row_ranges(E), 2 * ball_norms(E)[0]
-    return sum(ranges) / double, largest(ranges) / double
 
 
 def centred(tokens: arb_mat) -> arb_mat:
@@ -131,6 +129,11 @@ def ball_composite_norm(matrix: arb_mat) -> arb:
     """The composite norm."""
     one, infinity = ball_norms(matrix)
     return one.sqrt() * infinity.sqrt()
+
+
+def residual_norm(tokens: arb_mat) -> arb:
+    """The composite norm of the tokens minus their mean."""
+    return ball_composite_norm(centred(tokens))
 
 
 def largest(entries: Sequence[arb]) -> arb:
