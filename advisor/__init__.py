@@ -1,1 +1,1 @@
-"""How deep a transformer should be: laws as plain functions and the answers built from them. Imports nothing heavy."""
+"""How deep a transformer should be: laws as plain functions, and the answers built from them."""
