@@ -15,15 +15,12 @@ from sympy.core.relational import Relational
 from ..claim import Case, Control, Exact, Source, Step, at, claim
 from ..exact.enclosure import ball, enclose, from_fraction
 from ..proof_steps import equal, logarithm_step, nonnegative
-from ..symbols import depth as L
-from ..symbols import heads as H
 from ..symbols import quantity
-from ..symbols import width as d
 from .count_size import count_linear, linear_steps
 from .degree import beta_two, triplings
 from .dimension_count import log3_dimension_count
 from .lower_bounds import LAYERS, LOG_RATIO, K, N, lower_bound_deep
-from .notation import AT_LEAST_THRESHOLD, levine
+from .notation import AT_LEAST_THRESHOLD, H, L, d, levine
 from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")

@@ -12,12 +12,9 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, claim
 from ..proof_steps import hockey_stick_steps, nonnegative, vanish
-from ..symbols import depth as L
-from ..symbols import order as k
-from ..symbols import width as d
 from .degree import positive_net, positive_symbols
 from .linear_attention import forward
-from .notation import COUNT_PAGE, C, D, dimension_sum
+from .notation import COUNT_PAGE, C, D, L, d, dimension_sum, k
 from .value_rank import measured_rank, sep
 
 SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)),

@@ -20,18 +20,15 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, at, claim
 from ..proof_steps import equal, nonnegative, vanish
-from ..symbols import depth as L
-from ..symbols import order as k
 from ..symbols import quantity
-from ..symbols import width as d
 from .dimension_count import moments_degree
 from .graded_pieces import PRIME, piece_shape
 from .head_word import kept_letters, separators, word_forms
-from .notation import COLUMNS, D, catalecticant_rank
+from .notation import COLUMNS, D, L, catalecticant_rank, d, k
 from .notation import index as i
 from .piece_rank import graded_rank, rank_of_piece
 
-__all__ = ["LOSS", "count_loss", "ideal_codimension", "loss", "piece_bound", "word_loss"]
+__all__ = ["LOSS", "count_loss", "ideal_codimension", "piece_bound", "word_loss"]
 
 letters = quantity("word_letters", "C", "letters M of a row a^T M s_1 M ... s_{C-1} M")
 shared = quantity(
@@ -69,34 +66,23 @@ def ideal_codimension(variables: int, squares: int, linear: int, degree: int) ->
     return sum(math.comb(squares, x) * others(degree - x) for x in range(most + 1))
 
 
-def loss(width: int, depth: int, order: int) -> int:
-    """By how much at least the rank of Cat_k of one head stays below its columns, for all weights.
+def piece_bound(width: int, depth: int, order: int) -> int:
+    """min(rows, columns - loss) of Cat_k for one head: no weights have a larger rank.
 
-    It is positive for d > L and 2 k < C(L): then [t^(2 (C-k))] (1 + t)^q / (1 - t)^(d - L), with
-    q = L for even L and L - 1 for odd L.
+    The loss is positive for d > L and 2 k < C(L): then [t^(2 (C-k))] (1 + t)^q / (1 - t)^(d - L),
+    with q = L for even L and L - 1 for odd L.
 
     Raises:
         ValueError: for an order outside 0 to C(L).
-
-    >>> loss(4, 3, 6), loss(5, 3, 6), loss(5, 4, 19), loss(3, 3, 6)
-    (4, 56, 16, 0)
-    """
-    degree = moments_degree(depth)
-    if not 0 <= order <= degree:
-        raise ValueError(f"order={order}: the orders of depth {depth} go from 0 to {degree}")
-    if width <= depth or 2 * order >= degree:
-        return 0
-    return ideal_codimension(width, depth - depth % 2, depth % 2, 2 * (degree - order))
-
-
-def piece_bound(width: int, depth: int, order: int) -> int:
-    """min(rows, columns - `loss`) of Cat_k for one head: no weights have a larger rank.
 
     >>> piece_bound(4, 3, 6), piece_bound(4, 3, 5)
     (11436, 8008)
     """
     rows, columns = piece_shape(width, depth, order)
-    return min(rows, columns - loss(width, depth, order))
+    left = moments_degree(depth) - order
+    if width > depth and order < left:
+        columns -= ideal_codimension(width, depth - depth % 2, depth % 2, 2 * left)
+    return min(rows, columns)
 
 
 def _codimension(squares: Any, degree: Any, free: Any) -> Sum:
@@ -106,7 +92,7 @@ def _codimension(squares: Any, degree: Any, free: Any) -> Sum:
 
 
 _FEWER = _codimension(2 * floor(L / 2), 3**L - 1 - 2 * k, d - L)
-# `loss` for d > L.
+# What Cat_k loses for d > L.
 LOSS = Piecewise((_FEWER, 4 * k < 3**L - 1), (0, True))
 _BOUND = COLUMNS - _FEWER
 _WORD_COLUMNS = binomial(D + letters - k - 1, letters - k)

@@ -32,12 +32,9 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Step, claim
 from ..proof_steps import equal, factorial_steps, hockey_stick_steps, logarithm_step, nonnegative
-from ..symbols import depth as L
-from ..symbols import order as k
 from ..symbols import quantity
-from ..symbols import width as d
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree
-from .notation import COUNT_PAGE, C, D, dimension_sum
+from .notation import COUNT_PAGE, C, D, L, d, dimension_sum, k
 
 S = quantity(
     "count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")

@@ -13,9 +13,7 @@ from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..proof_steps import vanish
-from ..symbols import depth as L
 from ..symbols import quantity
-from ..symbols import width as d
 from .linear_attention import (
     AttentionNet,
     forward,
@@ -26,7 +24,7 @@ from .linear_attention import (
     random_net,
     random_tokens,
 )
-from .notation import C, levine
+from .notation import C, L, d, levine
 
 Array = NDArray[Any]
 

@@ -26,11 +26,8 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Step, claim
 from ..proof_steps import equal, logarithm_step, nonnegative
-from ..symbols import depth as L
-from ..symbols import heads as H
 from ..symbols import quantity
-from ..symbols import width as d
-from .notation import DEEP, SHALLOW, SPARE_WIDTH, levine
+from .notation import DEEP, SHALLOW, SPARE_WIDTH, H, L, d, levine
 from .value_rank import measured_rank, sep
 
 multiset = quantity(

@@ -1,4 +1,4 @@
-"""What statements of this topic share: the sizes D and C, the count S, and named assumptions."""
+"""How statements of this topic are written: d, L, H, k, D, C, the count S, named assumptions."""
 from __future__ import annotations
 
 from typing import Any
@@ -7,9 +7,13 @@ from sympy import Min, Mul, Rational, Sum, binomial
 
 from ..claim import Source
 from ..symbols import depth as L
+from ..symbols import heads as H
 from ..symbols import order as k
 from ..symbols import quantity
 from ..symbols import width as d
+
+__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "ROWS", "SHALLOW", "SPARE_WIDTH",
+           "C", "D", "H", "L", "catalecticant_rank", "d", "dimension_sum", "index", "k", "levine"]
 
 index = quantity("index", "i", "an index of summation", "nonnegative integer")
 

@@ -24,12 +24,9 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Step, claim
 from ..proof_steps import equal, factorial_steps, logarithm_step, nonnegative
-from ..symbols import depth as L
-from ..symbols import heads as H
 from ..symbols import quantity
-from ..symbols import width as d
 from .count_bound import BIDEGREES, LARGER, SMALL, TWO_TOKENS, bidegree_steps, two_tokens_upper
-from .notation import AT_LEAST_THRESHOLD, DEEP, SHALLOW, C, levine
+from .notation import AT_LEAST_THRESHOLD, DEEP, SHALLOW, C, H, L, d, levine
 from .value_rank import measured_rank, sep
 
 exponents = quantity(
