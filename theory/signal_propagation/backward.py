@@ -1,6 +1,7 @@
-"""Real nets of Xiong et al.'s theorem and a reverse mode for them in float64: uniform attention, LayerNorm, ReLU layers, both orders.
+"""Real nets of Xiong et al.'s theorem, with uniform attention, in both orders, and a reverse mode.
 
-Arrays carry any leading axes, then tokens, then width; matrices act from the right. LayerNorm has no epsilon and no affine part.
+Arrays carry any leading axes, then tokens, then width; matrices act from the right. LayerNorm has
+no epsilon and no affine part.
 """
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ Array = np.ndarray[Any, np.dtype[np.float64]]
 
 
 class Layer(NamedTuple):
-    """The matrices of a layer, or their gradients: value (W_V), first and second feed-forward matrix (W^1, W^2)."""
+    """The matrices of a layer, W_V and the feed-forward W^1 and W^2, or their gradients."""
 
     value: Array
     first: Array
@@ -22,7 +23,7 @@ class Layer(NamedTuple):
 
 
 class Sublayer(NamedTuple):
-    """What the reverse mode needs of a residual sublayer: what entered its branch, the branch's inner value, and its LayerNorm."""
+    """What entered the branch of a sublayer, the inner value, and the sublayer's LayerNorm."""
 
     inputs: Array
     inner: Array
@@ -48,7 +49,7 @@ def layer_norm_backward(upstream: Array, normed: Array, scale: Array) -> Array:
 
 
 def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Array]:
-    """(output, inner value) of the attention branch with its factor, or (None) of the feed-forward branch."""
+    """(output, inner value) of attention with its factor, or (None) of the feed-forward branch."""
     if attention is not None:
         mean = attention * h.mean(-2, keepdims=True)
         return np.broadcast_to(mean @ layer.value, h.shape), mean
@@ -56,7 +57,9 @@ def branch(h: Array, layer: Layer, attention: float | None) -> tuple[Array, Arra
     return np.maximum(hidden, 0) @ layer.second, hidden
 
 
-def forward(x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 1.0) -> tuple[Array, list[Sublayer]]:
+def forward(
+    x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 1.0,
+) -> tuple[Array, list[Sublayer]]:
     """The output, LayerNormed at the end in both orders, and what the reverse mode needs.
 
     Args:
@@ -84,7 +87,7 @@ def forward(x: Array, layers: Sequence[Layer], *, pre: bool, attention: float = 
 
 def backward(upstream: Array, layers: Sequence[Layer], tape: Sequence[Sublayer], *, pre: bool,
              attention: float = 1.0) -> Iterator[Layer]:
-    """The gradients of all matrices, layer by layer from the last to the first; the first that is asked for costs one layer.
+    """The gradients of all matrices, layer by layer from the last to the first.
 
     Args:
         upstream: the derivative of the loss with respect to the output of `forward`.
@@ -110,13 +113,14 @@ def backward(upstream: Array, layers: Sequence[Layer], tape: Sequence[Sublayer],
             else:
                 total = g.sum(-2, keepdims=True)
                 found["value"] = place.inner.swapaxes(-1, -2) @ total
-                into = factor / g.shape[-2] * np.broadcast_to(total @ layer.value.swapaxes(-1, -2), g.shape)
+                back = total @ layer.value.swapaxes(-1, -2)
+                into = factor / g.shape[-2] * np.broadcast_to(back, g.shape)
             g = g + (layer_norm_backward(into, place.normed, place.scale) if pre else into)
         yield Layer(**found)
 
 
 def cross_entropy(output: Array, head: Array) -> tuple[Array, Array]:
-    """-log softmax(y head)_0 of the first position, class 0 being the right one, and its derivative with respect to the output."""
+    """-log softmax(y head)_0 of the first position, and its derivative by the output."""
     logits = output[..., :1, :] @ head
     logits = logits - logits.max(-1, keepdims=True)
     chances = np.exp(logits) / np.exp(logits).sum(-1, keepdims=True)

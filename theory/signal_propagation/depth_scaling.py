@@ -1,325 +1,511 @@
-"""Scales that depend on depth: DeepNorm and ADMIN for post-LN, depth-muP and CompleteP for residual branches and learning rates.
+"""Scales that depend on depth: DeepNorm, ADMIN, depth-muP and CompleteP; and muP for the width.
 
-Part of the topic signal_propagation. Exponents are those of L in a quantity that goes as a power of L; the claims on
-exponents count powers in a scalar model, they are no statements about trained nets.
+The claims on exponents count powers in a scalar model; they are no statements about trained nets.
 """
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from math import isqrt
+from operator import mul
 
-from ..claim import Case, Claim, Control, Source
-from . import depth_scaling_measured as measured_by
-from .measured import nine_decimals
+import sympy
+from sympy import Eq, Ge, Le, Rational, expand_log, log, simplify, sqrt
+from sympy.core.relational import Relational
+
+from ..claim import Case, Claim, Control, Exact, Source, Step, claim
+from ..exact.enclosure import enclose
+from ..symbols import depth, quantity
+from .rounding import ROUNDS, UNITS, before_rounding, nine_decimals
+
+decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
+residual_scale = quantity(
+    "residual_scale", r"\alpha", "DeepNorm's factor on the residual branch, rounded down to nine "
+    "decimals", "positive real")
+init_scale = quantity(
+    "init_scale", r"\beta", "DeepNorm's factor on initial weights, rounded down to nine decimals",
+    "positive real")
+weight_scales = quantity(
+    "weight_scales", "v_d^2+w_d^2", "sum of the squared initial scales of a decoder sublayer's two "
+    "matrices", "positive real")
+
+deepnet = partial(Source, "wang2022deepnet", version="arXiv:2203.00555")
+QUARTER, SIXTEENTH = Rational(1, 4), Rational(1, 16)
 
 
-class DeepNorm(NamedTuple):
-    """alpha multiplies the residual branch, x <- LN(alpha x + G(x)); beta multiplies the initial feed-forward, value and output weights."""
+def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
+    """The x > 0 at which a monotone quantity crosses its target, rounded down to nine decimals.
 
-    alpha: float
-    beta: float
-
-
-class DepthExponents(NamedTuple):
-    """Powers of the depth ratio m_L: of the branch multiplier, and of Adam's and SGD's learning rate and Adam's epsilon in the blocks."""
-
-    branch: float
-    adam: float
-    sgd: float
-    epsilon: float
-
-
-def deepnorm(layers: int, *, cross_attention: bool = False) -> DeepNorm:
-    """DeepNorm's scales of an encoder-only or decoder-only stack, or of the decoder of an encoder-decoder.
-
-    alpha = n^(1/4) and beta = (4 n)^(-1/4) with n = 2 N sublayers, or 3 M with cross-attention, are printed; that they
-    solve n 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1 is derived here.
-
-    Args:
-        layers: N, or M with cross-attention.
-        cross_attention: whether a layer has three sublayers.
-
-    Raises:
-        ValueError: below one layer.
-
-    >>> [round(x, 4) for x in deepnorm(100)]
-    [3.7606, 0.188]
-
-    References: wang2022deepnet, arXiv:2203.00555, figure 2.
+    `exceeds(x)` says, in rational numbers, whether x lies beyond the solution.
     """
-    n = (3 if cross_attention else 2) * _positive(layers)
-    return DeepNorm(n**0.25, (4 * n) ** -0.25)
+    low, high = 0, 1
+    while not exceeds(Fraction(high, UNITS)):
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if exceeds(Fraction(middle, UNITS)) else (middle, high)
+    return Exact(Fraction(low, UNITS))
 
 
-def deepnorm_encoder(layers: int, decoder_layers: int) -> DeepNorm:
-    """DeepNorm's scales of the encoder of an encoder-decoder, unrounded: 3^(-3/16) (N^4 M)^(1/16) and 3^(3/16)/sqrt(2) (N^4 M)^(-1/16).
+def _updates(case: Case) -> Fraction:
+    """The fourth power of the factor of 2 beta^2/alpha^2 in the update sum, which is rational.
 
-    Printed are the coefficients 0.81 and 0.87, for 0.8138 and 0.8689.
-
-    >>> [round(x, 4) for x in deepnorm_encoder(1, 1)]
-    [0.8138, 0.8689]
+    That factor is the number of sublayers, or 2N M v_d w_d/alpha_d of the encoder of an
+    encoder-decoder, with v_d^4 = w_d^4 = 1/(12 M) and alpha_d^4 = 3 M.
     """
-    size = (_positive(layers) ** 4 * _positive(decoder_layers)) ** (1 / 16)
-    return DeepNorm(3 ** (-3 / 16) * size, 3 ** (3 / 16) / math.sqrt(2) / size)
+    if "decoder" in case:
+        return Fraction(3 * case.decoder_depth if case.decoder else 2 * case.depth) ** 4
+    m = case.decoder_depth
+    return Fraction((2 * case.depth * m) ** 4, (12 * m) ** 2 * 3 * m)
 
 
-def admin_omegas(variances: Sequence[float]) -> list[float]:
-    """ADMIN: omega_i = sqrt(1 + the profiled variances of the branches before i), the embedding counted as variance 1.
-
-    >>> [round(w, 3) for w in admin_omegas([1.0, 1.0, 1.0])]
-    [1.0, 1.414, 1.732]
-    >>> admin_omegas([])
-    []
-
-    References: liu2020admin, arXiv:2004.08249, as reported.
-    """
-    if any(v < 0 or not math.isfinite(v) for v in variances):
-        raise ValueError("variances must be finite and not negative; profile them with one forward pass at omega = 1")
-    return [math.sqrt(1 + math.fsum(variances[:i])) for i in range(len(variances))]
+def deepnorm_alpha(case: Case) -> Exact:
+    """Solve the update sum = 1 together with 2 alpha^2 beta^2 = 1."""
+    return solution(lambda alpha: _updates(case) * (1 / alpha**4) ** 4 < 1)
 
 
-def depth_exponents(alpha: float) -> DepthExponents:
-    """CompleteP's rule for branches multiplied by m_L^(-alpha): Adam m_L^(alpha-1), SGD m_L^(2 alpha-1), epsilon m_L^(-alpha).
-
-    alpha = 1/2 is depth-muP, alpha = 1 CompleteP. Below 1/2 the stream's variance grows with depth.
-
-    Raises:
-        ValueError: outside [1/2, 1].
-
-    >>> depth_exponents(1.0)
-    DepthExponents(branch=-1.0, adam=0.0, sgd=1.0, epsilon=-1.0)
-
-    References: dey2025, arXiv:2505.01618; the SGD exponent is derived here.
-    """
-    if not 0.5 <= alpha <= 1:
-        raise ValueError(f"alpha must lie in [1/2, 1] (1/2 is depth-muP, 1 is CompleteP), got {alpha}")
-    return DepthExponents(-alpha, alpha - 1, 2 * alpha - 1, -alpha)
+def deepnorm_beta(case: Case) -> Exact:
+    """The same for beta, with which the sum rises."""
+    return solution(lambda beta: _updates(case) * (4 * beta**4) ** 4 > 1)
 
 
-def _positive(layers: int) -> int:
-    if layers < 1:
-        raise ValueError(f"a stack has at least one layer, got {layers}")
-    return layers
+def _scale_steps(statement: Relational, *, updates: sympy.Expr) -> Iterator[Step]:
+    """Put the closed form into both equations; each has one solution: its left side is monotone."""
+    x = sympy.Symbol("x", positive=True)
+    alpha = statement.lhs == residual_scale
+    update = updates * (1 / x**4 if alpha else 4 * x**4)
+    moves = simplify(update.diff(x) * x)
+    yield Step("with 2 alpha^2 beta^2 = 1 the update sum is monotone, so one scale makes it 1",
+               bool(moves.is_negative if alpha else moves.is_positive))
+    closed = before_rounding(statement)
+    yield Step(ROUNDS, closed is not sympy.nan)
+    yield Step("the closed form makes the update sum 1", simplify(update.subs(x, closed) - 1) == 0)
 
 
-# --- claims ----------------------------------------------------------------------------------------------------------------------
+_RESTS = ("the closed form is put into both equations for every depth; "
+          "prose: a monotone left side has one root")
 
-_STEM = "signal_propagation/"
-_DEEPNET, _COMPLETEP = "arXiv:2203.00555", "arXiv:2505.01618"
-_DEPTHS = (1, 2, 3, 5, 6, 12, 18, 24, 100)
-_SCALE = "the closed form is put into both equations for every depth; prose: a monotone left side has one root"
-_POWERS = "power counting: the law in L is typed in and the machine adds its exponents; the cases, scalar nets, decide"
-
-
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield from _deepnorm_claims()
-    yield from _encoder_claims()
-    yield _transcribed_claim()
-    yield from _amplification_claims()
-    yield _admin_claim()
-    yield from _exponent_claims()
-    yield _second_order_claim()
-    yield _width_claim()
-
-
-def _deepnorm_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational
-
-    from ..glossary import symbol
-
-    quarter = Rational(1, 4)
-    scales = {True: symbol("residual_scale"), False: symbol("init_scale")}
-    for stack, decoder, layers, n in (("", False, symbol("depth"), 2), ("decoder_", True, symbol("decoder_depth"), 3)):
-        for name, residual, value in (("alpha", True, (n * layers) ** quarter), ("beta", False, (4 * n * layers) ** -quarter)):
-            scale = scales[residual]
-            text = f"({n if residual else 4 * n}{'M' if decoder else 'N'})^({'1/4' if residual else '-1/4'})"
-            yield Claim(
-                key=f"{_STEM}deepnorm_{stack}{name}", title=f"DeepNorm's {name} = {text} solves two equations",
-                text=f"The printed {name} = {text} of {'the decoder of an encoder-decoder' if decoder else 'an encoder-only or decoder-only stack'} "
-                      f"is the only positive scale with {n}{'M' if decoder else 'N'} 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations "
-                      "that are derived here; to nine decimals, rounded down.",
-                statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "figure 2 and section 4.3", _DEEPNET), wording="derived",
-                kind="identity", holds_for="all", rests_on=_SCALE,
-                measured=lambda c, s, residual=residual: measured_by.deepnorm_scale(c, s, residual=residual),  # type: ignore[misc]
-                proof=lambda st, residual=residual, count=n * layers: measured_by.prove_scale(  # type: ignore[misc]
-                    st, residual=residual, sublayers=count),
-                grid={"quick": Case.grid(**{layers.name: _DEPTHS}, decoder=decoder),
-                      "theory": Case.grid(**{layers.name: (8, 27, 48, 500, 1000)}, decoder=decoder)},
-                note="Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at v = w = beta; the "
-                     "second is what the constants satisfy besides. That they were chosen by these two is our reading.",
-                control=Control(Case(**{layers.name: 6}, decoder=decoder), "a square root",
-                               statement=Eq(scale, nine_decimals(value**2))))
-
-
-def _encoder_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational, sqrt
-
-    from ..glossary import symbol
-
-    n, m, sixteenth = symbol("depth"), symbol("decoder_depth"), Rational(1, 16)
-    size = (n**4 * m) ** sixteenth
-    for name, residual, scale, value in (
-        ("alpha", True, symbol("residual_scale"), 3 ** (-3 * sixteenth) * size),
-        ("beta", False, symbol("init_scale"), 3 ** (3 * sixteenth) / sqrt(2) / size),
+for prefix, decoder, layers, n, letter, stack in (
+    ("", False, depth, 2, "N", "an encoder-only or decoder-only stack"),
+    ("decoder_", True, decoder_depth, 3, "M", "the decoder of an encoder-decoder"),
+):
+    for name, measured, scale, value, printed in (
+        ("alpha", deepnorm_alpha, residual_scale,
+         (n * layers) ** QUARTER, f"({n}{letter})^(1/4)"),
+        ("beta", deepnorm_beta, init_scale,
+         (4 * n * layers) ** -QUARTER, f"({4 * n}{letter})^(-1/4)"),
     ):
-        exact = "3^(-3/16) (N^4 M)^(1/16)" if residual else "3^(3/16)/sqrt(2) (N^4 M)^(-1/16)"
-        yield Claim(
-            key=f"{_STEM}deepnorm_encoder_{name}", title=f"DeepNorm's encoder {name}, before rounding",
-            text=f"{name} = {exact} is the only scale of an encoder of N layers before a decoder of M layers with "
-                  "(M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine "
-                  "decimals, rounded down.",
-            statement=Eq(scale, nine_decimals(value)), source=Source("wang2022deepnet", "section 4.3, encoder-decoder; Theorem 4.3", _DEEPNET),
-            wording="derived", kind="identity", holds_for="all", rests_on=_SCALE,
-            measured=lambda c, s, residual=residual: measured_by.encoder_scale(c, s, residual=residual),  # type: ignore[misc]
-            proof=lambda st, residual=residual: measured_by.prove_scale(  # type: ignore[misc]
-                st, residual=residual, sublayers=2 * n, cross=measured_by.cross_term(m)),
-            grid={"quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
-                  "theory": Case.grid(depth=100, decoder_depth=(10, 100))},
-            note="Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our reading, which gives "
-                 "3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = "
-                 "1.0122 for all N and M, in place of 1.",
-            control=Control(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
-                           statement=Eq(scale, nine_decimals(Rational(81, 100) * size if residual else Rational(87, 100) / size))))
+        claim(
+            Eq(scale, nine_decimals(value)), name=f"deepnorm_{prefix}{name}",
+            source=deepnet("figure 2 and section 4.3"),
+            cases={suite: Case.grid(**{layers.name: depths}, decoder=decoder) for suite, depths in (
+                ("quick", (1, 2, 3, 5, 6, 12, 18, 24, 100)), ("theory", (8, 27, 48, 500, 1000)))},
+            control=Control(Case(**{layers.name: 6}, decoder=decoder), "a square root",
+                            statement=Eq(scale, nine_decimals(value**2))),
+            doc=f"""DeepNorm's {name} = {printed} solves two equations.
+
+            The printed {name} = {printed} of {stack} is the only positive scale with {n}{letter} 2
+            beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to
+            nine decimals, rounded down.
+
+            Printed are the constants. The first equation makes the sum over sublayers in Theorem
+            4.2 one at v = w = beta; the second is what the constants satisfy besides. That they
+            were chosen by these two is our reading.
+            """,
+        )(measured).argument(_RESTS)(partial(_scale_steps, updates=n * layers))
+
+_SIZE = (depth**4 * decoder_depth) ** SIXTEENTH
+_CROSS = decoder_depth * (12 * decoder_depth) ** Rational(-1, 2) / (3 * decoder_depth) ** QUARTER
+
+for name, measured, scale, value, printed, coefficient in (
+    ("alpha", deepnorm_alpha, residual_scale, 3 ** (-3 * SIXTEENTH) * _SIZE,
+     "3^(-3/16) (N^4 M)^(1/16)", Rational(81, 100) * _SIZE),
+    ("beta", deepnorm_beta, init_scale, 3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE,
+     "3^(3/16)/sqrt(2) (N^4 M)^(-1/16)", Rational(87, 100) / _SIZE),
+):
+    claim(
+        Eq(scale, nine_decimals(value)), name=f"deepnorm_encoder_{name}",
+        source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"),
+        cases={"quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
+               "theory": Case.grid(depth=100, decoder_depth=(10, 100))},
+        control=Control(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
+                        statement=Eq(scale, nine_decimals(coefficient))),
+        doc=f"""DeepNorm's encoder {name}, before rounding.
+
+        {name} = {printed} is the only scale of an encoder of N layers before a decoder of M layers
+        with (M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations
+        that are derived here; to nine decimals, rounded down.
+
+        Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is
+        our reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two
+        printed digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place
+        of 1.
+        """,
+    )(measured).argument(_RESTS)(partial(_scale_steps, updates=_CROSS * 2 * depth))
 
 
-def _transcribed_claim() -> Claim:
-    from sympy import Eq, sqrt
+@claim(
+    Eq(weight_scales, sqrt(3 * decoder_depth)), wording="reported", known="FAILS",
+    weight="arithmetic", source=deepnet("section 4.3, in a public transcription"),
+    cases={"quick": Case.grid(decoder_depth=(3, 12, 27))},
+    control=Control(Case(decoder_depth=3), "the exponent 1/2"))
+def deepnorm_transcribed_exponent(case: Case) -> Exact:
+    """v_d^2 + w_d^2 = (3M)^(1/2), as transcribed.
 
-    from ..glossary import symbol
+    With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).
 
-    scales, m = symbol("weight_scales"), symbol("decoder_depth")
-    return Claim(
-        key=_STEM + "deepnorm_transcribed_exponent", title="v_d^2 + w_d^2 = (3M)^(1/2), as transcribed",
-        text="With v_d = w_d = (12 M)^(-1/4), v_d^2 + w_d^2 = (3 M)^(1/2).", statement=Eq(scales, sqrt(3 * m)),
-        source=Source("wang2022deepnet", "section 4.3, in a public transcription", _DEEPNET), wording="reported", kind="identity",
-        holds_for="all", measured=measured_by.decoder_weight_scales, known="FAILS", weight="arithmetic",
-        grid={"quick": Case.grid(decoder_depth=(3, 12, 27))},
-        note="It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 + w_d^2)/alpha_d^2 = 1 hold.",
-        control=Control(Case(decoder_depth=3), "the exponent 1/2"))
-
-
-def _amplification_claims() -> Iterator[Claim]:
-    from sympy import Eq, Ge, Le, Rational, log
-
-    from ..glossary import symbol
-
-    total, n = symbol("amplification"), symbol("sublayers")
-    source = Source("liu2020admin", "section 4, dependency on residual branches", "arXiv:2004.08249")
-    model = "In the model of branches that each write variance 1, uncorrelated with a stream that starts at variance 1, "
-    note = ("The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of the output under a perturbation "
-            "of all weights, which it takes as proportional to this sum; check against the paper. Checked is the sum alone, with constants "
-            "that are derived; no net is perturbed.")
-    quick, more = Case.grid(sublayers=(1, 2, 12, 96)), Case.grid(sublayers=(400, 1000))
-    yield Claim(
-        key=_STEM + "amplification_post_ln", title="post-LN branch shares add up in proportion to depth",
-        text=model + "every one of n branches of a post-LN net has share 1/2 of its own sum, so the shares add up to n/2.",
-        statement=Eq(total, n / 2), source=source, wording="derived", kind="identity", holds_for="all",
-        measured=lambda c, s: measured_by.amplification(c, s, post=True), grid={"quick": quick, "theory": more}, note=note,
-        control=Control(Case(sublayers=12), "logarithmic, as in pre-LN", statement=Eq(total, log(n + 1))))
-    bounds: tuple[tuple[Any, ...], ...] = (
-        ("lower", -1, Ge(total, log(n + 2) - Rational(3, 5)), Ge(total, n / 2)), ("upper", 1, Le(total, log(n + 1)), Le(total, log(n + 2) / 2)),
-    )
-    for name, side, statement, wrong in bounds:
-        yield Claim(
-            key=f"{_STEM}amplification_pre_ln_{name}", title=f"pre-LN branch shares add up logarithmically: {name} bound",
-            text=model + "the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1), add up to at "
-                  + ("least log(n + 2) - 3/5." if side < 0 else "most log(n + 1)."),
-            statement=statement, source=source, wording="derived", kind=name, holds_for="all",
-            rests_on="induction on n, its step for every real n > 0; prose: what falls with n and tends to 0 is positive",
-            measured=lambda c, s: measured_by.amplification(c, s, post=False), grid={"quick": quick, "theory": more}, note=note,
-            proof=lambda st, side=side: measured_by.prove_harmonic(st, side),  # type: ignore[misc]
-            control=Control(Case(sublayers=96), "another growth", statement=wrong))
+    It is (3 M)^(-1/2): the sign of the exponent was lost. Only with it does 3 M (v_d^2 +
+    w_d^2)/alpha_d^2 = 1 hold.
+    """
+    root = isqrt(3 * case.decoder_depth)
+    if root * root != 3 * case.decoder_depth:
+        raise ValueError(f"3 M must be a square number, got M={case.decoder_depth}; "
+                         "try 3, 12 or 27")
+    return Exact(2 * Fraction(1, 2 * root))
 
 
-def _admin_claim() -> Claim:
-    from sympy import Eq, Rational
+sublayers = quantity("sublayers", "n", "number of residual sublayers")
+amplification = quantity(
+    "amplification", r"\sum_i\beta_{i,i}^2", "sum over sublayers of the share that each has in its "
+    "own output's variance", "positive real")
+branch_share = quantity(
+    "branch_share", r"\beta_{i,i}^2", "share of a residual branch in the variance of the sum it is "
+    "added to", "positive real")
 
-    from ..glossary import symbol
-
-    share, n = symbol("branch_share"), symbol("sublayers")
-    return Claim(
-        key=_STEM + "admin_share", title="ADMIN gives post-LN the branch shares of pre-LN",
-        text="In the model of branches that each write variance 1, uncorrelated with the stream: with omega_i^2 the sum of the profiled "
-              "variances before i, the embedding included, branch n of a post-LN net has share 1/(n + 1) of its sum, as in pre-LN.",
-        statement=Eq(share, 1 / (n + 1)), source=Source("liu2020admin", "section 4.3, adaptive model initialization", "arXiv:2004.08249"),
-        wording="reported", kind="identity", holds_for="all", measured=measured_by.admin_share,
-        grid={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
-        note="Reported is the rule for omega; that it reproduces pre-LN's shares is what it is for.",
-        control=Control(Case(sublayers=2), "omega = 1", statement=Eq(share, Rational(1, 2))))
+liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
 
 
-def _exponent_claims() -> Iterator[Claim]:
-    from sympy import Eq
+def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator[Fraction]:
+    """The share of branch i, of variance 1, in omega_i x + f_i.
 
-    from ..glossary import symbol
-
-    a = symbol("depth_power")
-    model = "In the scalar net h <- h + L^(-alpha) w_l h at w = 0, "
-    rows: tuple[tuple[Any, ...], ...] = (
-        ("branch_variance_exponent", "variance", "variance_exponent", 1 - 2 * a, -2 * a, lambda L: L * L ** (-2 * a), "derived",
-         "branches over L^alpha: power of L in the variance",
-         "L uncorrelated scalar branches of variance 1, multiplied by L^(-alpha), write a variance that goes as L^(1 - 2 alpha): bounded "
-         "exactly for alpha >= 1/2.", "one variance L^(-2 alpha) from each of L branches"),
-        ("depth_gradient_exponent", "gradient", "gradient_exponent", -a, 1 - a, lambda L: L**-a, "derived",
-         "branches over L^alpha: power of L in a gradient",
-         model + "the gradient of a branch's weight goes as L^(-alpha), the power that CompleteP gives Adam's epsilon in the blocks.",
-         "one multiplier stands between the weight and the output"),
-        ("completep_learning_rate", "adam", "adam_exponent", a - 1, -a, lambda L: 1 / (L * L**-a), "derived",
-         "branches over L^alpha: power of L in Adam's rate",
-         model + "one sign step of size L^(alpha-1), the printed power of Adam's rate in the blocks, in every weight changes the output by an "
-         "amount that does not depend on L, to first order.", "L steps of one size, each multiplied by L^(-alpha)"),
-        ("depth_sgd_learning_rate", "sgd", "sgd_exponent", 2 * a - 1, a - 1, lambda L: 1 / (L * L ** (-2 * a)), "derived",
-         "branches over L^alpha: power of L in SGD's rate",
-         model + "one SGD step of rate L^(2 alpha-1) in every weight changes the output by an amount that does not depend on L, to first "
-         "order; at alpha = 1/2 the rate does not depend on L.", "L squared gradients of L^(-2 alpha) each"),
-    )
-    for name, what, quantity, value, wrong, law, reading, title, words, says in rows:
-        yield Claim(
-            key=_STEM + name, title=title, text=words, statement=Eq(symbol(quantity), value),
-            source=Source("dey2025", "section 3, parameterizations with alpha in [1/2, 1]", _COMPLETEP), wording=reading, kind="rate",
-            holds_for="all", measured=lambda c, s, what=what: measured_by.depth_exponent(c, s, what=what),  # type: ignore[misc]
-            proof=lambda st, law=law, says=says: measured_by.prove_exponent(st, law, says),  # type: ignore[misc]
-            evidence="checks", rests_on=_POWERS, grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
-            note="A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that nets train alike at every "
-                 "depth. At alpha = 1/2 these are depth-muP's exponents: branches and Adam rate L^(-1/2), SGD rate 1, as recalled from "
-                 "yang2023tp6 and bordelon2023.",
-            control=Control(Case(depth_power="1/4"), "another exponent, below alpha = 1/2", statement=Eq(symbol(quantity), wrong)))
+    The stream starts with variance 1 and is reset to 1 where it is normalised, so that every branch
+    sees a normalised input. ADMIN: omega_i^2 is the variance of the start and of all branches
+    before i, else 1.
+    """
+    stream = Fraction(1)
+    for i in range(1, branches + 1):
+        total = stream * (i if admin else 1) + 1
+        yield 1 / total
+        stream = Fraction(1) if normalised else total
 
 
-def _second_order_claim() -> Claim:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    a, exponent = symbol("depth_power"), symbol("second_order_exponent")
-    return Claim(
-        key=_STEM + "lazy_second_order", title="branches over L^alpha: power of L in the second-order response",
-        text="In the scalar branch L^(-alpha) u w h at u = w = 1, the second-order over the linear response to a step of L^(alpha-1) in "
-              "both weights goes as L^(alpha-1): it is flat at alpha = 1 only, and L^(-1/2) at alpha = 1/2.",
-        statement=Eq(exponent, a - 1), source=Source("dey2025", "equation 6 and figure 6", _COMPLETEP), wording="derived", kind="rate",
-        holds_for="all", measured=measured_by.second_order, grid={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
-        evidence="checks", rests_on=_POWERS, note="A scalar model of one block; the power is reported for nets.",
-        proof=lambda st: measured_by.prove_exponent(st, lambda L: L**-a * L ** (2 * a - 2) / (L**-a * L ** (a - 1)),
-                                                    "a branch of two weights is quadratic in the step L^(alpha-1)"),
-        control=Control(Case(depth_power="1/2"), "flat", statement=Eq(exponent, 0)))
+amplified = partial(
+    claim, source=liu("section 4, dependency on residual branches"),
+    cases={"quick": Case.grid(sublayers=(1, 2, 12, 96)),
+           "theory": Case.grid(sublayers=(400, 1000))})
+_INDUCTION = ("induction on n, its step for every real n > 0; "
+              "prose: what falls with n and tends to 0 is positive")
 
 
-def _width_claim() -> Claim:
-    from sympy import Eq
+@amplified(
+    Eq(amplification, sublayers / 2),
+    control=Control(Case(sublayers=12), "logarithmic, as in pre-LN",
+                    statement=Eq(amplification, log(sublayers + 1))))
+def amplification_post_ln(case: Case) -> Exact:
+    """Post-LN branch shares add up in proportion to depth.
 
-    from ..glossary import symbol
+    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
+    variance 1, every one of n branches of a post-LN net has share 1/2 of its own sum, so the shares
+    add up to n/2.
 
-    exponent = symbol("width_exponent")
-    cases = [Case(matrix=m, optimiser=o) for m in ("input", "hidden", "output") for o in ("adam", "sgd")]
-    return Claim(
-        key=_STEM + "mup_learning_rates", title="muP's learning rates move one exact net equally at every width",
-        text="In the net x -> u -> W -> v with |u_i| = 1, W a Hadamard matrix over sqrt(n) and v = u/n, the sizes of muP's initial weights, "
-              "one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, 1, 1/n for u, W, v) changes the next activation by an amount that does not "
-              "depend on the width n.",
-        statement=Eq(exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), wording="derived", kind="rate",
-        holds_for="all", measured=measured_by.width_exponent, grid={"quick": tuple(cases)},
-        note="Reported are the rates. Measured from n = 16 to 256 on one input; the Hadamard matrix and a bent sign vector spread signals evenly, "
-             "as random weights do on average. For random or trained nets nothing is shown.",
-        control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"), "one rate for all widths: exponent 1"))
+    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
+    the output under a perturbation of all weights, which it takes as proportional to this sum;
+    check against the paper. Checked is the sum alone, with constants that are derived; no net is
+    perturbed.
+    """
+    return Exact(sum(_shares(case.sublayers, normalised=True), Fraction(0)))
+
+
+@amplified(
+    Ge(amplification, log(sublayers + 2) - Rational(3, 5)),
+    control=Control(Case(sublayers=96), "another growth",
+                    statement=Ge(amplification, sublayers / 2)))
+def amplification_pre_ln_lower(case: Case) -> Exact:
+    """Pre-LN branch shares add up logarithmically: lower bound.
+
+    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
+    variance 1, the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1),
+    add up to at least log(n + 2) - 3/5.
+
+    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
+    the output under a perturbation of all weights, which it takes as proportional to this sum;
+    check against the paper. Checked is the sum alone, with constants that are derived; no net is
+    perturbed.
+    """
+    return Exact(sum(_shares(case.sublayers, normalised=False), Fraction(0)))
+
+
+@amplified(
+    Le(amplification, log(sublayers + 1)),
+    control=Control(Case(sublayers=96), "another growth",
+                    statement=Le(amplification, log(sublayers + 2) / 2)))
+def amplification_pre_ln_upper(case: Case) -> Exact:
+    """Pre-LN branch shares add up logarithmically: upper bound.
+
+    In the model of branches that each write variance 1, uncorrelated with a stream that starts at
+    variance 1, the shares of n branches of a pre-LN net in their own sums, 1/2 + ... + 1/(n + 1),
+    add up to at most log(n + 1).
+
+    The paper's statement, as recalled, is O(N) (post-LN) and O(log N) (pre-LN) for the change of
+    the output under a perturbation of all weights, which it takes as proportional to this sum;
+    check against the paper. Checked is the sum alone, with constants that are derived; no net is
+    perturbed.
+    """
+    return Exact(sum(_shares(case.sublayers, normalised=False), Fraction(0)))
+
+
+def _harmonic_steps(statement: Relational, side: int) -> Iterator[Step]:
+    """Induction on n: the bound grows by more (less) than the next share 1/(n + 2)."""
+    x = sympy.Symbol("x", positive=True)
+    bound = statement.rhs.subs(sublayers, x)
+    gap = side * (bound.subs(x, x + 1) - bound - 1 / (x + 2))
+    yield Step("base: at one sublayer the bound admits the share 1/2",
+               bool(enclose(side * (2 * bound.subs(x, 1) - 1)) > 0))
+    yield Step("the gain of the bound minus the next share falls with n",
+               bool(simplify(-simplify(gap.diff(x))).together().is_positive))
+    yield Step("and tends to 0, so it is positive for every n",
+               sympy.limit(simplify(expand_log(gap, force=True)), x, sympy.oo) == 0)
+
+
+amplification_pre_ln_lower.argument(_INDUCTION)(partial(_harmonic_steps, side=-1))
+amplification_pre_ln_upper.argument(_INDUCTION)(partial(_harmonic_steps, side=1))
+
+
+@claim(
+    Eq(branch_share, 1 / (sublayers + 1)), source=liu("section 4.3, adaptive model initialization"),
+    wording="reported",
+    cases={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
+    control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))))
+def admin_share(case: Case) -> Exact:
+    """ADMIN gives post-LN the branch shares of pre-LN.
+
+    In the model of branches that each write variance 1, uncorrelated with the stream: with
+    omega_i^2 the sum of the profiled variances before i, the embedding included, branch n of a
+    post-LN net has share 1/(n + 1) of its sum, as in pre-LN.
+
+    Reported is the rule for omega; that it reproduces pre-LN's shares is what it is for.
+    """
+    return Exact(list(_shares(case.sublayers, normalised=True, admin=True))[-1])
+
+
+alpha = quantity(
+    "depth_power", r"\alpha", "residual branches are multiplied by L^(-alpha)", "positive real")
+variance_exponent = quantity(
+    "variance_exponent", "e_{var}", "exponent of L in the variance that all branches write", "real")
+adam_exponent = quantity(
+    "adam_exponent", "e_{Adam}", "exponent of L in the Adam learning rate that makes the output's "
+    "first-order change flat in L", "real")
+sgd_exponent = quantity(
+    "sgd_exponent", "e_{SGD}", "exponent of L in the SGD learning rate that makes the output's "
+    "first-order change flat in L", "real")
+gradient_exponent = quantity(
+    "gradient_exponent", "e_{grad}",
+    "exponent of L in the gradient of a weight inside a residual branch", "real")
+second_order_exponent = quantity(
+    "second_order_exponent", "e_2", "exponent of L in the ratio of second-order to linear response "
+    "of one branch to one step", "real")
+width_exponent = quantity(
+    "width_exponent", "e_{width}", "exponent of the width in the change of an activation by one "
+    "step at muP's learning rate", "real")
+
+
+def power(base: int, exponent: Fraction) -> Fraction:
+    """base^exponent for a base that is a power of 16 and an exponent in quarters."""
+    fourth = isqrt(isqrt(base))
+    if fourth**4 != base or (4 * exponent).denominator != 1:
+        raise ValueError(
+            f"{base}^({exponent}) is not rational; use powers of 16 and exponents in quarters")
+    return Fraction(fourth) ** int(4 * exponent)
+
+
+def slope(of: Callable[[int], Fraction]) -> Fraction:
+    """The exponent e of a quantity that goes as n^e, from n = 16 to n = 256, a multiple of 1/4."""
+    ratio = of(256) / of(16)
+    exponent = ratio.numerator.bit_length() - ratio.denominator.bit_length()
+    if ratio != Fraction(2) ** exponent:
+        raise ArithmeticError("the quantity is not a power law on this grid")
+    return Fraction(exponent, 4)
+
+
+def gradients(weights: Sequence[Fraction], multiplier: Fraction) -> list[Fraction]:
+    """dh_L/dw_l for all branches: values forward, then the chain rule backward."""
+    factors = [1 + multiplier * w for w in weights]
+    before = [*accumulate(factors, mul, initial=Fraction(1))]
+    after = [*accumulate(reversed(factors), mul, initial=Fraction(1))][::-1]
+    return [multiplier * x * dx for x, dx in zip(before[:-1], after[1:], strict=True)]
+
+
+def _gradients_at_zero(case: Case, depth: int) -> list[Fraction]:
+    return gradients([Fraction(0)] * depth, power(depth, -case.rational("depth_power")))
+
+
+def _sign(x: Fraction) -> int:
+    return (x > 0) - (x < 0)
+
+
+dey = partial(Source, "dey2025", version="arXiv:2505.01618")
+branches = partial(
+    claim, kind="rate", cases={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
+    source=dey("section 3, parameterizations with alpha in [1/2, 1]"))
+_CONTROL = partial(Control, Case(depth_power="1/4"), "another exponent, below alpha = 1/2")
+
+
+@branches(Eq(variance_exponent, 1 - 2 * alpha),
+          control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)))
+def branch_variance_exponent(case: Case) -> Exact:
+    """Branches over L^alpha: power of L in the variance.
+
+    L uncorrelated scalar branches of variance 1, multiplied by L^(-alpha), write a variance that
+    goes as L^(1 - 2 alpha): bounded exactly for alpha >= 1/2.
+
+    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
+    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
+    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
+    """
+    return Exact(slope(lambda depth: sum(
+        (power(depth, -case.rational("depth_power")) ** 2 for _ in range(depth)), Fraction(0))))
+
+
+@branches(Eq(gradient_exponent, -alpha),
+          control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)))
+def depth_gradient_exponent(case: Case) -> Exact:
+    """Branches over L^alpha: power of L in a gradient.
+
+    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, the gradient of a branch's weight goes as
+    L^(-alpha), the power that CompleteP gives Adam's epsilon in the blocks.
+
+    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
+    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
+    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
+    """
+    return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
+
+
+@branches(Eq(adam_exponent, alpha - 1), control=_CONTROL(statement=Eq(adam_exponent, -alpha)))
+def completep_learning_rate(case: Case) -> Exact:
+    """Branches over L^alpha: power of L in Adam's rate.
+
+    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, one sign step of size L^(alpha-1), the
+    printed power of Adam's rate in the blocks, in every weight changes the output by an amount that
+    does not depend on L, to first order.
+
+    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
+    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
+    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
+    """
+    return Exact(-slope(lambda depth: sum(
+        (g * _sign(g) for g in _gradients_at_zero(case, depth)), Fraction(0))))
+
+
+@branches(Eq(sgd_exponent, 2 * alpha - 1), control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)))
+def depth_sgd_learning_rate(case: Case) -> Exact:
+    """Branches over L^alpha: power of L in SGD's rate.
+
+    In the scalar net h <- h + L^(-alpha) w_l h at w = 0, one SGD step of rate L^(2 alpha-1) in
+    every weight changes the output by an amount that does not depend on L, to first order; at alpha
+    = 1/2 the rate does not depend on L.
+
+    A scalar model, measured from L = 16 to 256: it shows where the power of L comes from, not that
+    nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
+    Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
+    """
+    return Exact(-slope(lambda depth: sum(
+        (g * g for g in _gradients_at_zero(case, depth)), Fraction(0))))
+
+
+@branches(
+    Eq(second_order_exponent, alpha - 1), source=dey("equation 6 and figure 6"),
+    control=Control(Case(depth_power="1/2"), "flat", statement=Eq(second_order_exponent, 0)))
+def lazy_second_order(case: Case) -> Exact:
+    """Branches over L^alpha: power of L in the second-order response.
+
+    In the scalar branch L^(-alpha) u w h at u = w = 1, the second-order over the linear response to
+    a step of L^(alpha-1) in both weights goes as L^(alpha-1): it is flat at alpha = 1 only, and
+    L^(-1/2) at alpha = 1/2.
+
+    A scalar model of one block; the power is reported for nets.
+    """
+    alpha = case.rational("depth_power")
+
+    def ratio(depth: int) -> Fraction:
+        eta, m = power(depth, alpha - 1), power(depth, -alpha)
+        start, half, full = (m * (1 + step) ** 2 for step in (0, eta / 2, eta))
+        quadratic = 2 * (full - 2 * half + start)  # from the second difference of a quadratic
+        return quadratic / (full - start - quadratic)
+
+    return Exact(slope(ratio))
+
+
+def _count_powers(found: Claim, says: str, law: Callable[[sympy.Symbol], sympy.Expr]) -> None:
+    """The exponent of a product of powers of L is the sum of their exponents."""
+    def steps(statement: Relational) -> Iterator[Step]:
+        L = sympy.Symbol("L", positive=True)
+        exponent = simplify(expand_log(log(law(L)), force=True) / log(L))
+        yield Step(says, simplify(exponent - statement.rhs) == 0)
+
+    found.argument("power counting: the law in L is typed in and the machine adds its exponents; "
+                   "the cases, scalar nets, decide", "checks")(steps)
+
+
+_count_powers(branch_variance_exponent, "one variance L^(-2 alpha) from each of L branches",
+              lambda L: L * L ** (-2 * alpha))
+_count_powers(depth_gradient_exponent, "one multiplier stands between the weight and the output",
+              lambda L: L**-alpha)
+_count_powers(completep_learning_rate, "L steps of one size, each multiplied by L^(-alpha)",
+              lambda L: 1 / (L * L**-alpha))
+_count_powers(depth_sgd_learning_rate, "L squared gradients of L^(-2 alpha) each",
+              lambda L: 1 / (L * L ** (-2 * alpha)))
+_count_powers(lazy_second_order, "a branch of two weights is quadratic in the step L^(alpha-1)",
+              lambda L: L**-alpha * L ** (2 * alpha - 2) / (L**-alpha * L ** (alpha - 1)))
+
+
+def _mup_rate(case: Case, n: int) -> Fraction:
+    """muP's learning rates (Table 3) for input, hidden and output weights, or one rate for all."""
+    if case.get("rates") == "standard":
+        return Fraction(1)
+    one, inverse = Fraction(1), Fraction(1, n)
+    table = {"adam": (one, inverse, inverse), "sgd": (Fraction(n), one, inverse)}
+    return table[case.optimiser][("input", "hidden", "output").index(case.matrix)]
+
+
+@claim(
+    Eq(width_exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), kind="rate",
+    cases={"quick": Case.grid(matrix=("input", "hidden", "output"), optimiser=("adam", "sgd"))},
+    control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"),
+                    "one rate for all widths: exponent 1"))
+def mup_learning_rates(case: Case) -> Exact:
+    """MuP's learning rates move one exact net equally at every width.
+
+    In the net x -> u -> W -> v with |u_i| = 1, W a Hadamard matrix over sqrt(n) and v = u/n, the
+    sizes of muP's initial weights, one step at muP's rate (Adam 1, 1/n, 1/n; SGD n, 1, 1/n for u,
+    W, v) changes the next activation by an amount that does not depend on the width n.
+
+    Reported are the rates. Measured from n = 16 to 256 on one input; the Hadamard matrix and a bent
+    sign vector spread signals evenly, as random weights do on average. For random or trained nets
+    nothing is shown.
+    """
+    def step(gradient: Fraction) -> Fraction:
+        return gradient if case.optimiser == "sgd" else Fraction(_sign(gradient))
+
+    def change(n: int) -> Fraction:
+        """The mean square of the change; W u is spread evenly for u(i, j) = (-1)^(i.j)."""
+        half = (n.bit_length() - 1) // 2
+        u = [Fraction((-1) ** ((i >> half) & i & (2**half - 1)).bit_count()) for i in range(n)]
+        rows = [[(-1) ** (i & j).bit_count() for j in range(n)] for i in range(n)]
+        hidden = [_dot(row, u) / isqrt(n) for row in rows]
+        v = [x / n for x in u]
+        if case.matrix == "input":  # the gradient of u is W^T v times the input, which is 1
+            moved = [step(_dot(row, v) / isqrt(n)) for row in rows]
+        elif case.matrix == "hidden":  # the gradient of W is v u^T
+            moved = [step(x) * sum(step(y) * y for y in u) for x in v]
+        else:
+            moved = [_dot([step(x) for x in hidden], hidden)]
+        return _mup_rate(case, n) ** 2 * _dot(moved, moved) / len(moved)
+
+    return Exact(slope(change) / 2)
+
+
+def _dot(x: Sequence[Fraction | int], y: Sequence[Fraction]) -> Fraction:
+    return sum((a * b for a, b in zip(x, y, strict=True)), Fraction(0))

@@ -1,121 +1,141 @@
-"""Gradients of the last feed-forward matrix at initialisation: pre-LN and post-LN nets after Xiong et al.'s Theorem 1.
+"""Gradients of the last feed-forward matrix at initialisation, after Xiong et al. 2020, Theorem 1.
 
-Part of the topic signal_propagation. Measured by reverse mode in real nets (`backward`). Predicted at every width, in
-the theorem's setting and for the loss of one position: in a pre-LN net of equal tokens log ||dl/dW^{2,L}||^2 has mean
-c(d) - E log(1 + variance written by all branches), in other pre-LN nets it lies between that and the same without
-attention, and in a post-LN net it has one law at every depth.
+Measured by reverse mode in real nets (`backward`). Predicted at every width, in the theorem's
+setting and for the loss of one position: in a pre-LN net of equal tokens log ||dl/dW^{2,L}||^2 has
+mean c(d) - E log(1 + variance written by all branches), in other pre-LN nets it lies between that
+and the same without attention, and in a post-LN net it has one law at every depth.
 """
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import math
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import Any
 
-from ..claim import Ball, Case, Claim, Control, Source
-from ..values import Measured
-from . import gradients_measured as measured_by
-from .measured import fraction
+import flint
+import numpy as np
+from flint import acb, arb
+from sympy import Eq, Ge, Le, Rational, log
+from sympy.core.relational import Relational
 
-if TYPE_CHECKING:
-    from sympy.core.relational import Relational
+from ..claim import Ball, Case, Control, Outside, Sample, Source, at, claim
+from ..exact.enclosure import enclose, from_fraction
+from ..symbols import depth, quantity
+from .backward import Array, backward, cross_entropy, draw, forward
+from .rounding import fraction
 
-_STEM = "signal_propagation/"
-_WHERE = Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745")
-_SETTING = ("Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all "
-            "weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position; "
-            "the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. ")
-_NOT_SHOWN = ("Not shown: the theorem's factor d sqrt(ln d), its constants and its probability, and the layers "
-              "before the last, on which it is silent.")
+slope = quantity(
+    "gradient_slope", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
+    "least-squares slope of the log size of the last feed-forward gradient against log L over "
+    "depths that double", "real")
+size = quantity(
+    "log_gradient", "G_L", "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its "
+    "value where the last LayerNorm sees variance 1", "real")
 
-
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield from _slope_claims()
-    yield from _size_claims()
-
-
-def _net(*, pre: bool, attention: float = 1.0, slope: bool) -> Callable[[Case, int], Measured]:
-    read = measured_by.gradient_slope if slope else measured_by.log_gradient
-    return lambda case, seed: read(case, seed, pre=pre, attention=attention)
-
-
-def _slope_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational
-
-    from ..glossary import symbol
-
-    slope = symbol("gradient_slope")
-    short: dict[str, int | str] = {"width": 32, "tokens": 4, "start": "equal", "shallow": 2, "deep": 16,
-                                   "replicas": 512}
-    long: dict[str, int | str] = {"width": 32, "tokens": 8, "start": "independent", "shallow": 4, "deep": 64,
-                                  "replicas": 64}
-    quick = (Case(**short, loss="linear"), Case(**long, loss="linear"))
-    more = (Case(**long, loss="softmax"), Case(**(long | {"start": "equal", "replicas": 1024}), loss="linear"))
-    yield Claim(
-        key=_STEM + "pre_ln_gradient_slope", title="pre-LN gradients of the last layer fall about as L^(-1/2)",
-        text="In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log scales "
-              "with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies between -1/2 "
-              "and the slope of a stream that grows by 1/2 per layer, for others within the slopes that Lemma 2's "
-              "bracket [1 + l/2, 1 + 3 l/2] allows on the same depths.",
-        statement=Eq(slope, -Rational(1, 2)), source=_WHERE, wording="derived", kind="rate", holds_for="typical",
-        measured=_net(pre=True, slope=True), predicted=_pre_ln_range,
-        note=_SETTING + "The bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention "
-             "aligns on the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves "
-             "the size and hardly the slope: pre_ln_gradient_lower is what fails for it. " + _NOT_SHOWN,
-        grid={"quick": quick, "theory": more},
-        control=Control(quick[1], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=True)))
-    yield Claim(
-        key=_STEM + "post_ln_gradient_slope", title="post-LN gradients of the last layer do not fall with depth",
-        text="In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against depth on "
-              "log scales, up to the least slope that Lemma 2's bracket allows a pre-LN net on the same depths.",
-        statement=Eq(slope, 0), source=_WHERE, wording="derived", kind="rate", holds_for="typical",
-        measured=_net(pre=False, slope=True), predicted=_post_ln_range,
-        note=_SETTING + "The last branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights "
-             "do not see its direction, so the gradient has one law at every depth and with every attention branch, "
-             "and its mean slope is 0. The tolerance, 0.24 on depths 4 to 64, is what sampling must resolve to tell "
-             "this from pre-LN. " + _NOT_SHOWN,
-        grid={"quick": (quick[1], Case(**(long | {"start": "equal"}), loss="linear")), "theory": more[:1]},
-        control=Control(quick[1], "the other order: LayerNorm before the branches", measured=_net(pre=True, slope=True)))
+# Records keep six digits: the rest depends on the order in which a machine's linear algebra adds.
+DIGITS = 6
+# Nets that are drawn at once, which bounds the memory.
+BLOCK = 32
+# A net whose last layer has no active unit has a zero gradient, which has no logarithm.
+DEAD = "some unit of the last layer is active at the first token (not so by chance 2^-width)"
 
 
-def _size_claims() -> Iterator[Claim]:
-    from sympy import Ge, Le, Rational, log
+def last_gradients(
+    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0,
+) -> Array:
+    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, for the loss l of the first position.
 
-    from ..glossary import symbol
-
-    size, depth, half = symbol("log_gradient"), symbol("depth"), Rational(1, 2)
-    net: dict[str, int | str] = {"width": 32, "tokens": 8, "start": "independent"}
-    quick = Case.grid(**net, loss="linear", depth=(4, 16), replicas=256)
-    more = (*Case.grid(**net, loss="linear", depth=(1, 64), replicas=1024),
-            Case(**(net | {"width": 64}), loss="linear", depth=16, replicas=512))
-    note = _SETTING + ("The loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own "
-                       "weights, is known exactly. Why both ends: E log of the stream's squared norm grows with the "
-                       "variance that attention writes, since log ||x|| is subharmonic from two dimensions on. ")
-    yield Claim(
-        key=_STEM + "pre_ln_gradient_upper", title="pre-LN gradients of the last layer: upper bound",
-        text="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d) - "
-              "log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite width, "
-              "read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for Gaussian Z_l.",
-        statement=Le(size, -log(1 + depth * half)), source=_WHERE, wording="derived", kind="upper", holds_for="typical",
-        measured=_net(pre=True, slope=False), predicted=_finite_width, note=note + "It does not fix the constant: with twice the "
-        "slope the samples are undecided. " + _NOT_SHOWN, grid={"quick": quick, "theory": more},
-        control=Control(quick[0], "the other order: LayerNorm behind the branches", measured=_net(pre=False, slope=False)))
-    yield Claim(
-        key=_STEM + "pre_ln_gradient_lower", title="pre-LN gradients of the last layer: lower bound",
-        text="In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d) - "
-              "log(1 + 3L/2), c(d) its value where the sum before the last LayerNorm has variance 1.",
-        statement=Ge(size, -log(1 + 3 * depth * half)), source=_WHERE, wording="derived", kind="lower", holds_for="typical",
-        measured=_net(pre=True, slope=False), grid={"quick": quick, "theory": more},
-        note=note + "Equal tokens attain it up to O(1/(d L)), too close to be decided by samples. " + _NOT_SHOWN,
-        control=Control(quick[0], "an attention branch 7 times as large", measured=_net(pre=True, attention=7.0, slope=False)))
+    The loss is u.y for a random unit vector u ("linear") or cross-entropy behind a random linear
+    head with d classes ("softmax"); the tokens are Gaussian, all equal or independent.
+    """
+    d, norms = case.width, []
+    for start in range(0, case.replicas, BLOCK):
+        count = min(BLOCK, case.replicas - start)
+        drawn = rng.normal(size=(count, 1 if case.start == "equal" else case.tokens, d))
+        layers = draw(rng, depth, d, count)
+        x = drawn + np.zeros((count, case.tokens, d))
+        output, tape = forward(x, layers, pre=pre, attention=attention)
+        if case.loss == "softmax":
+            upstream = cross_entropy(output, rng.normal(0, d**-0.5, (count, d, d)))[1]
+        else:
+            upstream = np.zeros_like(output)
+            u = rng.normal(size=(count, d))
+            upstream[:, 0] = u / np.linalg.norm(u, axis=-1, keepdims=True)
+        last = next(backward(upstream, layers, tape, pre=pre, attention=attention))
+        norms.append(np.linalg.norm(last.second, axis=(-2, -1)))
+    return np.concatenate(norms)
 
 
-# --- predictions: exact at every width --------------------------------------------------------------------------------------------
+def _doublings(case: Case) -> list[int]:
+    """The depths of a fit: shallow, 2 shallow, ... up to deep."""
+    return [case.shallow << k for k in range((case.deep // case.shallow).bit_length())]
 
-def slope_weights(count: int) -> list[Fraction]:
+
+def _sample(values: Array) -> Sample:
+    return Sample(tuple(float(f"{v:.{DIGITS}g}") for v in values))
+
+
+def slopes(case: Case, seed: int, *, pre: bool) -> Sample | Outside:
+    """Least-squares slopes of log ||dl/dW^{2,L}|| against log L, from one net of each depth."""
+    rng, depths = case.rng(seed), _doublings(case)
+    sizes = np.array([last_gradients(case, rng, depth, pre=pre) for depth in depths])
+    if not sizes.all():
+        return Outside(DEAD)
+    return _sample(np.polynomial.polynomial.polyfit(np.log(depths), np.log(sizes), 1)[1])
+
+
+def log_sizes(case: Case, seed: int, *, pre: bool, attention: float = 1.0) -> Sample | Outside:
+    """log ||dl/dW^{2,L}||^2 less c(d)."""
+    sizes = last_gradients(case, case.rng(seed), case.depth, pre=pre, attention=attention)
+    if not sizes.all():
+        return Outside(DEAD)
+    return _sample(2 * np.log(sizes) - last_layer_mean(case.width))
+
+
+def last_layer_mean(width: int) -> float:
+    """c(d), the mean over the last layer alone: the sum before the last LayerNorm has variance 1.
+
+    c(d) = log d + E log||ReLU(Z)||^2 + E log||P u||^2 - E log chi^2_(d-1), for a standard Gaussian
+    Z that is not all negative (of chance 2^-d), a random unit vector u, and P the projection off
+    two directions: a chi-square with a binomial number of degrees, a Beta((d - 2)/2, 1), and a
+    chi-square.
+
+    >>> round(last_layer_mean(32) - math.log(32 / 2), 2)
+    -0.08
+    """
+    from scipy.special import digamma
+
+    active = math.fsum(math.comb(width, k) * (float(digamma(k / 2)) + math.log(2))
+                       for k in range(1, width + 1)) / (2**width - 1)
+    last_norm = float(digamma((width - 1) / 2))
+    return math.log(width) + active - 2 / (width - 2) - last_norm - math.log(2)
+
+
+def mean_log_variance(depth: int, width: int, *, attention: bool) -> arb:
+    """E log(1 + a L + s_1^2 + ... + s_L^2), a = 1 or 0, for independent s_l^2 = ||ReLU(Z_l)||^2/d.
+
+    That is the variance of the stream at equal tokens, or without attention. By log v = integral
+    over t > 0 of (e^(-t) - e^(-tv))/t, with E e^(-t s^2) = ((1 + (1 + 2t/d)^(-1/2))/2)^d; the ends
+    are bounded by hand.
+    """
+    near, far = arb(2) ** -50, arb(80)
+    linear = depth if attention else 0
+
+    def integrand(t: Any, analytic: bool) -> Any:
+        one = ((1 + (1 + 2 * t / width).rsqrt(analytic)) / 2) ** width
+        return (-t).exp() * (1 - (-t * linear).exp() * one**depth) / t
+
+    with flint.ctx.workprec(96):
+        middle = acb.integral(integrand, near, far).real
+        # On (0, near) the integrand lies between 0 and E v - 1; beyond `far` between 0 and e^(-t).
+        ends = near * (linear + arb(depth) / 2) + (-far).exp()
+        return middle + ends.union(0)
+
+
+def _slope_weights(count: int) -> list[Fraction]:
     """The weights of log2 y_k in the least-squares slope against k = 0, 1, ..., count - 1.
 
-    >>> [str(w) for w in slope_weights(3)]
+    >>> [str(w) for w in _slope_weights(3)]
     ['-1/2', '0', '1/2']
     """
     middle = Fraction(count - 1, 2)
@@ -124,23 +144,22 @@ def slope_weights(count: int) -> list[Fraction]:
 
 
 def _stream_slope(case: Case, rising: bool | None) -> Ball:
-    """The slope of E log of the stream's variance against log L where that is at Lemma 2's upper end for deep and at its
-    lower end for shallow nets (rising), the other way round, or at its lower end everywhere (None)."""
-    import flint
+    """The slope of E log of the stream's variance against log L.
 
-    from ..exact.enclosure import from_fraction
-
-    depths = measured_by.doublings(case)
+    That variance is at Lemma 2's upper end for deep and at its lower end for shallow nets (rising),
+    the other way round, or at its lower end everywhere (None).
+    """
+    depths = _doublings(case)
     with flint.ctx.workprec(96):
-        total = flint.arb(0)
-        for weight, depth in zip(slope_weights(len(depths)), depths, strict=True):
+        total = arb(0)
+        for weight, depth in zip(_slope_weights(len(depths)), depths, strict=True):
             upper = rising is not None and (weight > 0) == rising
-            total += from_fraction(weight) * measured_by.mean_log_variance(depth, case.width, attention=upper)
-        return Ball.of(total / flint.arb(2).log()).widened()
+            total += from_fraction(weight) * mean_log_variance(depth, case.width, attention=upper)
+        return Ball.of(total / arb(2).log()).widened()
 
 
 def _pre_ln_range(statement: Relational, case: Case) -> Ball:
-    """The stated power times the slopes of the stream's variance that a finite range of depths allows around 1."""
+    """The stated power times the slopes of the stream's variance that these depths allow."""
     power = fraction(statement.rhs)
     if case.start == "equal":
         ends = power, power * _stream_slope(case, None).low
@@ -150,19 +169,129 @@ def _pre_ln_range(statement: Relational, case: Case) -> Ball:
 
 
 def _post_ln_range(statement: Relational, case: Case) -> Ball:
-    """The stated slope, up to the least that pre-LN may have: half of that of the stream's variance."""
+    """The stated slope, up to the least that pre-LN may have: half of the stream's."""
     exact, least = fraction(statement.rhs), _stream_slope(case, False).low / 2
     return Ball(exact - least, exact + least)
 
 
 def _finite_width(statement: Relational, case: Case) -> Ball:
     """The right side plus what a finite width adds to -log(1 + L/2): little, and positive."""
-    import flint
-
-    from ..claim import at
-    from ..exact.enclosure import enclose
-
     with flint.ctx.workprec(96):
-        infinite = (1 + flint.arb(case.depth) / 2).log()
-        finite = measured_by.mean_log_variance(case.depth, case.width, attention=False)
+        infinite = (1 + arb(case.depth) / 2).log()
+        finite = mean_log_variance(case.depth, case.width, attention=False)
         return Ball.of(enclose(at(statement.rhs, case)) + infinite - finite).widened()
+
+
+typical = partial(
+    claim, source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    holds_for="typical")
+
+_SHORT = Case(width=32, tokens=4, start="equal", shallow=2, deep=16, replicas=512, loss="linear")
+_LONG = partial(Case, width=32, tokens=8, shallow=4, deep=64)
+_LINEAR = _LONG(start="independent", loss="linear", replicas=64)
+_SOFTMAX = _LONG(start="independent", loss="softmax", replicas=64)
+
+
+@typical(
+    Eq(slope, -Rational(1, 2)), kind="rate", predicted=_pre_ln_range,
+    cases={"quick": (_SHORT, _LINEAR),
+           "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024))},
+    control=Control(_LINEAR, "the other order: LayerNorm behind the branches",
+                    measured=partial(slopes, pre=False)))
+def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer fall about as L^(-1/2).
+
+    In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log
+    scales with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies
+    between -1/2 and the slope of a stream that grows by 1/2 per layer, for others within the slopes
+    that Lemma 2's bracket [1 + l/2, 1 + 3 l/2] allows on the same depths.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention aligns on
+    the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves the
+    size and hardly the slope: pre_ln_gradient_lower is what fails for it. Not shown: the theorem's
+    factor d sqrt(ln d), its constants and its probability, and the layers before the last, on which
+    it is silent.
+    """
+    return slopes(case, seed, pre=True)
+
+
+@typical(
+    Eq(slope, 0), kind="rate", predicted=_post_ln_range,
+    cases={"quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
+           "theory": (_SOFTMAX,)},
+    control=Control(_LINEAR, "the other order: LayerNorm before the branches",
+                    measured=partial(slopes, pre=True)))
+def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
+    """Post-LN gradients of the last layer do not fall with depth.
+
+    In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against
+    depth on log scales, up to the least slope that Lemma 2's bracket allows a pre-LN net on the
+    same depths.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    last branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights do
+    not see its direction, so the gradient has one law at every depth and with every attention
+    branch, and its mean slope is 0. The tolerance, 0.24 on depths 4 to 64, is what sampling must
+    resolve to tell this from pre-LN. Not shown: the theorem's factor d sqrt(ln d), its constants
+    and its probability, and the layers before the last, on which it is silent.
+    """
+    return slopes(case, seed, pre=False)
+
+
+_NETS = partial(Case.grid, tokens=8, start="independent", loss="linear")
+_QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
+bound = partial(typical, cases={
+    "quick": _QUICK, "theory": (*_NETS(width=32, depth=(1, 64), replicas=1024),
+                                *_NETS(width=64, depth=16, replicas=512))})
+
+
+@bound(
+    Le(size, -log(1 + depth * Rational(1, 2))), predicted=_finite_width,
+    control=Control(_QUICK[0], "the other order: LayerNorm behind the branches",
+                    measured=partial(log_sizes, pre=False)))
+def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer: upper bound.
+
+    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d)
+    - log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite
+    width, read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for
+    Gaussian Z_l.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
+    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
+    attention writes, since log ||x|| is subharmonic from two dimensions on. It does not fix the
+    constant: with twice the slope the samples are undecided. Not shown: the theorem's factor d
+    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
+    silent.
+    """
+    return log_sizes(case, seed, pre=True)
+
+
+@bound(
+    Ge(size, -log(1 + 3 * depth * Rational(1, 2))),
+    control=Control(_QUICK[0], "an attention branch 7 times as large",
+                    measured=partial(log_sizes, pre=True, attention=7.0)))
+def pre_ln_gradient_lower(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer: lower bound.
+
+    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d)
+    - log(1 + 3L/2), c(d) its value where the sum before the last LayerNorm has variance 1.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
+    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
+    attention writes, since log ||x|| is subharmonic from two dimensions on. Equal tokens attain it
+    up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d sqrt(ln
+    d), its constants and its probability, and the layers before the last, on which it is silent.
+    """
+    return log_sizes(case, seed, pre=True)

@@ -1,334 +1,508 @@
-"""Initial scales: Xavier and Kaiming, residual scaling by 1/sqrt(2L), products of derivatives, depth-wise rates, stochastic depth.
+"""Initial scales, products of derivatives, depth-wise learning rates, stochastic depth.
 
-Part of the topic signal_propagation. A textbook section on deep networks (key deepnetworks63) states much of this
-without conditions. Its sentences are quoted with each claim; where one is read as a statement about all instances, so
-that it can be tested, the reading says "universal", and what fails is that reading.
+A textbook section on deep networks (key deepnetworks63) states much of this without conditions. Its
+sentences are quoted with each claim, " / " standing for a new line; where one is read as a
+statement about all instances, so that it can be tested, the wording says "universal", and what
+fails is that reading.
 """
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import product
 
-from ..claim import Ball, Case, Claim, Control, Source
-from . import initialisation_measured as measured_by
-from .measured import fraction
+import sympy
+from sympy import Eq, Ge, Lt, Max, Piecewise, Product, Rational, simplify, sqrt
+from sympy.core.relational import Relational
 
-if TYPE_CHECKING:
-    from sympy.core.relational import Relational
+from ..claim import Ball, Case, Control, Exact, Source, Step, at, claim
+from ..symbols import depth, layer, quantity
+from .rounding import fraction
+
+layer_growth = quantity(
+    "layer_growth", "g", "fan-in times the variance of a weight", "positive real")
+layer_variance = quantity(
+    "layer_variance", "v_l", "mean square of a coordinate of the output of layer l, when it is 1 "
+    "after layer 1", "positive real")
+fan_in = quantity("fan_in", "n_{in}", "inputs of a linear layer")
+fan_out = quantity("fan_out", "n_{out}", "outputs of a linear layer")
+weight_variance = quantity(
+    "weight_variance", r"\mathrm{Var}\,W", "variance of a weight", "positive real")
+signal_gain = quantity(
+    "signal_gain", "v_{out}/v_{in}", "mean square of an output coordinate of a linear layer over "
+    "that of its input", "positive real")
+branch_variance = quantity(
+    "branch_variance", "s^2", "variance of what one residual branch writes before scaling",
+    "positive real")
+stream_variance = quantity(
+    "stream_variance", r"\mathrm{Var}\,x_L", "variance of the residual stream after all branches, "
+    "when it starts at 1", "positive real")
+
+textbook = partial(Source, "deepnetworks63")
 
 
-def xavier_std(fan_in: int, fan_out: int) -> float:
-    """Xavier/Glorot: sqrt(2/(n_in + n_out)), the standard deviation of a weight.
+def _signed_sums(x: tuple[int, ...]) -> list[int]:
+    """+-x_1 +- ... +- x_n for all signs."""
+    return [sum(s * v for s, v in zip(signs, x, strict=True))
+            for signs in product((-1, 1), repeat=len(x))]
 
-    It keeps the mean square of a forward signal only when n_in = n_out: the gain is 2 n_in/(n_in + n_out), backward 2 n_out/(n_in + n_out).
 
-    >>> xavier_std(2, 6)
-    0.5
+def _layer_variance(case: Case, *, relu: bool) -> Exact:
+    """Mean square of a coordinate after layer l over all signs of weights, relative to layer 1."""
+    after: list[Fraction] = []
+    states = Counter({tuple(range(1, case.width + 1)): 1})
+    for _ in range(case.layer):
+        following: Counter[tuple[int, ...]] = Counter()
+        for state, count in states.items():
+            inputs = tuple(max(v, 0) for v in state) if relu and after else state
+            for row in product(_signed_sums(inputs), repeat=case.width):
+                following[row] += count
+        states = following
+        squares = sum(count * sum(v * v for v in x) for x, count in states.items())
+        after.append(Fraction(squares, case.width * states.total()))
+    growth = case.rational("layer_growth") / case.width
+    return Exact(after[-1] / after[0] * growth ** (case.layer - 1))
 
-    Raises:
-        ValueError: for a number of inputs or outputs below 1.
 
-    References: glorot2010.
+def _growth_steps(statement: Relational, factor: sympy.Expr) -> Iterator[Step]:
+    """Induction on layers."""
+    value = statement.rhs
+    grown = value.subs(layer, layer + 1)
+    yield Step("base: at layer = 1 the right side is 1", simplify(value.subs(layer, 1) - 1) == 0)
+    yield Step("step: an output is a sum of n_in uncorrelated terms of variance g/n_in times the "
+               "mean square that comes in", simplify(grown - factor * value) == 0)
+
+
+@claim(
+    Eq(layer_variance, layer_growth ** (layer - 1)),
+    source=textbook("Initialization: The Problem, corrected"),
+    cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
+           "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2")},
+    control=Control(Case(width=2, layer=4, layer_growth="2"), "g^l",
+                    statement=Eq(layer_variance, layer_growth**layer)))
+def linear_variance(case: Case) -> Exact:
+    """Variance through linear layers grows as a power.
+
+    With independent weights of mean zero and variance g/n_in, the mean square after layer l of a
+    linear net is g^(l-1) times that after layer 1.
+
+    Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2 (grows!) / Layer
+    10 output: variance = 1024 (explodes!)" Measured over all signs of weights +-1 times their
+    scale, which have the moments of Gaussian ones that matter here.
     """
-    return math.sqrt(2 / (_count("fan_in", fan_in) + _count("fan_out", fan_out)))
+    return _layer_variance(case, relu=False)
 
 
-def kaiming_std(fan_in: int) -> float:
-    """Kaiming/He for ReLU: sqrt(2/n_in).
+linear_variance.argument(
+    "induction over layers for every width; "
+    "prose: terms with independent weights of mean zero are uncorrelated"
+)(partial(_growth_steps, factor=layer_growth))
 
-    >>> kaiming_std(8)
-    0.5
 
-    References: he2015.
+@claim(
+    Eq(layer_variance, (layer_growth / 2) ** (layer - 1)),
+    source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"), wording="recalled",
+    cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
+           "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
+    control=Control(Case(width=2, layer=3, layer_growth="2"), "without the half",
+                    statement=Eq(layer_variance, layer_growth ** (layer - 1))))
+def kaiming_variance(case: Case) -> Exact:
+    """Through ReLU layers it grows as a power of g/2.
+
+    With independent symmetric weights of variance g/n_in, the mean square before the ReLU of layer
+    l is (g/2)^(l-1) times that of layer 1; Kaiming's variance 2/n_in keeps it.
+
+    The formula N(0, 2/n_in) is printed in the texts, the place in the paper as recalled; check
+    against the paper. Measured over all signs of weights +-1 times their scale, which have the
+    moments of Gaussian ones that matter here.
     """
-    return math.sqrt(2 / _count("fan_in", fan_in))
+    return _layer_variance(case, relu=True)
 
 
-def residual_std(depth: int, base: float = 0.02) -> float:
-    """The standard deviation of output projections that write to the residual stream: base/sqrt(2L), two branches per layer.
-
-    >>> round(residual_std(48), 6)
-    0.002041
-
-    References: radford2019; karpathy_nanogpt, model.py.
-    """
-    return base / math.sqrt(2 * _count("depth", depth))
+@kaiming_variance.argument("induction over layers; prose: sums with independent symmetric weights "
+                           "are symmetric, and their terms uncorrelated")
+def _(statement: Relational) -> Iterator[Step]:
+    signs = sympy.Symbol("z", positive=True), sympy.Symbol("z", negative=True), sympy.Integer(0)
+    yield Step("ReLU(z)^2 + ReLU(-z)^2 = z^2, so a symmetric input loses half its mean square",
+               all(Max(z, 0) ** 2 + Max(-z, 0) ** 2 == z**2 for z in signs))
+    yield from _growth_steps(statement, layer_growth / 2)
 
 
-def survival_probability(layer: int, depth: int, last: float = 0.5) -> float:
-    """Stochastic depth: layer l of L is kept with probability 1 - l/L (1 - p_L).
-
-    Raises:
-        ValueError: for a layer outside 1..L or a probability outside (0, 1].
-
-    >>> survival_probability(54, 54), survival_probability(27, 54)
-    (0.5, 0.75)
-
-    References: huang2016, arXiv:1603.09382, equation 4.
-    """
-    if not 1 <= layer <= depth or not 0 < last <= 1:
-        raise ValueError(f"layer={layer} of depth={depth}, last={last}: accepted are layers 1 to depth and a probability in (0, 1]")
-    return 1 - layer / depth * (1 - last)
-
-
-def expected_depth(depth: int, last: float = 0.5) -> float:
-    """The mean number of layers kept by stochastic depth, L - (L + 1)(1 - p_L)/2; (3L - 1)/4 at p_L = 1/2.
-
-    >>> expected_depth(54)
-    40.25
-
-    References: huang2016, arXiv:1603.09382, section 3.
-    """
-    survival_probability(1, _count("depth", depth), last)
-    return depth - (depth + 1) * (1 - last) / 2
-
-
-def _count(what: str, value: int) -> int:
-    if value < 1:
-        raise ValueError(f"{what} must be a whole number from 1 on, got {value}")
-    return value
-
-
-# --- claims ----------------------------------------------------------------------------------------------------------------------
-
-_STEM = "signal_propagation/"
-_TEXT = "deepnetworks63"
-_SIGNS = "Measured over all signs of weights +-1 times their scale, which have the moments of Gaussian ones that matter here."
-_GROWS = "Layer 1 output: variance = 1 / Layer 2 output: variance = 2 (grows!) / Layer 10 output: variance = 1024 (explodes!)"
-_SHRINKS = "Layer 1 output: variance = 1 / Layer 2 output: variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)"
-
-
-def _checked(sentence: str) -> str:
-    """The sentence of the textbook that a claim checks, verbatim up to white space; " / " stands for a new line."""
-    return f'Checked sentence: "{sentence}" '
-
-
-def claims() -> Iterator[Claim]:
-    """The claims of this module."""
-    yield from _growth_claims()
-    yield _printed_growth_claim()
-    yield from _xavier_claims()
-    yield from _stream_claims()
-    yield from _gradient_claims()
-    yield _rate_claim()
-    yield from _stochastic_depth_claims()
-
-
-def _growth_claims() -> Iterator[Claim]:
-    from sympy import Eq
-
-    from ..glossary import symbol
-
-    variance, g, layer = symbol("layer_variance"), symbol("layer_growth"), symbol("layer")
-    yield Claim(
-        key=_STEM + "linear_variance", title="variance through linear layers grows as a power",
-        text="With independent weights of mean zero and variance g/n_in, the mean square after layer l of a linear net is g^(l-1) times "
-              "that after layer 1.",
-        statement=Eq(variance, g ** (layer - 1)), source=Source(_TEXT, "Initialization: The Problem, corrected"), wording="derived",
-        kind="identity", holds_for="all", measured=lambda c, s: measured_by.layer_variance(c, s, relu=False),
-        proof=lambda st: measured_by.prove_growth(st, relu=False), note=_checked(_GROWS) + _SIGNS,
-        rests_on="induction over layers for every width; prose: terms with independent weights of mean zero are uncorrelated",
-        grid={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
-              "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2")},
-        control=Control(Case(width=2, layer=4, layer_growth="2"), "g^l", statement=Eq(variance, g**layer)))
-    yield Claim(
-        key=_STEM + "kaiming_variance", title="through ReLU layers it grows as a power of g/2",
-        text="With independent symmetric weights of variance g/n_in, the mean square before the ReLU of layer l is (g/2)^(l-1) times that "
-              "of layer 1; Kaiming's variance 2/n_in keeps it.",
-        statement=Eq(variance, (g / 2) ** (layer - 1)), source=Source("he2015", "section 2.2, equation 10", "arXiv:1502.01852"),
-        wording="recalled", kind="identity", holds_for="all", measured=lambda c, s: measured_by.layer_variance(c, s, relu=True),
-        rests_on="induction over layers; prose: sums with independent symmetric weights are symmetric, and their terms uncorrelated",
-        proof=lambda st: measured_by.prove_growth(st, relu=True), note="The formula N(0, 2/n_in) is printed in the texts, the place in "
-        "the paper as recalled; check against the paper. " + _SIGNS,
-        grid={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
-              "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
-        control=Control(Case(width=2, layer=3, layer_growth="2"), "without the half", statement=Eq(variance, g ** (layer - 1))))
-
-
-def _printed_growth_claim() -> Claim:
-    from sympy import Eq, Piecewise, Rational
-
-    from ..glossary import symbol
-
-    g, variance = symbol("layer_growth"), symbol("layer_variance")
-
-    def printed(doubling: int, halving: str) -> Eq:
-        return Eq(variance, Piecewise((doubling, Eq(g, 2)), (Rational(halving), Eq(g, Rational(1, 2)))))
-
-    return Claim(
-        key=_STEM + "printed_layer_ten", title="variance 1, 2, ... is 1024 at layer 10",
-        text="A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10, and one that halves is "
-              "0.001, which stands for 0.0005 to 0.0015.",
-        statement=printed(1024, "0.001"), source=Source(_TEXT, "Initialization: Starting Right, The Problem"),
-        wording="universal", kind="identity", holds_for="all", measured=measured_by.grown_variance, known="FAILS",
-        predicted=_one_digit, weight="arithmetic", grid={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
-        note=_checked(_GROWS) + "and " + _checked(_SHRINKS).removeprefix("Checked sentence: ")
-        + "That every layer doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is 2^9 = 512 and "
-          "2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11.",
-        control=Control(Case(layer=10, layer_growth="2"), "one more layer", statement=printed(2048, "0.0005")))
+def _at_layer_ten(doubling: int, halving: str) -> Eq:
+    return Eq(layer_variance, Piecewise(
+        (doubling, Eq(layer_growth, 2)), (Rational(halving), Eq(layer_growth, Rational(1, 2)))))
 
 
 def _one_digit(statement: Relational, case: Case) -> Ball:
     """The right side, where the printed 0.001 stands for every number that rounds to it."""
-    from ..claim import at
-
     value = fraction(at(statement.rhs, case))
     half = Fraction(1, 2000) if case.layer_growth == "1/2" else Fraction(0)
     return Ball(value - half, value + half)
 
 
-def _xavier_claims() -> Iterator[Claim]:
-    from sympy import Eq, Rational
+@claim(
+    _at_layer_ten(1024, "0.001"), source=textbook("Initialization: Starting Right, The Problem"),
+    wording="universal", known="FAILS", weight="arithmetic", predicted=_one_digit,
+    cases={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
+    control=Control(Case(layer=10, layer_growth="2"), "one more layer",
+                    statement=_at_layer_ten(2048, "0.0005")))
+def printed_layer_ten(case: Case) -> Exact:
+    """Variance 1, 2, ... is 1024 at layer 10.
 
-    from ..glossary import symbol
+    A variance of 1 after layer 1 that doubles with every layer is 1024 after layer 10, and one that
+    halves is 0.001, which stands for 0.0005 to 0.0015.
 
-    i, o, variance, gain = (symbol(n) for n in ("fan_in", "fan_out", "weight_variance", "signal_gain"))
-    yield Claim(
-        key=_STEM + "xavier_uniform", title="Xavier's uniform and normal weights have one variance",
-        text="The uniform distribution on +-sqrt(6/(n_in + n_out)) has variance 2/(n_in + n_out), that of Xavier's normal distribution.",
-        note=_checked(r"Or uniformly: W \sim \mathcal{U}\left(-\sqrt{\frac{6}{n_{in} + n_{out}}}, \sqrt{\frac{6}{n_{in} + n_{out}}}\right)")
-        + r"after W \sim \mathcal{N}\left(0, \frac{2}{n_{in} + n_{out}}\right).",
-        rests_on="one integral with a symbolic bound, for every n_in and n_out; no prose beyond what a uniform density is",
-        statement=Eq(variance, 2 / (i + o)), source=Source(_TEXT, "Xavier/Glorot Initialization, after glorot2010"), wording="printed",
-        kind="identity", holds_for="all", measured=measured_by.uniform_variance, proof=measured_by.prove_uniform,
-        grid={"quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)), "theory": Case.grid(fan_in=(768, 4096), fan_out=3072)},
-        control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's variance", statement=Eq(variance, 2 / i)))
-    yield Claim(
-        key=_STEM + "xavier_keeps_variance", title="Xavier's weights maintain variance, whatever n_in and n_out",
-        text="A linear layer with Xavier's variance 2/(n_in + n_out) keeps the mean square of its input, for all n_in and n_out.",
-        statement=Eq(gain, 1), source=Source(_TEXT, "Xavier/Glorot Initialization"), wording="universal", kind="identity",
-        holds_for="all", measured=measured_by.xavier_gain, known="FAILS", weight="arithmetic",
-        grid={"quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)), "theory": (Case(fan_in=4, fan_out=2),)},
-        note=_checked("For linear layers, initialize weights to maintain variance:") + "To maintain is the aim there, and for all n_in and "
-             "n_out is our reading. The gain is 2 n_in/(n_in + n_out), 1 only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, "
-             "1.6 out of it; forward and backward gain, 2 n_out/(n_in + n_out), have mean 1. " + _SIGNS,
-        control=Control(Case(fan_in=2, fan_out=2), "half of the gain", statement=Eq(gain, Rational(1, 2))))
+    Checked sentence: "Layer 1 output: variance = 1 / Layer 2 output: variance = 2 (grows!) / Layer
+    10 output: variance = 1024 (explodes!)" and "Layer 1 output: variance = 1 / Layer 2 output:
+    variance = 0.5 (shrinks!) / Layer 10 output: variance = 0.001 (vanishes!)" That every layer
+    doubles (halves) is our reading of the first two lines. From 1 after layer 1 it is 2^9 = 512 and
+    2^-9 = 0.00195; the printed numbers are 2^10 and 2^-10, those of layer 11.
+    """
+    value = Fraction(1)
+    for _ in range(case.layer - 1):
+        value *= case.rational("layer_growth")
+    return Exact(value)
 
 
-def _stream_claims() -> Iterator[Claim]:
-    from sympy import Eq
+@claim(
+    Eq(weight_variance, 2 / (fan_in + fan_out)),
+    source=textbook("Xavier/Glorot Initialization, after glorot2010"), wording="printed",
+    cases={"quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
+           "theory": Case.grid(fan_in=(768, 4096), fan_out=3072)},
+    control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's variance",
+                    statement=Eq(weight_variance, 2 / fan_in)))
+def xavier_uniform(case: Case) -> Exact:
+    r"""Xavier's uniform and normal weights have one variance.
 
-    from ..glossary import symbol
+    The uniform distribution on +-sqrt(6/(n_in + n_out)) has variance 2/(n_in + n_out), that of
+    Xavier's normal distribution.
 
-    variance, s2, L = symbol("stream_variance"), symbol("branch_variance"), symbol("depth")
-    rows: tuple[tuple[Any, ...], ...] = (
-        ("residual_unscaled", False, 1 + 2 * L * s2, 1 + L * s2, "an unscaled residual stream grows linearly",
-         "2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L s^2.",
-         Source("depthlaw", "uncorrelated writes"), ""),
-        ("residual_scaled", True, 1 + s2, 1 + 2 * L * s2, "scaling by 1/sqrt(2L) keeps the stream's variance",
-         "2L uncorrelated branch writes of variance s^2, scaled by 1/sqrt(2L), on a stream of variance 1 give variance 1 + s^2 at every depth.",
-         Source(_TEXT, "Transformer-Specific Initialization, after radford2019"),
-         _checked("The 1/√(2n_layers) factor ensures that even with many layers, the output variance doesn't explode.")
-         + "Printed is the factor; 1 + s^2 is ours. Radford et al. say 1/sqrt(N), N the number of residual layers, which is 0.144 for the 48 "
-           "blocks of GPT-2 XL and 0.102 for its 96 sublayers; they do not say which. "),
-    )
-    for name, scaled, value, wrong, title, words, source, quoted in rows:
-        yield Claim(
-            key=_STEM + name, title=title, text=words, statement=Eq(variance, value), source=source, wording="derived",
-            kind="identity", holds_for="all", evidence="checks",
-            rests_on="the machine checks 2L times one variance; that variances of uncorrelated writes add is prose, so the cases decide",
-            measured=lambda c, s, scaled=scaled: measured_by.stream_variance(c, s, scaled=scaled),  # type: ignore[misc]
-            proof=lambda st, scaled=scaled: measured_by.prove_stream(st, scaled=scaled),  # type: ignore[misc]
-            grid={"quick": Case.grid(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
-                  "theory": Case.grid(depth=96, branch_variance="3/7")},
-            note=quoted + "At initialisation, where writes are uncorrelated with the stream; training makes them correlated.",
-            control=Control(Case(depth=12, branch_variance="1"), "another number of branches", statement=Eq(variance, wrong)))
+    Checked sentence: "Or uniformly: W \sim \mathcal{U}\left(-\sqrt{\frac{6}{n_{in} + n_{out}}},
+    \sqrt{\frac{6}{n_{in} + n_{out}}}\right)" after W \sim \mathcal{N}\left(0, \frac{2}{n_{in} +
+    n_{out}}\right).
+    """
+    b = sqrt(Rational(6, case.fan_in + case.fan_out))
+    return Exact(fraction(_uniform_variance(b).simplify()))
 
 
-def _gradient_claims() -> Iterator[Claim]:
-    from sympy import Eq, Ge, Lt, Rational
-
-    from ..glossary import symbol
-
-    gradient, level = symbol("gradient"), symbol("gradient_level")
-    printed, half = Rational(26, 10**6), Fraction(5, 10**7)
-    yield Claim(
-        key=_STEM + "printed_decay", title="0.9^100 is 2.6 x 10^-5",
-        text="(9/10)^100 is 2.6 x 10^-5, which stands for 2.55 x 10^-5 to 2.65 x 10^-5.", statement=Eq(gradient, printed),
-        source=Source(_TEXT, "Residual Connections Save the Day"), wording="printed", kind="identity", holds_for="all",
-        predicted=lambda st, case: Ball(fraction(st.rhs) - half, fraction(st.rhs) + half), weight="arithmetic",
-        measured=measured_by.decay, known="FAILS", grid={"quick": (Case(depth=100),)},
-        note=_checked("gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)") + "It is 2.656 x 10^-5; the printed digits are cut off, not rounded. "
-             "That it vanishes is not in doubt.",
-        control=Control(Case(depth=99), "one factor fewer"))
-    yield Claim(
-        key=_STEM + "product_vanishes", title="factors below 1 make the gradient vanish",
-        text="If the derivative of every layer lies in (0, 1), the product falls below every level, such as 1/2, with enough layers; "
-              "read here at 100 and 1000 layers.",
-        statement=Lt(gradient, level), source=Source(_TEXT, "The Vanishing Gradient Problem"), wording="universal", kind="upper",
-        holds_for="all", measured=measured_by.shrinking_product, known="FAILS",
-        grid={"quick": Case.grid(depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
-        note=_checked("If each ∂x_{i+1}/∂x_i < 1, the product vanishes exponentially.") + "Any level would do. "
-             "The factors 1 - 1/(i+1)^2 have product "
-             "(n + 2)/(2 (n + 1)) > 1/2 for every n. Factors that stay below some c < 1 do vanish, at least as fast as c^n.",
-        control=Control(Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"))
-    yield Claim(
-        key=_STEM + "residual_gradient_at_least_one", title="with residuals the gradient is at least 1, whatever the branch",
-        text="For x_(i+1) = x_i + f_i(x_i) the derivative of the output with respect to the input is at least 1, whatever f_i.",
-        statement=Ge(gradient, 1), source=Source(_TEXT, "Residual Connections Save the Day"), wording="universal", kind="lower",
-        holds_for="all", measured=measured_by.residual_gradient, known="FAILS",
-        grid={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
-        note=_checked("Even if ∂f_i/∂x_i is small, the gradient is at least 1!") + "That it holds for every f_i "
-             "is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives 0.99 per layer, f(x) = -x/2 "
-             "gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps keep the "
-             "gradient between (1 - eps)^n and (1 + eps)^n.",
-        control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)))
+def _uniform_variance(b: sympy.Expr) -> sympy.Expr:
+    """The integral of x^2 against the uniform density on [-b, b]."""
+    x = sympy.Symbol("x", real=True)
+    return sympy.integrate(x**2 / (2 * b), (x, -b, b))
 
 
-def _rate_claim() -> Claim:
-    from sympy import Lt
-
-    from ..glossary import symbol
-
-    ratio = symbol("learning_rate_ratio")
-    return Claim(
-        key=_STEM + "later_layers_smaller_rate", title="the printed rule gives every later layer a smaller rate",
-        text="The learning rate base * 0.9^(n_layers - layer) of layer l + 1 is smaller than that of layer l.",
-        statement=Lt(ratio, 1), source=Source(_TEXT, "Depth-wise Learning Rates"), wording="universal", kind="upper", holds_for="all",
-        measured=measured_by.rate_ratio, known="FAILS", weight="arithmetic", grid={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
-        note=_checked("# Later layers might need smaller LR / return base_lr * (0.9 ** (n_layers - layer_idx))") + "That the formula does what "
-             "its comment says is our reading. It gives every later layer a rate 10/9 times larger, and the first one the smallest.",
-        control=Control(Case(depth=12, layer=1), "the formula as it stands"))
+@xavier_uniform.argument("one integral with a symbolic bound, for every n_in and n_out; "
+                         "no prose beyond what a uniform density is")
+def _(statement: Relational) -> Iterator[Step]:
+    b = sympy.Symbol("b", positive=True)
+    variance = _uniform_variance(b).subs(b, sqrt(6 / (fan_in + fan_out)))
+    yield Step("uniform on [-b, b] with b^2 = 6/(n_in + n_out) has the stated variance",
+               simplify(variance - statement.rhs) == 0)
 
 
-def _stochastic_depth_claims() -> Iterator[Claim]:
-    from sympy import Eq, Product
+@claim(
+    Eq(signal_gain, 1), source=textbook("Xavier/Glorot Initialization"), wording="universal",
+    known="FAILS", weight="arithmetic",
+    cases={"quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
+           "theory": (Case(fan_in=4, fan_out=2),)},
+    control=Control(Case(fan_in=2, fan_out=2), "half of the gain",
+                    statement=Eq(signal_gain, Rational(1, 2))))
+def xavier_keeps_variance(case: Case) -> Exact:
+    """Xavier's weights maintain variance, whatever n_in and n_out.
 
-    from ..glossary import symbol
+    A linear layer with Xavier's variance 2/(n_in + n_out) keeps the mean square of its input, for
+    all n_in and n_out.
 
-    L, last, layer, a = (symbol(n) for n in ("depth", "survival", "layer", "branch_slope"))
-    kept, mean, huang = symbol("expected_depth"), symbol("mean_output"), "arXiv:1603.09382"
-    yield Claim(
-        key=_STEM + "expected_depth", title="mean depth under stochastic depth",
-        text="With keep probabilities 1 - l/L (1 - p_L) the mean number of layers kept is L - (L + 1)(1 - p_L)/2, which is (3L - 1)/4 at "
-              "p_L = 1/2 and 40.25 for L = 54.",
-        statement=Eq(kept, L - (L + 1) * (1 - last) / 2), source=Source("huang2016", "section 3, expected network depth", huang),
-        wording="printed", kind="identity", holds_for="all", measured=measured_by.kept_layers, proof=measured_by.prove_expected_depth,
-        rests_on="the sum is closed for symbolic L and p_L; prose: the mean of a count is the sum of the probabilities",
-        grid={"quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")), "theory": Case.grid(depth=110, survival="1/2")},
-        note="Printed is the case p_L = 1/2.", control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, L * last)))
-    rescaled = Product(1 + (1 - layer / L * (1 - last)) * a, (layer, 1, L))
-    yield Claim(
-        key=_STEM + "stochastic_depth_rescaled", title="scaling branch l by p_l gives the mean output",
-        text="For linear residual branches, the test-time net whose branch l is scaled by its keep probability has the mean output of the "
-              "training-time nets.",
-        statement=Eq(mean, rescaled), source=Source("huang2016", "equation 5", huang), wording="printed", kind="identity", holds_for="all",
-        measured=lambda c, s: measured_by.mean_of_dropped(c, s, falling=True), proof=measured_by.prove_mean_output,
-        rests_on="one factor for symbolic l, L, p_L, a; prose: layers are dropped independently, so the mean of the product is the product",
-        grid={"quick": Case.grid(depth=(1, 3, 6), survival=("1/2", "4/5"), branch_slope=("1", "-1/3")),
-              "theory": Case.grid(depth=10, survival="1/2", branch_slope="1/2")},
-        note="Printed is the rule; that it reproduces the mean is exact for linear branches only.",
-        control=Control(Case(depth=3, survival="1/2", branch_slope="1"), "no rescaling", statement=Eq(mean, (1 + a) ** L)))
-    yield Claim(
-        key=_STEM + "stochastic_depth_unscaled", title="dropping layers without rescaling keeps the mean output",
-        text="With linear residual branches dropped at a fixed rate in training and none at test time, nothing rescaled, the test output is "
-              "the mean of the training outputs.",
-        statement=Eq(mean, (1 + a) ** L), source=Source(_TEXT, "Stochastic Depth, code"), wording="universal", kind="identity",
-        holds_for="all", measured=lambda c, s: measured_by.mean_of_dropped(c, s, falling=False), known="FAILS", weight="arithmetic",
-        grid={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
-        note=_checked("if training and random() < drop_prob: / continue # Skip this layer") + "The text does not say that the mean is kept: that "
-             "is our reading of code which drops whole layers and rescales nothing. The mean is (1 + p a)^L, for one layer 1 + 0.9 a in "
-             "place of 1 + a.",
-        control=Control(Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"))
+    Checked sentence: "For linear layers, initialize weights to maintain variance:" To maintain is
+    the aim there, and for all n_in and n_out is our reading. The gain is 2 n_in/(n_in + n_out), 1
+    only for n_in = n_out: 0.4 into a feed-forward layer of width 4 d, 1.6 out of it; forward and
+    backward gain, 2 n_out/(n_in + n_out), have mean 1. Measured over all signs of weights +-1 times
+    their scale, which have the moments of Gaussian ones that matter here.
+    """
+    x = tuple(range(1, case.fan_in + 1))
+    squares = [sum(v * v for v in row) for row in product(_signed_sums(x), repeat=case.fan_out)]
+    output = Fraction(2 * sum(squares), len(squares) * case.fan_out * (case.fan_in + case.fan_out))
+    return Exact(output / Fraction(sum(v * v for v in x), case.fan_in))
+
+
+_LINEAR_GROWTH = 1 + 2 * depth * branch_variance
+stream = partial(
+    claim, cases={"quick": Case.grid(depth=(1, 2, 12, 48), branch_variance=("1", "1/4")),
+                  "theory": Case.grid(depth=96, branch_variance="3/7")})
+_CONTROL = partial(Control, Case(depth=12, branch_variance="1"), "another number of branches")
+_RESTS = ("the machine checks 2L times one variance; "
+          "that variances of uncorrelated writes add is prose, so the cases decide")
+
+
+@stream(Eq(stream_variance, _LINEAR_GROWTH), source=Source("depthlaw", "uncorrelated writes"),
+        control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)))
+def residual_unscaled(case: Case) -> Exact:
+    """An unscaled residual stream grows linearly.
+
+    2L uncorrelated branch writes of variance s^2 on a stream of variance 1 give variance 1 + 2 L
+    s^2.
+
+    At initialisation, where writes are uncorrelated with the stream; training makes them
+    correlated.
+    """
+    return Exact(1 + case.rational("branch_variance") * _walk_variance(2 * case.depth))
+
+
+@stream(Eq(stream_variance, 1 + branch_variance),
+        source=textbook("Transformer-Specific Initialization, after radford2019"),
+        control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)))
+def residual_scaled(case: Case) -> Exact:
+    """Scaling by 1/sqrt(2L) keeps the stream's variance.
+
+    2L uncorrelated branch writes of variance s^2, scaled by 1/sqrt(2L), on a stream of variance 1
+    give variance 1 + s^2 at every depth.
+
+    Checked sentence: "The 1/√(2n_layers) factor ensures that even with many layers, the output
+    variance doesn't explode." Printed is the factor; 1 + s^2 is ours. Radford et al. say 1/sqrt(N),
+    N the number of residual layers, which is 0.144 for the 48 blocks of GPT-2 XL and 0.102 for its
+    96 sublayers; they do not say which. At initialisation, where writes are uncorrelated with the
+    stream; training makes them correlated.
+    """
+    n = 2 * case.depth
+    return Exact(1 + case.rational("branch_variance") / n * _walk_variance(n))
+
+
+def _walk_variance(steps: int) -> Fraction:
+    """E W^2 of a walk of steps +-f(W), f = 1 or -1 by the state: the exact distribution of W."""
+    walk = Counter({0: 1})
+    for _ in range(steps):
+        following: Counter[int] = Counter()
+        for place, count in walk.items():
+            branch = 1 if place >= 0 else -1
+            for sign in (-1, 1):
+                following[place + sign * branch] += count
+        walk = following
+    if sum(place * count for place, count in walk.items()):
+        raise ArithmeticError("the branches correlate with the stream")
+    return Fraction(sum(place**2 * count for place, count in walk.items()), walk.total())
+
+
+def _stream_steps(statement: Relational, write: sympy.Expr) -> Iterator[Step]:
+    """2L branch writes with mean zero given the stream, so their variances add."""
+    x, f = sympy.symbols("x f", real=True)
+    average = ((x + f) ** 2).expand() / 2 + ((x - f) ** 2).expand() / 2
+    yield Step("a write f with a random sign adds f^2 to the mean of x^2",
+               simplify(average - x**2 - f**2) == 0)
+    yield Step("2L writes add 2L times one variance to the initial 1",
+               simplify(statement.rhs - (1 + 2 * depth * write)) == 0)
+
+
+residual_unscaled.argument(_RESTS, "checks")(partial(_stream_steps, write=branch_variance))
+residual_scaled.argument(_RESTS, "checks")(
+    partial(_stream_steps, write=branch_variance / (2 * depth)))
+
+
+gradient = quantity(
+    "gradient", r"\partial x_n/\partial x_1", "product of the derivatives of all layers", "real")
+gradient_level = quantity(
+    "gradient_level", r"\delta", "level that a vanishing gradient falls below", "positive real")
+learning_rate_ratio = quantity(
+    "learning_rate_ratio", r"\eta_{l+1}/\eta_l",
+    "learning rate of a layer over that of the layer before", "positive real")
+survival = quantity(
+    "survival", "p_L", "probability that stochastic depth keeps the last layer", "positive real")
+kept = quantity(
+    "expected_depth", r"\mathbb{E}\tilde L", "mean number of layers that stochastic depth keeps",
+    "positive real")
+branch_slope = quantity("branch_slope", "a", "slope of a linear residual branch", "real")
+mean_output = quantity(
+    "mean_output", r"\mathbb{E}x_L/x_0", "mean output of a residual net with linear branches over "
+    "the layers dropped", "real")
+
+universal = partial(claim, wording="universal", known="FAILS")
+
+
+def _rounded(statement: Relational, case: Case) -> Ball:
+    """Every number that rounds to the two printed digits."""
+    value, half = fraction(statement.rhs), Fraction(5, 10**7)
+    return Ball(value - half, value + half)
+
+
+@claim(
+    Eq(gradient, Rational(26, 10**6)), source=textbook("Residual Connections Save the Day"),
+    wording="printed", known="FAILS", weight="arithmetic", predicted=_rounded,
+    cases={"quick": (Case(depth=100),)}, control=Control(Case(depth=99), "one factor fewer"))
+def printed_decay(case: Case) -> Exact:
+    """0.9^100 is 2.6 x 10^-5.
+
+    (9/10)^100 is 2.6 x 10^-5, which stands for 2.55 x 10^-5 to 2.65 x 10^-5.
+
+    Checked sentence: "gradient = 0.9^100 = 2.6 × 10^-5 (vanishes!)" It is 2.656 x 10^-5; the
+    printed digits are cut off, not rounded. That it vanishes is not in doubt.
+    """
+    return Exact(Fraction(9, 10) ** case.depth)
+
+
+@universal(
+    Lt(gradient, gradient_level), source=textbook("The Vanishing Gradient Problem"),
+    cases={"quick": Case.grid(
+        depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
+    control=Control(
+        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"))
+def product_vanishes(case: Case) -> Exact:
+    """Factors below 1 make the gradient vanish.
+
+    If the derivative of every layer lies in (0, 1), the product falls below every level, such as
+    1/2, with enough layers; read here at 100 and 1000 layers.
+
+    Checked sentence: "If each ∂x_{i+1}/∂x_i < 1, the product vanishes exponentially." Any level
+    would do. The factors 1 - 1/(i+1)^2 have product (n + 2)/(2 (n + 1)) > 1/2 for every n. Factors
+    that stay below some c < 1 do vanish, at least as fast as c^n.
+    """
+    rising = case.factors == "1 - 1/(i+1)^2"
+    value = Fraction(1)
+    for i in range(1, case.depth + 1):
+        value *= 1 - Fraction(1, (i + 1) ** 2) if rising else Fraction(case.factors)
+    return Exact(value)
+
+
+@universal(
+    Ge(gradient, 1), source=textbook("Residual Connections Save the Day"),
+    cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
+    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)))
+def residual_gradient_at_least_one(case: Case) -> Exact:
+    """With residuals the gradient is at least 1, whatever the branch.
+
+    For x_(i+1) = x_i + f_i(x_i) the derivative of the output with respect to the input is at least
+    1, whatever f_i.
+
+    Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
+    every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
+    0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps keep the
+    gradient between (1 - eps)^n and (1 + eps)^n.
+    """
+    def net(x: Fraction) -> Fraction:
+        for _ in range(case.depth):
+            x = x + case.rational("branch_slope") * x
+        return x
+
+    return Exact(net(Fraction(1)) - net(Fraction(0)))
+
+
+@universal(
+    Lt(learning_rate_ratio, 1), source=textbook("Depth-wise Learning Rates"), weight="arithmetic",
+    cases={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
+    control=Control(Case(depth=12, layer=1), "the formula as it stands"))
+def later_layers_smaller_rate(case: Case) -> Exact:
+    """The printed rule gives every later layer a smaller rate.
+
+    The learning rate base * 0.9^(n_layers - layer) of layer l + 1 is smaller than that of layer l.
+
+    Checked sentence: "# Later layers might need smaller LR / return base_lr * (0.9 ** (n_layers -
+    layer_idx))" That the formula does what its comment says is our reading. It gives every later
+    layer a rate 10/9 times larger, and the first one the smallest.
+    """
+    def rate(layer: int) -> Fraction:
+        return Fraction(3, 10**4) * Fraction(9, 10) ** (case.depth - layer)
+
+    return Exact(rate(case.layer + 1) / rate(case.layer))
+
+
+huang = partial(Source, "huang2016", version="arXiv:1603.09382")
+_KEEP = 1 - layer / depth * (1 - survival)
+
+
+def _keep_probabilities(case: Case) -> list[Fraction]:
+    """Falling linearly to p_L."""
+    return [1 - Fraction(layer, case.depth) * (1 - case.rational("survival"))
+            for layer in range(1, case.depth + 1)]
+
+
+@claim(
+    Eq(kept, depth - (depth + 1) * (1 - survival) / 2),
+    source=huang("section 3, expected network depth"), wording="printed",
+    cases={"quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
+           "theory": Case.grid(depth=110, survival="1/2")},
+    control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)))
+def expected_depth(case: Case) -> Exact:
+    """Mean depth under stochastic depth.
+
+    With keep probabilities 1 - l/L (1 - p_L) the mean number of layers kept is L - (L + 1)(1 -
+    p_L)/2, which is (3L - 1)/4 at p_L = 1/2 and 40.25 for L = 54.
+
+    Printed is the case p_L = 1/2.
+    """
+    chances = [Fraction(1)]  # of 0, 1, ... layers kept
+    for keep in _keep_probabilities(case):
+        chances = [keep * fewer + (1 - keep) * same
+                   for fewer, same in zip([0, *chances], [*chances, 0], strict=True)]
+    return Exact(sum((count * chance for count, chance in enumerate(chances)), Fraction(0)))
+
+
+@expected_depth.argument("the sum is closed for symbolic L and p_L; "
+                         "prose: the mean of a count is the sum of the probabilities")
+def _(statement: Relational) -> Iterator[Step]:
+    total = sympy.summation(_KEEP, (layer, 1, depth))
+    yield Step("the mean count is the sum of the keep probabilities, and that sum is the right "
+               "side", simplify(total - statement.rhs) == 0)
+
+
+def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
+    """The mean of x_L/x_0 over all 2^L patterns of kept layers, each of which maps x to x + a x."""
+    a, total = case.rational("branch_slope"), Fraction(0)
+    for pattern in product((False, True), repeat=case.depth):
+        weight, x = Fraction(1), Fraction(1)
+        for stays, keep in zip(pattern, keeps, strict=True):
+            weight *= keep if stays else 1 - keep
+            x += a * x if stays else 0
+        total += weight * x
+    return Exact(total)
+
+
+@claim(
+    Eq(mean_output, Product(1 + _KEEP * branch_slope, (layer, 1, depth))),
+    source=huang("equation 5"), wording="printed",
+    cases={"quick": Case.grid(depth=(1, 3, 6), survival=("1/2", "4/5"), branch_slope=("1", "-1/3")),
+           "theory": Case.grid(depth=10, survival="1/2", branch_slope="1/2")},
+    control=Control(Case(depth=3, survival="1/2", branch_slope="1"), "no rescaling",
+                    statement=Eq(mean_output, (1 + branch_slope) ** depth)))
+def stochastic_depth_rescaled(case: Case) -> Exact:
+    """Scaling branch l by p_l gives the mean output.
+
+    For linear residual branches, the test-time net whose branch l is scaled by its keep probability
+    has the mean output of the training-time nets.
+
+    Printed is the rule; that it reproduces the mean is exact for linear branches only.
+    """
+    return _mean_of_dropped(case, _keep_probabilities(case))
+
+
+@stochastic_depth_rescaled.argument(
+    "one factor for symbolic l, L, p_L, a; "
+    "prose: layers are dropped independently, so the mean of the product is the product")
+def _(statement: Relational) -> Iterator[Step]:
+    """The mean of a product of independent factors is the product of their means."""
+    right = statement.rhs
+    over_layers = isinstance(right, Product) and right.limits == ((layer, 1, depth),)
+    yield Step("the right side is a product over the layers 1 to L", over_layers)
+    if over_layers:
+        mean = _KEEP * (1 + branch_slope) + 1 - _KEEP
+        yield Step("a layer kept with probability p multiplies by 1 + a or 1, on average by "
+                   "p (1 + a) + 1 - p, and layers are independent",
+                   simplify(right.function - mean) == 0)
+
+
+@universal(
+    Eq(mean_output, (1 + branch_slope) ** depth), source=textbook("Stochastic Depth, code"),
+    weight="arithmetic",
+    cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
+    control=Control(
+        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"))
+def stochastic_depth_unscaled(case: Case) -> Exact:
+    """Dropping layers without rescaling keeps the mean output.
+
+    With linear residual branches dropped at a fixed rate in training and none at test time, nothing
+    rescaled, the test output is the mean of the training outputs.
+
+    Checked sentence: "if training and random() < drop_prob: / continue # Skip this layer" The text
+    does not say that the mean is kept: that is our reading of code which drops whole layers and
+    rescales nothing. The mean is (1 + p a)^L, for one layer 1 + 0.9 a in place of 1 + a.
+    """
+    return _mean_of_dropped(case, [case.rational("survival")] * case.depth)

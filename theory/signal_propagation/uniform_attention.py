@@ -1,0 +1,381 @@
+"""Uniform attention with residuals: tokens correlate with depth, after Noci et al. 2022.
+
+C is the squared norm of the sum of the tokens, N the sum of their squared norms.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import product
+from math import isqrt
+from typing import Any
+
+import flint
+import numpy as np
+import sympy
+from flint import arb
+from sympy import Eq, exp, expand_power_base, expand_power_exp, limit, oo, simplify
+from sympy.core.relational import Relational
+
+from ..claim import Case, Control, Exact, Source, Step, claim
+from ..exact.enclosure import from_fraction
+from ..symbols import layer, quantity, tokens, width
+from ..symbols import tokens as n
+from .rounding import ROUNDS, before_rounding, nine_decimals, rounded_down
+
+attention_square = quantity(
+    "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real")
+mlp_square = quantity("mlp_square", "a_2^2", "squared weight of the MLP branch", "nonnegative real")
+common_start = quantity(
+    "common_start", "C_0", "squared norm of the sum of the input tokens", "nonnegative real")
+total_start = quantity(
+    "total_start", "N_0", "sum of the squared norms of the input tokens", "positive real")
+
+
+def dot(x: Sequence[int], y: Sequence[int]) -> int:
+    """The scalar product."""
+    return sum(u * v for u, v in zip(x, y, strict=True))
+
+
+def tokens_of(case: Case) -> list[list[int]]:
+    """The tokens of a case."""
+    return [[int(v) for v in row.split()] for row in case.rows.split(";")]
+
+
+def token_case(rows: str, **more: Any) -> Case:
+    """Tokens as a case, with the invariants that statements use."""
+    tokens = tokens_of(Case(rows=rows))
+    n, d = len(tokens), len(tokens[0])
+    columns = list(zip(*tokens, strict=True))
+    gram = [n * dot(x, y) - sum(x) * sum(y) for x in columns for y in columns]
+    return Case(
+        **more, rows=rows, tokens=n, width=d, common_start=sum(sum(c) ** 2 for c in columns),
+        total_start=sum(dot(x, x) for x in tokens), gram_square=f"{dot(gram, gram)}/{n * n}")
+
+
+def spread_case(rows: str) -> Case:
+    """Tokens as a case, with their mean square and mean correlation."""
+    c = token_case(rows)
+    return Case(
+        **c.fields(), token_variance=f"{c.total_start}/{c.tokens * c.width}",
+        start_correlation=f"{c.common_start - c.total_start}/{(c.tokens - 1) * c.total_start}")
+
+
+def _consistent(case: Case) -> bool:
+    """Whether what a case says of its tokens is true of them."""
+    true = spread_case(case.rows).fields()
+    return all(case.rational(name) == Fraction(value)
+               for name, value in true.items() if name in case and name != "rows")
+
+
+OF_TOKENS = {"sizes and norms are those of the tokens": _consistent}
+
+
+def all_signs(width: int) -> Any:
+    """Every square matrix of +-1."""
+    signs = list(product((-1, 1), repeat=width * width))
+    return np.array(signs, dtype=np.int64).reshape(-1, width, width)
+
+
+common = quantity(
+    "common", r"\mathbb{E}C_l", "mean squared norm of the sum of the tokens after layer l",
+    "nonnegative real")
+total = quantity(
+    "total", r"\mathbb{E}N_l", "mean sum of the squared norms of the tokens after layer l",
+    "positive real")
+correlation = quantity(
+    "correlation", r"\rho_l", "(E C_l - E N_l) / ((n - 1) E N_l): mean correlation of distinct "
+    "tokens after layer l", "real")
+limit_correlation = quantity(
+    "limit_correlation", r"\rho_\infty", "limit of the correlation for a^2 = t^2/L, L to infinity, "
+    "rounded down to nine decimals", "real")
+scaled_square = quantity(
+    "scaled_square", "t^2", "L times the squared weight of the attention branch", "positive real")
+
+NOCI = "arXiv:2206.03126"
+_ATTENTION, _MLP = 1 + attention_square, 1 + mlp_square
+_POWER = _ATTENTION**layer
+COMMON = (_ATTENTION * _MLP) ** layer * common_start
+TOTAL = _MLP**layer * (total_start + common_start / n * (_POWER - 1))
+_PAIR, _TRIPLE, _LINE = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1", "2; -1; 3"
+
+
+def rational_root(value: Fraction) -> Fraction:
+    """The root of a rational square.
+
+    Raises:
+        ValueError: when it is irrational.
+    """
+    root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
+    if root**2 != value:
+        raise ValueError(
+            f"{value} is not the square of a rational number; choose a^2/d so that it is")
+    return root
+
+
+def moments(case: Case) -> tuple[Fraction, Fraction]:
+    """(E C_l, E N_l) over all signs of all weights: X + a A X W with A uniform, then X + a_2 X W.
+
+    Raises:
+        OverflowError: when the integers do not fit in 64 bits.
+    """
+    X = np.array(tokens_of(case), dtype=np.int64)
+    (n, d), scale = X.shape, Fraction(1)
+    signs, states = all_signs(d), X[None]
+    a, m = (rational_root(case.rational(name) / d) for name in ("attention_square", "mlp_square"))
+    for _ in range(case.layer):
+        written = states.sum(1)[:, None] @ signs[:, None, None]
+        states = (n * a.denominator * states + a.numerator * written).reshape(-1, n, d)
+        scale /= n * a.denominator
+        if m:
+            written = states @ signs[:, None]
+            states = (m.denominator * states + m.numerator * written).reshape(-1, n, d)
+            scale /= m.denominator
+    if states.size * int(np.abs(states).max()) ** 2 * n >= 2**62:
+        raise OverflowError("the integers of this enumeration do not fit in 64 bits; "
+                            "take fewer layers or a smaller width")
+    squares = ((states.sum(1) ** 2).sum(), (states**2).sum())
+    common, total = (scale**2 * Fraction(int(square), len(states)) for square in squares)
+    return common, total
+
+
+growth = partial(
+    claim, assumes=OF_TOKENS,
+    source=Source("noci2022", "section 3, in the uniform-attention model; derived here", NOCI),
+    cases={"quick": (
+               *(token_case(rows, attention_square=square, mlp_square="0", layer=k)
+                 for rows in ("1 2; 3 -1", "1 0; 2 1; -1 2") for square in ("2", "1/2")
+                 for k in (0, 1, 2)),
+               *(token_case(_LINE, attention_square="4", mlp_square=square, layer=k)
+                 for square in ("1", "1/4") for k in (1, 2, 3))),
+           "theory": (
+               *(token_case("1 2; 3 -1", attention_square="2", mlp_square="1/2", layer=k)
+                 for k in (1, 2)),
+               token_case("1 0 2; 0 -1 1", attention_square="3", mlp_square="0", layer=1))})
+_CONTROL = partial(
+    Control, token_case(_LINE, attention_square="4", mlp_square="1", layer=2), "another growth")
+_INDUCTION = ("induction over layers for the pair (C, N); "
+              "prose: what one layer adds, from weights of mean zero and variance 1/d")
+
+
+@growth(
+    Eq(common, COMMON),
+    control=_CONTROL(statement=Eq(common, (_ATTENTION + mlp_square) ** layer * common_start)))
+def common_growth(case: Case) -> Exact:
+    """Uniform attention: growth of the common part.
+
+    In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2,
+    weights of variance 1/d, E ||sum_k X_k||^2 after l layers is ((1 + a^2)(1 + a_2^2))^l times that
+    of the input.
+
+    Measured over all signs of weights +-1 times their scale, which have the second moments of
+    Gaussian ones.
+    """
+    return Exact(moments(case)[0])
+
+
+@growth(
+    Eq(total, TOTAL),
+    control=_CONTROL(statement=Eq(total, (_ATTENTION * _MLP) ** layer * total_start)))
+def total_growth(case: Case) -> Exact:
+    """Uniform attention: growth of the total norm.
+
+    In layers X + a A X W_V with uniform attention, each followed by a linear branch of weight a_2,
+    weights of variance 1/d, E ||X||_F^2 after l layers is (1 + a_2^2)^l (N_0 + C_0/n ((1 + a^2)^l -
+    1)).
+
+    Measured over all signs of weights +-1 times their scale, which have the second moments of
+    Gaussian ones.
+    """
+    return Exact(moments(case)[1])
+
+
+def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
+    """Induction on layers for the pair (E C, E N)."""
+    d, y = sympy.symbols("d y", positive=True)
+    yield Step("E ||y W||^2 = ||y||^2 for independent entries of variance 1/d, and W has mean "
+               "zero: d coordinates of ||y||^2/d each", simplify(d * (y / d) - y) == 0)
+    yield Step("base: at l = 0 the pair is (C_0, N_0)",
+               C.subs(layer, 0) == common_start and simplify(N.subs(layer, 0) - total_start) == 0)
+    moved = (_MLP * _ATTENTION * C, _MLP * (N + attention_square * C / n))
+    gaps = [expand_power_exp(expand_power_base(after.subs(layer, layer + 1) - before))
+            for after, before in zip((C, N), moved, strict=True)]
+    powers = {_POWER: sympy.Symbol("P"), _MLP**layer: sympy.Symbol("Q")}
+    yield Step("step: attention adds a^2 C to C and a^2 C/n to N, the MLP multiplies both by 1 + "
+               "a_2^2", all(gap.subs(powers).expand() == 0 for gap in gaps))
+
+
+@common_growth.argument(_INDUCTION)
+def _(statement: Relational) -> Iterator[Step]:
+    return _layer_by_layer(statement.rhs, TOTAL)
+
+
+@total_growth.argument(_INDUCTION)
+def _(statement: Relational) -> Iterator[Step]:
+    return _layer_by_layer(COMMON, statement.rhs)
+
+
+def _orthogonal(case: Case) -> bool:
+    """Whether all tokens are orthogonal to one another and of one norm."""
+    tokens = tokens_of(case)
+    norm = dot(tokens[0], tokens[0])
+    return all(dot(x, y) == (norm if i == j else 0)
+               for i, x in enumerate(tokens) for j, y in enumerate(tokens))
+
+
+@claim(
+    Eq(correlation, (_POWER - 1) / (n - 1 + _POWER)),
+    source=Source("noci2022", "section 3; derived here", NOCI),
+    assumes=OF_TOKENS | {"tokens are orthogonal and of one norm": _orthogonal},
+    cases={"quick": (*(token_case(_PAIR, attention_square=square, mlp_square="0", layer=k)
+                       for square in ("2", "1/2", "1/8") for k in (0, 1, 2, 3)),
+                     token_case(_TRIPLE, attention_square="3", mlp_square="0", layer=1),
+                     token_case("3 0 0; 0 -3 0", attention_square="3/4", mlp_square="0", layer=1)),
+           "theory": (token_case(_TRIPLE, attention_square="3/4", mlp_square="0", layer=1),)},
+    control=Control(token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
+                    "without the tokens' own norm",
+                    statement=Eq(correlation, (_POWER - 1) / _POWER)))
+def uniform_correlation(case: Case) -> Exact:
+    """Orthogonal tokens correlate under uniform attention.
+
+    From orthogonal tokens of one norm, uniform attention with residuals gives correlation ((1 +
+    a^2)^l - 1)/(n - 1 + (1 + a^2)^l) after l layers, in expectation; for a = 1 it tends to 1.
+
+    Measured over all signs of weights +-1 times their scale, which have the second moments of
+    Gaussian ones. The ratio of the two expectations, not the expectation of the ratio.
+    """
+    common, total = moments(case)
+    return Exact((common - total) / ((case.tokens - 1) * total))
+
+
+@uniform_correlation.argument("the pair (C, N) by induction, then algebra and a limit; "
+                              "prose: what one layer adds to the pair")
+def _(statement: Relational) -> Iterator[Step]:
+    """The solved pair at C_0 = N_0, since orthogonal tokens have no common part, without an MLP."""
+    C, N = (e.subs({mlp_square: 0, common_start: total_start}) for e in (COMMON, TOTAL))
+    yield from _layer_by_layer(COMMON, TOTAL)
+    yield Step("(C - N)/((n - 1) N) is the right side",
+               simplify((C - N) / ((n - 1) * N) - statement.rhs) == 0)
+    power = sympy.Symbol("P", positive=True)
+    grown = statement.rhs.subs(_POWER, power)
+    yield Step("it tends to 1 as the power (1 + a^2)^l grows",
+               layer not in grown.free_symbols and limit(grown, power, oo) == 1)
+
+
+@claim(
+    Eq(limit_correlation, nine_decimals((exp(scaled_square) - 1) / (n - 1 + exp(scaled_square)))),
+    source=Source("noci2022", "section 3; derived here", NOCI),
+    cases={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
+           "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
+    control=Control(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1",
+                    statement=Eq(limit_correlation, 1)))
+def scaled_correlation_limit(case: Case) -> Exact:
+    """Residual scaling by 1/sqrt(L) stops the correlation below 1.
+
+    With a = t/sqrt(L) the correlation of orthogonal tokens tends, as L grows, to (e^(t^2) - 1)/(n -
+    1 + e^(t^2)); for t = 1 that is (e - 1)/(n + e - 1). To nine decimals, rounded down.
+
+    Measured at L = 2^100, whose correlation differs from the limit by less than 10^-25.
+    """
+    with flint.ctx.workprec(512):
+        n = case.tokens
+        square = from_fraction(case.rational("scaled_square")) / arb(2) ** 100
+        step = flint.arb_mat([[1 + square, 0], [square / n, 1]])
+        for _ in range(100):
+            step = step * step
+        common, total = (entry[0] for entry in (step * flint.arb_mat([[n], [n]])).tolist())
+        return rounded_down((common - total) / ((n - 1) * total))
+
+
+@scaled_correlation_limit.argument("one limit for symbolic t^2, put into uniform_correlation; "
+                                   "prose: the correlation is continuous in that power")
+def _(statement: Relational) -> Iterator[Step]:
+    """(1 + t^2/L)^L tends to e^(t^2), in the exact correlation."""
+    L, closed = sympy.Symbol("L", positive=True), before_rounding(statement)
+    power = exp(scaled_square)
+    yield Step(ROUNDS, closed is not sympy.nan)
+    yield Step("(1 + t^2/L)^L tends to e^(t^2)",
+               limit((1 + scaled_square / L) ** L, L, oo) == power)
+    yield Step("the closed form is the correlation (P - 1)/(n - 1 + P) at P = e^(t^2)",
+               simplify((power - 1) / (n - 1 + power) - closed) == 0)
+
+
+gram_square = quantity(
+    "gram_square", r"\|X_c^\top X_c\|_F^2",
+    "squared Frobenius norm of the Gram matrix of the centred tokens", "nonnegative real")
+query = quantity(
+    "query_gradient", r"\mathbb{E}\|\partial S/\partial W_Q\|_F^2",
+    "mean squared derivative of attention with respect to the query weights", "nonnegative real")
+value = quantity(
+    "value_gradient", r"\|\partial S/\partial W_V\|_F^2",
+    "squared derivative of attention with respect to the value weights", "nonnegative real")
+token_variance = quantity(
+    "token_variance", r"\sigma_x^2", "mean square of a token's coordinate", "positive real")
+start_correlation = quantity(
+    "start_correlation", r"\rho", "mean correlation of distinct input tokens", "real")
+
+_TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 2; 1 2"
+
+
+@claim(
+    Eq(query, total_start * gram_square / (tokens**2 * width)),
+    source=Source("noci2022", "vanishing query and key gradients; derived here", NOCI),
+    assumes=OF_TOKENS,
+    cases={"quick": tuple(map(token_case, (_TWO, _THREE, _LINE, _SAME))),
+           "theory": (token_case("2 1; 0 3; 1 1; -2 5"), token_case("3; 1; 4; 1; 5"))},
+    control=Control(token_case(_TWO), "not centred: ||X^T X||",
+                    statement=Eq(query, total_start * total_start**2 / (tokens**2 * width))))
+def query_gradient(case: Case) -> Exact:
+    """Query gradients vanish as tokens align.
+
+    At W_Q = 0 with W_K and W_V of variance 1/d and logits over sqrt(d), E ||dS/dW_Q||^2 = ||X||^2
+    ||X_c^T X_c||^2/(n^2 d), X_c the centred tokens: it is zero when all tokens are equal.
+
+    Measured over all signs of weights +-1 times their scale, which have the second moments of
+    Gaussian ones.
+    """
+    # The three factors 1/sqrt(d), of W_K, of W_V and of the logits, are taken out of the squares.
+    X, d = tokens_of(case), case.width
+    signs = all_signs(d).tolist()
+    squares = Fraction(0)
+    for key in signs:
+        keys = [[dot(x, column) for column in zip(*key, strict=True)] for x in X]
+        for a, b in product(range(d), repeat=2):
+            for token in X:  # at W_Q = t E_ab its logits are t token[a] keys[j][b]
+                tilt = softmax_derivative([token[a] * k[b] for k in keys])
+                moved = [sum(w * x[k] for w, x in zip(tilt, X, strict=True)) for k in range(d)]
+                for matrix in signs:
+                    for column in zip(*matrix, strict=True):
+                        squares += sum(v * c for v, c in zip(moved, column, strict=True)) ** 2
+    return Exact(squares / len(signs) ** 2 / d**3)
+
+
+def softmax_derivative(logits: list[int]) -> list[Fraction]:
+    """d/dt of softmax(t z) at t = 0: numerators e^{t z} = 1 + t z over their sum n + t sum z."""
+    n = len(logits)
+    return [Fraction(z * n - sum(logits), n * n) for z in logits]
+
+
+@claim(
+    Eq(value, width**2 * token_variance * (1 + start_correlation * (tokens - 1))),
+    source=Source("noci2022", "value gradient; derived here", NOCI), assumes=OF_TOKENS,
+    cases={"quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
+           "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),)},
+    control=Control(spread_case(_TWO), "without the other tokens",
+                    statement=Eq(value, width**2 * token_variance)))
+def value_gradient(case: Case) -> Exact:
+    """Value gradients do not vanish.
+
+    With uniform attention ||dS/dW_V||^2 = d^2 sigma_x^2 (1 + rho (n - 1)), which grows with the
+    correlation rho of the tokens.
+    """
+    # S is linear in W_V, so the derivative by an entry is S at that unit matrix.
+    X, d = tokens_of(case), case.width
+    n = len(X)
+    means = [Fraction(sum(column), n) for column in zip(*X, strict=True)]
+    squares = Fraction(0)
+    for a, b in product(range(d), repeat=2):
+        row = [means[a] if c == b else Fraction(0) for c in range(d)]
+        squares += n * sum(v * v for v in row)
+    return Exact(squares)
