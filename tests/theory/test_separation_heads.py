@@ -88,7 +88,8 @@ def test_functions_of_two_tokens_by_hand(degree):
 @pytest.mark.parametrize(("d", "L"), [(2, 2), (3, 2), (4, 2)])
 def test_pieces_add_up_to_the_rank_of_values(d, L):
     shape = {"width": d, "depth": L, "heads": 1, "tokens": 4}
-    ranks = [heads.four_tokens.measure(Case(**shape, order=k)).value for k in range((3**L + 1) // 2)]
+    cases = [Case(**shape, order=k) for k in range((3**L + 1) // 2)]
+    ranks = [heads.four_tokens.measure(case).value for case in cases]
     assert sum(ranks) == measured_rank(Case(**shape), 0).value
 
 

@@ -1,4 +1,5 @@
-"""Witnesses: minors, ranks modulo primes, and the depths that contradict the recalled bound, against direct evaluation."""
+"""Witnesses: minors, ranks modulo primes, and the depths that contradict the recalled bound,
+against direct evaluation."""
 import dataclasses
 import math
 
@@ -7,65 +8,83 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.glossary import symbol
+from depthlaw.theory.claim import Case, made_in
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.separation_rank import deep_upper_bound, witness_measured
-from depthlaw.theory.separation_rank.measured import certified_rank, coordinate_net, linear_forms, measured_rank
-from depthlaw.theory.separation_rank.witness import FIRST_VIOLATION, claims
-from depthlaw.theory.separation_rank.witness_measured import (
-    measured_conflict,
-    measured_first_violation,
-    measured_rank_loss,
-    measured_zero_fraction,
+from depthlaw.theory.separation_rank import product_bound, witness
+from depthlaw.theory.separation_rank.explicit_weights import (
+    certified_rank,
+    coordinate_net,
+    linear_forms,
 )
+from depthlaw.theory.separation_rank.product_bound import FIRST_VIOLATION, H, L, c, d
+from depthlaw.theory.separation_rank.value_rank import measured_rank
 
-CLAIMS = {c.key.split("/")[1]: c for c in claims()}
+CLAIMS = {claim.name: claim
+          for module in (witness, product_bound) for claim in made_in(module.__name__)}
+
+
+def measured(name, **case):
+    return CLAIMS[name].measure(Case(**case)).value
+
+
+def recalled(width: int, depth: int) -> float:
+    return float(product_bound._recalled(width, depth).mid())
 
 
 def excess(width: int, heads: int, depth: int) -> float:
-    """log_3 of the product minus the recalled bound, in floats: far from zero except next to a crossing."""
+    """log_3 of the product minus the recalled bound: far from zero except next to a crossing."""
     forms = heads * (heads + 1) // 2
-    product = math.fsum(math.log(3 ** (depth - layer) + 1) for layer in range(1, min(depth, forms) + 1))
-    return product / math.log(3) - float(deep_upper_bound(width, depth))
+    factors = (3 ** (depth - layer) + 1 for layer in range(1, min(depth, forms) + 1))
+    return math.fsum(map(math.log, factors)) / math.log(3) - recalled(width, depth)
+
+
+def test_the_recalled_bound_by_hand():
+    expected = 2 * 8 * 3 + 3 + (2 - 16 * math.log(8 / (2 * math.sqrt(2) * math.e))) / math.log(3)
+    expected += (math.log(8) - 2) / math.log(3)
+    assert recalled(8, 3) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("width", [4, 5, 6, 8, 16])
 def test_first_violation_changes_the_sign(width):
-    first = measured_first_violation(Case(width=width, heads=width), 0).value
+    first = measured("first_violation", width=width, heads=width)
     assert first == FIRST_VIOLATION[width]
     assert excess(width, width, first) > 0 > excess(width, width, first - 1)
 
 
 def test_repeating_the_last_form_is_one_layer_earlier_at_width_4():
     rank = certified_rank(coordinate_net(4, 61)).value
-    assert math.log(rank, 3) > float(deep_upper_bound(4, 61))
+    assert math.log(rank, 3) > recalled(4, 61)
     assert excess(4, 4, 61) < 0
 
 
 def test_eight_of_sixteen_heads_contradict():
-    assert measured_first_violation(Case(width=16, heads=8), 0).value == 216
-    assert [measured_conflict(Case(width=w, heads=h), 0).value for w, h in ((16, 8), (14, 7), (3, 3), (4, 4), (4, 1))] == [1, 0, 0, 1, 0]
+    assert measured("first_violation", width=16, heads=8) == 216
+    shapes = ((16, 8), (14, 7), (3, 3), (4, 4), (4, 1))
+    found = [measured("conflict_heads", width=w, heads=h) for w, h in shapes]
+    assert found == [1, 0, 0, 1, 0]
 
 
 def test_fewer_heads_multiply_on_a_block():
     net = coordinate_net(4, 3, heads=2)
     assert len(set(linear_forms(net))) == 3  # M_11, M_12, M_22 of the block
     assert certified_rank(net).value == 10 * 4 * 2
-    assert measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value >= certified_rank(coordinate_net(4, 2, heads=2)).value
+    found = measured_rank(Case(width=4, depth=2, heads=2, tokens=10), 0).value
+    assert found >= certified_rank(coordinate_net(4, 2, heads=2)).value
 
 
 @pytest.mark.parametrize(("slope", "found"), [(5, 1), (6.5, 0), (9, 0)])
-def test_the_growth_of_the_bound_decides_whether_a_conflict_is_looked_for(monkeypatch, slope, found):
-    """Six forms at width 3: with a bound of another slope than 2 d + 1 = 7 the measurement comes out otherwise."""
-    monkeypatch.setattr(witness_measured, "_recalled", lambda d, depth: flint.arb(100.5 + slope * depth))
-    assert measured_conflict(Case(width=3, heads=3), 0).value == found
+def test_the_growth_of_the_bound_decides_how_long_is_searched(monkeypatch, slope, found):
+    """Six forms at width 3: with a bound of another slope than 2 d + 1 = 7 the measurement comes
+    out otherwise."""
+    line = "_recalled", lambda width, depth: flint.arb(100.5 + slope * depth)
+    monkeypatch.setattr(product_bound, *line)
+    assert measured("conflict_heads", width=3, heads=3) == found
 
 
 def test_a_search_without_end_is_an_error(monkeypatch):
-    monkeypatch.setattr(witness_measured, "_DEEPEST", 20)
+    monkeypatch.setattr(product_bound, "_DEEPEST", 20)
     with pytest.raises(ArithmeticError, match="no violation up to depth 20, and none excluded"):
-        measured_first_violation(Case(width=4, heads=4), 0)
+        measured("first_violation", width=4, heads=4)
 
 
 def test_depths_count_from_the_threshold_on():
@@ -73,12 +92,13 @@ def test_depths_count_from_the_threshold_on():
         assert "L > log_3 d_x" in CLAIMS[name].text
     one = CLAIMS["conflict_one_head"]
     assert one.kind == "threshold"
-    assert "If" not in one.words.split()
+    assert "If" not in one.text.split()
 
 
 @pytest.mark.parametrize(("width", "depth", "rank"), [(2, 2, 8), (2, 3, 80), (4, 3, 80)])
 def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
-    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2, "weights": "coordinate"}
+    shape = {"width": width, "depth": depth, "heads": 2, "tokens": 2 * width + 2,
+             "weights": "coordinate"}
     case = Case(**shape, inputs=2 * rank)
     assert case in CLAIMS["product_lower_bound"].cases("quick")
     # By values at random inputs, not by the product of exponents.
@@ -87,35 +107,38 @@ def test_the_product_weights_have_the_rank_that_is_argued(width, depth, rank):
 
 
 def test_the_rank_modulo_a_prime_is_that_of_the_reduced_net(monkeypatch):
-    primes, right = [], witness_measured.value_matrix
+    primes, right = [], witness.value_matrix
 
     def recorded(net, left, other):
         primes.append(net.prime)
         values = right(net, left, other)
-        # The reduction of the integer values and the modular recursion are the same ring homomorphism.
+        # The reduction of the integer values and the modular recursion are the same ring
+        # homomorphism.
         seen.append(values % 5)
         return values
 
     seen: list = []
-    monkeypatch.setattr(witness_measured, "value_matrix", recorded)
-    measured_rank_loss(Case(width=2, depth=2, heads=2, minor_size=6, prime=5), 0)
+    monkeypatch.setattr(witness, "value_matrix", recorded)
+    measured("finite_field", width=2, depth=2, heads=2, minor_size=6, prime=5)
     assert primes == [None, 5]
     assert (seen[0] == seen[1]).all()
 
 
 def test_a_wrong_recursion_modulo_the_prime_is_noticed(monkeypatch):
-    """At two heads and depth 2 the rank is 17; values that are no polynomials of the tokens have full rank 18."""
-    claim, right = CLAIMS["finite_field"], witness_measured.value_matrix
+    """At two heads and depth 2 the rank is 17; values that are no polynomials of the tokens have
+    full rank 18."""
+    claim, right = CLAIMS["finite_field"], witness.value_matrix
     case = Case(width=2, depth=2, heads=2, minor_size=18, prime=2**31 - 1)
     assert case in claim.cases("quick")
 
     def wrong(net, left, other):
         values = right(net, left, other)
-        return values if net.prime is None else (values + np.eye(len(values), dtype=np.int64)) % net.prime
+        one = np.eye(len(values), dtype=np.int64)
+        return values if net.prime is None else (values + one) % net.prime
 
-    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.HOLDS
-    monkeypatch.setattr(witness_measured, "value_matrix", wrong)
-    assert judge(claim, case, claim.measured(case, 0)).verdict is Verdict.FAILS
+    assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
+    monkeypatch.setattr(witness, "value_matrix", wrong)
+    assert judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS
 
 
 def test_a_minor_is_zero_or_a_form_for_all_inputs():
@@ -124,14 +147,14 @@ def test_a_minor_is_zero_or_a_form_for_all_inputs():
 
 
 def test_small_primes_lose_rank():
-    losses = [measured_rank_loss(Case(width=2, depth=2, heads=1, minor_size=18, prime=p), 0).value for p in (2, 3, 2**31 - 1)]
-    assert losses[0] > 0
-    assert losses[2] == 0
+    shape = {"width": 2, "depth": 2, "heads": 1, "minor_size": 18}
+    assert measured("finite_field", **shape, prime=2) > 0
+    assert measured("finite_field", **shape, prime=2**31 - 1) == 0
 
 
 def test_zero_fraction_counts_by_hand():
     # Width 1: o v k q x (x^2 + z^2) vanishes when one of four weights does.
-    found = measured_zero_fraction(Case(width=1, depth=1, heads=1, minor_size=1, prime=7), 0).value
+    found = measured("one_witness", width=1, depth=1, heads=1, minor_size=1, prime=7)
     assert found == 1 - sympy.Rational(6, 7) ** 4
 
 
@@ -142,17 +165,16 @@ def test_arguments_hold(name):
 
 
 def test_arguments_refuse_another_constant():
-    c, d, L = (symbol(n) for n in ("slope", "width", "depth"))
-    linear = CLAIMS["no_linear_bound"]
-    assert not all(step.holds for step in linear.proof(sympy.Gt(linear.statement.lhs, 2 * c * d * L, evaluate=False)))
-    conflict = CLAIMS["conflict_heads"]
-    H = symbol("heads")
+    linear, conflict = CLAIMS["no_linear_bound"], CLAIMS["conflict_heads"]
+    twice = sympy.Gt(linear.statement.lhs, 2 * c * d * L, evaluate=False)
+    assert not all(step.holds for step in linear.proof(twice))
     wrong = sympy.Piecewise((1, 2 * d < H * (H + 1) / 2), (0, True))
     assert not all(step.holds for step in conflict.proof(sympy.Eq(conflict.statement.lhs, wrong)))
 
 
 def test_product_bound_fails_with_larger_exponents():
     claim = CLAIMS["product_lower_bound"]
-    twin = claim.control
-    larger = dataclasses.replace(claim, statement=twin.statement)
-    assert judge(larger, twin.case, claim.measured(twin.case, 0), force=True).verdict is Verdict.FAILS
+    control = claim.control
+    larger = dataclasses.replace(claim, statement=control.statement)
+    value = claim.measure(control.case)
+    assert judge(larger, control.case, value, force=True).verdict is Verdict.FAILS

@@ -17,12 +17,8 @@ from sympy import Eq, Expr, Min, Sum, binomial, floor
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..exact.finite_field import matmul, rank
-from ..symbols import depth as L
-from ..symbols import heads as H
-from ..symbols import order as k
 from ..symbols import quantity
 from ..symbols import tokens as N
-from ..symbols import width as d
 from .graded_pieces import (
     PRIME,
     Piece,
@@ -31,7 +27,8 @@ from .graded_pieces import (
     frontier_forms,
     piece_shape,
 )
-from .notation import D, catalecticant_rank
+from .notation import D, H, L, catalecticant_rank, d, k
+from .notation import index as i
 from .piece_rank import graded_rank
 from .value_rank import measured_rank, sep
 
@@ -40,7 +37,6 @@ __all__ = ["best_cut", "heads_bound"]
 cut = quantity(
     "cut", "s", "largest degree of the rows, in the moments that the first layer does not see, "
     "that a bound on a rank counts", "integer")
-i = quantity("index", "i", "an index of summation", "nonnegative integer")
 restricted = quantity(
     "restricted", r"r_k", "rank of the part of the output of degree 2k+1 in the tokens of the side "
     "that is read and 2(C-k) in the others")

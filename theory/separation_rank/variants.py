@@ -17,10 +17,7 @@ from numpy.typing import NDArray
 from sympy import Eq, Expr, Le, Lt, Max, Min, Sum, binomial
 
 from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import depth as L
-from ..symbols import order as k
 from ..symbols import quantity
-from ..symbols import width as d
 from .linear_attention import (
     AttentionNet,
     forward,
@@ -31,7 +28,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import COLUMNS, COUNT_PAGE, ROWS, catalecticant_rank
+from .notation import COLUMNS, COUNT_PAGE, ROWS, L, catalecticant_rank, d, k
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(

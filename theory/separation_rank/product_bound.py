@@ -1,0 +1,328 @@
+"""Products of linear forms: a lower bound that contradicts Theorem 2 of Levine et al. as recalled.
+
+Explicit weights make every layer multiply the output by another linear form of the moments; the
+product has a rank above the recalled upper bound from some depth on.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import flint
+from flint import arb, fmpz
+from sympy import (
+    E,
+    Eq,
+    Expr,
+    Ge,
+    Gt,
+    Integer,
+    Matrix,
+    Min,
+    Piecewise,
+    Product,
+    Rational,
+    StrictGreaterThan,
+    StrictLessThan,
+    Symbol,
+    diff,
+    expand,
+    eye,
+    factor,
+    limit,
+    log,
+    oo,
+    simplify,
+    summation,
+    symbols,
+    true,
+    zeros,
+)
+from sympy.core.relational import Relational
+
+from ..claim import Case, Control, Exact, Source, Step, at, claim
+from ..exact.enclosure import ball, enclose
+from ..proof_steps import equal, logarithm_step, nonnegative
+from ..symbols import layer, quantity
+from .dimension_count import log3_dimension_count
+from .notation import H, L, d, levine
+from .upper_bounds import RECALLED
+from .value_rank import measured_rank, sep
+
+c = quantity(
+    "slope", "c", "an absolute constant in a supposed bound c d_x L", "positive real")
+first = quantity(
+    "first_violation", r"L_\times",
+    "first depth beyond the threshold at which a lower bound exceeds a recalled upper bound; "
+    "0 if none", "nonnegative integer")
+conflict = quantity(
+    "conflict", r"\chi", "1 if some depth contradicts the recalled upper bound, 0 if none does",
+    "nonnegative integer")
+
+_OWN = Source("depthlaw", "weights whose layers multiply by linear forms of the moments")
+_ALL_HEADS = {"H = d_x": lambda c: c.heads == c.width}
+_HEADS = {"H divides d_x": lambda c: c.width % c.heads == 0}
+_TOKENS = {"N >= 2 (d_x + 1)": lambda c: c.tokens >= 2 * c.width + 2}
+
+# First depth of a violation by width, H = d_x.
+FIRST_VIOLATION = {2: 0, 3: 0, 4: 62, 5: 32, 6: 30, 8: 36, 16: 67, 32: 130, 64: 258}
+FIRST_VIOLATION_ONE_HEAD = {4: 32, 6: 9, 16: 6, 64: 6, 1024: 8, 12288: 10}
+
+# Depth up to which a search for a violation goes on before it gives up with an error.
+_DEEPEST = 10_000
+
+
+# --- the product ----------------------------------------------------------------------------------
+
+
+def _product(factor: Expr) -> Product:
+    return Product(factor, (layer, 1, Min(L, H * (H + 1) / 2)))
+
+
+def _coordinate(**fields: Any) -> Case:
+    tokens = 2 * fields["width"] + 2
+    return Case(**{"tokens": tokens, "weights": "coordinate"} | fields)
+
+
+@claim(
+    Ge(sep, _product(3 ** (L - layer) + 1)), source=_OWN, holds_for="almost every",
+    assumes={**_HEADS, **_TOKENS},
+    cases={"quick": (*(_coordinate(width=2, depth=depth, heads=2) for depth in (1, 2, 3, 5)),
+                     *Case.grid(width=4, depth=(2, 3, 4), heads=(2, 4), tokens=10,
+                                weights="coordinate"),
+                     Case(width=2, depth=3, heads=2, tokens=6),
+                     # Twice as many inputs as the bound asks for.
+                     _coordinate(width=2, depth=2, heads=2, inputs=16),
+                     _coordinate(width=2, depth=3, heads=2, inputs=160),
+                     _coordinate(width=4, depth=3, heads=2, inputs=160),
+                     _coordinate(width=6, depth=20, heads=6)),
+           "theory": (_coordinate(width=16, depth=36, heads=8),
+                      _coordinate(width=10, depth=55, heads=10))},
+    control=Control(Case(width=2, depth=2, heads=2, tokens=6),
+                    "every exponent three times as large",
+                    statement=Ge(sep, _product(3 ** (L - layer + 1) + 1))))
+def product_lower_bound(case: Case, seed: int) -> Exact:
+    """Lower bound by a product of linear forms.
+
+    For almost all weights with H heads, N >= 2 (d_x + 1) and all L, sep >= prod_{l=1}^{min(L, D_H)}
+    (3^(L-l) + 1) with D_H = H (H+1)/2.
+
+    In the cases weights=coordinate only the product form, the exponents and the independence of the
+    forms are checked; that the rank is then prod (e + 1) is an argument in words. With inputs the
+    values of these weights are ranked; without weights, those of random ones. For L <= D_H the
+    explicit weights have this rank; beyond, the last form is repeated, which makes it larger.
+    """
+    return measured_rank(case, seed)
+
+
+@claim(
+    Gt(log(sep) / log(3), c * d * L), source=_OWN, holds_for="almost every",
+    assumes={**_ALL_HEADS, **_TOKENS,
+             "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
+             "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1)},
+    cases={"quick": (_coordinate(width=4, depth=6, heads=4, slope="1/2"),
+                     _coordinate(width=6, depth=14, heads=6, slope="1"),
+                     _coordinate(width=10, depth=42, heads=10, slope="2")),
+           "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),)},
+    control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"),
+                    "c = 1 at a depth below 2 c d_x + 1"))
+def no_linear_bound(case: Case, seed: int) -> Exact:
+    """No bound c d_x L with an absolute constant.
+
+    For every c > 0, H = d_x, 2 c d_x + 1 < L <= d_x (d_x + 1)/2, N >= 2 (d_x + 1) and almost all
+    weights, log_3 sep > c d_x L: no absolute constant makes c d_x L an upper bound.
+
+    Says nothing for fewer heads or tokens, and nothing at one fixed depth.
+    """
+    return measured_rank(case, seed)
+
+
+@no_linear_bound.argument(
+    "The weights are checked on three coordinates, exponents and gap for all c, d and L; prose: "
+    "L <= D forms can be independent, such a product has the rank prod (e_j + 1), and what one "
+    "choice of weights reaches almost all reach.")
+def _(statement: Relational) -> Iterator[Step]:
+    """log_3 sep >= sum_{l<=L} log_3(3^(L-l) + 1) > L (L-1)/2, which exceeds c d L for large L."""
+    m, more = Symbol("m", integer=True, positive=True), Symbol("t", positive=True)
+    yield logarithm_step(statement, "sep")
+    yield _one_head_step()
+    # Layer l multiplies the scalar c_l of M_l = c_l M into the output once, and into later layers
+    # through c_{l+1} = c_l^3 f_l^2.
+    yield equal(
+        "the exponent of f_l in the output of L layers is 1 + sum_{m=1}^{L-l} 2 3^(m-1) = 3^(L-l)",
+        1 + summation(2 * 3 ** (m - 1), (m, 1, L)), 3**L)
+    yield equal("log_3 of prod_{l<=L} 3^(L-l) is L (L-1)/2",
+                summation(L - m, (m, 1, L)), L * (L - 1) / 2)
+    gap = expand((L * (L - 1) / 2 - statement.rhs).subs(L, 2 * c * d + 1 + more))
+    yield Step("L (L-1)/2 exceeds the right side for every L > 2 c d + 1",
+               bool(factor(gap).is_positive))
+    yield nonnegative("the relation is strict or not, the gap is positive", gap)
+
+
+def _one_head_step() -> Step:
+    """e_h (v^T M k) e_h^T, added up over the heads, is (v^T M k) I; here with three coordinates."""
+    v, k = (Matrix(3, 1, symbols(f"{name}:3")) for name in "vk")
+    M = Matrix(3, 3, lambda a, b: Symbol(f"m{min(a, b)}{max(a, b)}"))
+    units = [eye(3)[:, h] for h in range(3)]
+    total = sum((e * v.T * M * k * e.T for e in units), zeros(3, 3))
+    return Step("heads W^O = e_h, W^Q = e_h^T, W^V = v^T, W^K = k^T give T(M) = (v^T M k) I",
+                expand(total - (v.T * M * k)[0] * eye(3)) == zeros(3, 3))
+
+
+# --- against the recalled bound -------------------------------------------------------------------
+
+_against_theorem_2 = partial(
+    claim, source=levine("Theorem 2, upper bound"), kind="threshold")
+
+
+def _by_width(values: dict[int, int]) -> Piecewise:
+    """A function of the width by its values."""
+    return Piecewise(*((value, Eq(d, width)) for width, value in values.items()))
+
+
+@_against_theorem_2(
+    Eq(first, _by_width(FIRST_VIOLATION)), assumes=_ALL_HEADS,
+    cases={"quick": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16],
+           "theory": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16]},
+    control=Control(Case(width=8, heads=8), "the estimate 4 d_x + 3",
+                    statement=Eq(first, 4 * d + 3)))
+def first_violation(case: Case) -> Exact:
+    """First depths that contradict Theorem 2 as recalled.
+
+    With H = d_x, the first depth L > log_3 d_x at which prod_{l <= min(L, D)} (3^(L-l) + 1) exceeds
+    the recalled upper bound is 62 at width 4, 32 (5), 30 (6), 36 (8), 67 (16), 130 (32) and
+    258 (64); there is none (0) at widths 2 and 3.
+
+    The bound is as recalled; check against the paper. Repeating the last form at width 4 brings 62
+    down to 61. At H = d_x the constant b_2 of the recalled lower bound is undefined;
+    upper_bound_deep leads with a case of 2 H <= d_x.
+    """
+    return Exact(_first_product(case))
+
+
+@_against_theorem_2(
+    Eq(first, _by_width(FIRST_VIOLATION_ONE_HEAD)),
+    cases={"quick": [Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024],
+           "theory": [Case(width=12288, witness="count")]},
+    control=Control(Case(width=6, witness="count"), "the depth of the product, 30",
+                    statement=Eq(first, _by_width(FIRST_VIOLATION))))
+def conflict_one_head(case: Case) -> Exact:
+    """First depth at which S exceeds Theorem 2's bound as recalled.
+
+    The first depth L > log_3 d_x at which S(d_x, L) exceeds the recalled upper bound of Theorem 2
+    is 32 at width 4, 9 (6), 6 (16), 6 (64), 8 (1024) and 10 (12288).
+
+    The bound is as recalled; check against the paper. About S alone. If one head attained S for all
+    d_x and L, the bound would fail there for one head; that premise is false: sep(4, 3) = S - 4
+    (count_attained). Whether one head comes near enough to S at these depths is open.
+    """
+    def count(depth: int) -> arb:
+        low, high = log3_dimension_count(case.width, depth)
+        return ball(Fraction(float(low)), Fraction(float(high)))
+
+    return Exact(_first_violation(case.width, count))
+
+
+def _conflict(slope: Expr) -> Eq:
+    return Eq(conflict, Piecewise((1, Gt(H * (H + 1) / 2, slope)), (0, True)))
+
+
+@_against_theorem_2(
+    _conflict(2 * d + 1), assumes=_HEADS,
+    cases={"quick": (*(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)),
+                     *(Case(width=2 * h, heads=h) for h in (6, 7, 8)))},
+    control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)))
+def conflict_heads(case: Case) -> Exact:
+    """Heads that contradict Theorem 2 as recalled.
+
+    The product lower bound with H heads exceeds the recalled upper bound at some depth L > log_3
+    d_x if and only if D_H = H (H+1)/2 > 2 d_x + 1; with H = d_x that is d_x >= 4, with H = d_x/2 it
+    is d_x >= 16.
+
+    The bound is as recalled; check against the paper. At width 16 eight heads contradict it from
+    depth 216 on.
+    """
+    return Exact(int(_first_product(case) > 0))
+
+
+@conflict_heads.argument(
+    "The growth for each layer and the gap, concave with positive ends, are checked for all d, H "
+    "and L; prose: a larger slope wins at some depth, a smaller one never does past D_H layers, "
+    "and a concave gap is positive between positive ends.")
+def _(statement: Relational) -> Iterator[Step]:
+    """D_H forms give the slope D_H, the bound has 2 d + 1; with no more it is never exceeded."""
+    is_table = isinstance(statement.rhs, Piecewise)
+    branches: tuple[Any, ...] = statement.rhs.args if is_table else ((0, true),)
+    (value, condition), slope = branches[0], diff(2 * d * L + L, L)
+    ratio: Expr = Integer(0)
+    if isinstance(condition, StrictGreaterThan | StrictLessThan):
+        ratio = simplify((condition.gts - condition.lts) / (H * (H + 1) / 2 - slope))
+    yield Step("the right side is 1 if D_H > 2 d + 1 and 0 otherwise",
+               value == 1 and bool(ratio.is_Number and ratio.is_positive)
+               and len(branches) == 2 and branches[1][0] == 0 and branches[1][1] == true)
+    x = Symbol("x", positive=True)
+    yield Step("from L to L + 1 each factor 3^(L-l) + 1 grows by less than 3",
+               bool((3 * (x + 1) - (3 * x + 1)).is_positive))
+    yield equal("and by a factor that tends to 3", limit((3 * x + 1) / (x + 1), x, oo), Integer(3))
+    yield from _no_conflict_steps()
+
+
+def _no_conflict_steps() -> Iterator[Step]:
+    """For log_3 d <= L <= D_H <= 2 d + 1 the bound minus log_3 of the product is concave in L and
+    positive at both ends."""
+    d, L, u, s = symbols("d L u s", positive=True)  # u = log_3 d
+    yield Step("log_3 2 < 2/3 and log_3(2 sqrt(2) e) > 3/2: 8 < 9, and (2 sqrt(2) e)^2 = "
+               "8 e^2 > 27", bool((8 * E**2 - 27).is_positive))
+    # log_3 of the product is at most L (L-1)/2 + L log_3 2, since 3^m + 1 <= 2 3^m.
+    gap = 2 * d * (L - u) + L + 3 * d + u - L * (L - 1) / 2 - Rational(2, 3) * L
+    yield Step("the gap is concave in L", diff(gap, L, 2) == -1)
+    yield nonnegative("at L = u: positive, with d = 3^u >= 1 + u + u^2/2 as log 3 > 1",
+                      expand(gap.subs(L, u).subs(d, 1 + u + u**2 / 2 + s)))
+    yield nonnegative("at L = 2 d + 1: positive, with u <= d",
+                      expand(gap.subs(L, 2 * d + 1).subs(d, u + s)))
+
+
+def _first_product(case: Case) -> int:
+    forms = case.heads * (case.heads + 1) // 2
+
+    def product(depth: int) -> arb:
+        factors = (3 ** (depth - m) + 1 for m in range(1, min(depth, forms) + 1))
+        return arb(fmpz(math.prod(factors))).log() / arb(3).log()
+
+    return _first_violation(case.width, product, forms)
+
+
+def _first_violation(
+    width: int, log3_rank: Callable[[int], arb], forms: int | None = None,
+) -> int:
+    """The first L > log_3 d_x at which a rank exceeds the recalled upper bound; 0 if none does.
+
+    Depth by depth, until the bound is exceeded or, for a product of so many forms, until that can
+    happen no more: past D_H layers the logarithm to base 3 of the product grows by less than D_H
+    with each layer, since a factor grows by less than 3. The bound is linear in the depth, so that
+    one difference is its growth at every layer.
+
+    Raises:
+        ArithmeticError: when neither has happened at depth `_DEEPEST`.
+    """
+    with flint.ctx.workprec(192):
+        for depth in range(1, _DEEPEST + 1):
+            if 3**depth <= width:
+                continue
+            value, bound = log3_rank(depth), _recalled(width, depth)
+            if value > bound:
+                return depth
+            if not value <= bound:
+                raise ArithmeticError("the enclosures of rank and bound overlap; use more bits")
+            if forms and depth >= forms and _recalled(width, depth + 1) - bound > forms:
+                return 0
+    raise ArithmeticError(f"width {width}: no violation up to depth {_DEEPEST}, and none excluded; "
+                          "try other heads or a larger _DEEPEST")
+
+
+def _recalled(width: int, depth: int) -> arb:
+    """log_3 of the upper bound of Theorem 2 as recalled."""
+    return enclose(at(RECALLED, Case(width=width, depth=depth)))
