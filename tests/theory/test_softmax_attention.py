@@ -1,4 +1,4 @@
-"""Softmax attention in float64 by (centre, residual), held against the plain forward pass in ball arithmetic."""
+"""Softmax attention in balls, and instances that have the norms their cases name."""
 import math
 from fractions import Fraction
 
@@ -9,15 +9,29 @@ from flint import arb, arb_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.theory.claim import Ball, Case
+from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.rank_collapse import softmax_attention as sa
 
 U = 2.0**-53
 integers = st.lists(st.lists(st.integers(-9, 9), min_size=3, max_size=3), min_size=2, max_size=5)
+points = st.lists(st.integers(-20, 20), min_size=3, max_size=3)
+CASE = Case(tokens=4, width=3, residual="1/7", qk_norm="3/5", value_norm="2", heads=2, depth=2,
+            bias=1)
 
 
 def product_of_norms(matrix):
     """The square of the composite norm, exactly, for integer or rational entries."""
-    return max(sum(map(abs, c)) for c in zip(*matrix, strict=True)) * max(sum(map(abs, r)) for r in matrix)
+    columns, rows = (max(sum(map(abs, line)) for line in lines)
+                     for lines in (zip(*matrix, strict=True), matrix))
+    return columns * rows
+
+
+def around(tokens, centre):
+    return [[v - c for v, c in zip(row, centre, strict=True)] for row in tokens]
+
+
+# --- norms ---
 
 
 @given(integers)
@@ -35,32 +49,21 @@ def test_composite_norm_does_not_underflow_where_the_product_does():
 
 def test_composite_norm_breaks_the_triangle_inequality():
     A = np.array([[1, 1], [0, 0]])
-    assert product_of_norms((A + A.T).tolist()) == 9 > 8 == (2**2) * product_of_norms(A.tolist())
+    assert product_of_norms((A + A.T).tolist()) == 9 > 8 == 2**2 * product_of_norms(A.tolist())
 
 
-@given(integers, st.lists(st.integers(-20, 20), min_size=3, max_size=3))
+@given(integers, points)
 def test_the_mean_attains_the_smallest_norm_for_tokens_in_pairs(half, centre):
     tokens = half + [[-v for v in row] for row in half]
-    moved = [[v - c for v, c in zip(row, centre, strict=True)] for row in tokens]
-    assert product_of_norms(moved) >= product_of_norms(tokens)
+    assert product_of_norms(around(tokens, centre)) >= product_of_norms(tokens)
 
 
-@given(integers, st.lists(st.integers(-20, 20), min_size=3, max_size=3))
+@given(integers, points)
 def test_the_mean_is_within_its_factor_of_any_centre(tokens, centre):
     n = len(tokens)
     mean = [Fraction(sum(column), n) for column in zip(*tokens, strict=True)]
-
-    def around(c):
-        return product_of_norms([[v - m for v, m in zip(row, c, strict=True)] for row in tokens])
-
-    assert around(mean) <= (2 - Fraction(2, n)) ** 2 * around(centre)
-
-
-def test_the_factor_of_the_mean_is_attained_by_the_identity():
-    n = 5
-    identity = np.eye(n)
-    ratio = float(sa.composite_norm(identity - identity.mean(axis=0)))
-    assert abs(ratio - 2 * (1 - 1 / n)) <= 8 * n * U
+    bound = (2 - Fraction(2, n)) ** 2 * product_of_norms(around(tokens, centre))
+    assert product_of_norms(around(tokens, mean)) <= bound
 
 
 @given(integers)
@@ -75,119 +78,22 @@ def test_gamma_of_scaled_identities_and_of_nothing():
     assert sa.gamma(np.outer([1.0, 2.0], [1.0, 1.0])) == 0.0
 
 
-@pytest.mark.parametrize("bad", [np.zeros((2, 3)), np.zeros(3), np.full((2, 2), np.nan)])
-def test_gamma_refuses_what_is_not_a_finite_square_matrix(bad):
-    with pytest.raises(ValueError, match="finite square matrix"):
-        sa.gamma(bad)
+# --- layers in balls ---
 
 
-def random_heads(rng, d, heads, *, bias):
-    def matrix():
-        return rng.normal(size=(d, d)) / d
-
-    return [sa.Head(matrix(), matrix(), 4, rng.normal(size=d) if bias else None) for _ in range(heads)]
-
-
-def in_balls(array):
-    return arb_mat(np.atleast_2d(array).tolist())
-
-
-def exact_step(state, heads):
-    """One layer from exactly the float64 state, as the plain forward pass in balls: the residual around the mean."""
-    n = len(state.residual)
-    tokens = in_balls(state.residual) * arb(state.log_norm).exp() + in_balls(np.tile(state.centre, (n, 1)))
-    balls = [h._replace(qk=in_balls(h.qk), value=in_balls(h.value), qk_bias=None if h.qk_bias is None else in_balls(h.qk_bias).transpose())
-             for h in heads]
-    return sa.centred(sa.attention(tokens, balls))
-
-
-def relative_error_of_a_step(state, heads):
-    """First-order bound on the relative error of the new norm: U times the operation counts, times the same step on absolute values."""
-    (n, d), s = state.residual.shape, abs(state.log_norm)
-    R, x, t, scale = np.abs(state.residual), np.abs(state.centre), math.exp(2 * state.log_norm), math.exp(state.log_norm)
-    error, size = np.zeros((n, d)), np.zeros((n, d))
-    for h in heads:
-        root, W, V = math.sqrt(h.qk_width), np.abs(h.qk), np.abs(h.value)
-        exact = state.residual @ h.qk @ state.residual.T / root
-        D = exact.max(1, keepdims=True) - exact.min(1, keepdims=True)
-        d_logits = (2 * d + 4) * U * (R @ W @ R.T / root).max(1, keepdims=True)
-        shared = scale * (R @ (W.T @ x + (0 if h.qk_bias is None else np.abs(h.qk_bias)))).max() / root
-        d_q = (4 * d + 2 * s + 20) * U * shared + (n + 8) * U
-        d_y = 2 * d_logits + D * (4 * s + 10) * U
-        d_z = d_y + D * ((n + 2) * U + d_q)
-        r = state.residual @ (h.qk.T @ state.centre + (0 if h.qk_bias is None else h.qk_bias)) * scale / root
-        q = np.exp(r - r.max()) / np.exp(r - r.max()).sum()
-        growth = np.exp(2 * t * D)
-        error += q * growth * ((d_y + d_z) * (1 + t * D) + D * (d_q + 8 * U)) @ R @ V
-        size += (q * growth * D) @ R @ V
-    error = error + 2 * (n + d) * U * size
-    return error + error.mean(axis=0) + (n + 4) * U * size
-
-
-@pytest.mark.parametrize("log10_norm", [0.3, -1, -3, -20, -120, -400])
-@pytest.mark.parametrize(("heads", "bias"), [(1, False), (2, True)])
-def test_a_step_agrees_with_the_plain_forward_pass_within_its_derived_error(log10_norm, heads, bias):
+def test_attention_agrees_with_float64():
     rng = np.random.default_rng(7)
-    n, d = 6, 5
-    start = sa.propagate(rng.normal(size=d), rng.normal(size=(n, d)), [])[0]
-    state = start._replace(log_norm=log10_norm * math.log(10))
-    layer = random_heads(rng, d, heads, bias=bias)
-    after = sa.step(state, layer)
-    with flint.ctx.workprec(6000):
-        exact = exact_step(state, layer)
-        log_norm = sa.ball_composite_norm(exact).log()
-        unit = np.array([[float(v / arb(3 * state.log_norm).exp()) for v in row] for row in exact.tolist()])
-        distance = abs(float(log_norm - arb(after.log_norm)))
-    errors = relative_error_of_a_step(state, layer)
-    relative = max(errors.sum(0).max() / np.abs(unit).sum(0).max(), errors.sum(1).max() / np.abs(unit).sum(1).max())
-    allowed = 2 * relative + (6 * abs(state.log_norm) + 10) * U  # twice for second order; the sum 3 s + log norm is rounded too
-    assert allowed < 1e-10
-    assert distance <= allowed
-
-
-def test_a_pair_of_tokens_follows_its_closed_form_far_below_float64():
-    depth, rho = 8, 0.5
-    states = sa.propagate(np.zeros(1), np.array([[rho], [-rho]]), [[sa.Head(np.eye(1), np.eye(1))]] * depth)
-    with flint.ctx.workprec(20000):
-        exact, error = arb(rho), 0.0
-        for layer in range(1, depth + 1):
-            # Residual rho (1, -1) goes to rho tanh(rho^2) (1, -1): slope at most 3, so an error at most triples in a layer.
-            error = 3 * error + (6 * abs(states[layer - 1].log_norm) + 64) * U
-            exact = exact * (exact * exact).tanh()
-            assert abs(float((exact * arb(2).sqrt()).log() - arb(states[layer].log_norm))) <= error
-    assert states[-1].log_norm < -1000 * math.log(10)
-
-
-def test_propagate_iterates_step_and_moves_the_mean_into_the_centre():
-    rng = np.random.default_rng(1)
-    layers = [random_heads(rng, 3, 2, bias=True) for _ in range(3)]
-    x, R = rng.normal(size=3), rng.normal(size=(4, 3))
-    states = sa.propagate(x, R, layers)
-    for before, after, heads in zip(states, states[1:], layers, strict=False):
-        again = sa.step(before, heads)
-        assert (again.centre == after.centre).all()
-        assert (again.residual == after.residual).all()
-        assert again.log_norm == after.log_norm
-    assert np.abs(states[0].centre - (x + R.mean(axis=0))).max() <= 8 * U * (np.abs(x).max() + np.abs(R).max())
-    assert all(np.abs(s.residual.mean(axis=0)).max() <= 8 * U for s in states)
-
-
-def test_equal_tokens_stay_equal():
-    states = sa.propagate(np.ones(2), np.zeros((3, 2)), [[sa.Head(np.eye(2), 2 * np.eye(2))]] * 2)
-    assert [s.log_norm for s in states] == [-math.inf] * 3
-    assert states[-1].centre.tolist() == [4.0, 4.0]
-
-
-@pytest.mark.parametrize(("centre", "residual", "message"), [
-    (np.zeros(2), np.zeros((3, 3)), "shape"), (np.zeros(2), np.zeros(2), "shape"), (np.array([np.inf]), np.zeros((2, 1)), "finite")])
-def test_propagate_refuses_bad_input(centre, residual, message):
-    with pytest.raises(ValueError, match=message):
-        sa.propagate(centre, residual, [])
-
-
-def test_growth_beyond_float64_is_reported():
-    with pytest.raises(ValueError, match="scale the weights down"):
-        sa.propagate(np.zeros(1), np.array([[1.0], [-1.0]]), [[sa.Head(np.eye(1), 1e80 * np.eye(1))]] * 4)
+    X, bias, *weights = (rng.normal(size=shape) for shape in ((5, 3), (3, 1), *[(3, 3)] * 4))
+    layer = [(qk, value, b) for qk, value, b in zip(
+        weights[::2], weights[1::2], (bias, np.zeros((3, 1))), strict=True)]
+    expected = np.zeros((5, 3))
+    for qk, value, b in layer:
+        P = np.exp((X @ qk @ X.T + np.ones((5, 1)) @ (X @ b).T) / 2)
+        expected += P / P.sum(axis=1, keepdims=True) @ X @ value
+    balls = [[arb_mat(array.tolist()) for array in head] for head in layer]
+    heads = [sa.Head(qk, value, 4, b) for qk, value, b in balls]
+    found = sa.attention(arb_mat(X.tolist()), heads)
+    assert np.abs(np.array(found.tolist(), dtype=float) - expected).max() < 1e-13
 
 
 def test_a_layer_without_heads_is_refused():
@@ -198,6 +104,71 @@ def test_a_layer_without_heads_is_refused():
 def test_softmax_rows_are_stochastic_and_perturbation_ranges_are_exact():
     rows = sa.softmax_rows(arb_mat([[1, 2, 3], [0, 0, 0]])).tolist()
     assert all(sum(row).contains(1) for row in rows)
-    assert all(v.contains(arb(1) / 3) or v.overlaps(arb(1) / 3) for v in rows[1])
-    E = sa.perturbation(arb_mat([[1], [-1]]), sa.Head(arb_mat([[6]]), arb_mat([[1]]), 9))
+    assert all(v.overlaps(arb(1) / 3) for v in rows[1])
+    E = sa.Head(arb_mat([[6]]), arb_mat([[1]]), 9).perturbation(arb_mat([[1], [-1]]))
     assert [r.contains(4) for r in sa.row_ranges(E)] == [True, True]
+
+
+def test_gammas_of_a_head_agree_with_float64():
+    R = [[1, 2], [-3, 1], [2, -3]]
+    one, infinity = sa.Head(arb_mat([[1, 2], [3, -1]]), arb_mat([[1]])).gammas(arb_mat(R))
+    E = np.array(R, dtype=float) @ [[1, 2], [3, -1]] @ np.array(R).T
+    assert math.isclose(float((one * infinity).sqrt()), sa.gamma(E), rel_tol=16 * U)
+
+
+def test_what_no_precision_resolves_is_reported():
+    with pytest.raises(ArithmeticError, match="do not resolve"):
+        sa.resolved(lambda: arb(0, 1))
+
+
+def test_resolved_raises_the_precision_until_the_digits_are_there():
+    value = sa.resolved(lambda: (1 + arb(2) ** -1000) - 1)
+    with flint.ctx.workprec(96):
+        assert value.overlaps(arb(2) ** -1000)
+
+
+def test_a_bound_within_the_enclosure_is_no_verdict():
+    assert not sa.lies_above(Ball(Fraction(1), Fraction(1)), Fraction(1))
+    with pytest.raises(ArithmeticError, match="choose a case"):
+        sa.lies_above(Ball(Fraction(1), Fraction(2)), Fraction(1))
+
+
+# --- instances ---
+
+
+def test_instance_has_the_norms_of_its_case():
+    with flint.ctx.workprec(128):
+        tokens, layers = sa.instance(CASE)
+        assert sa.residual_norm(tokens).overlaps(arb(1) / 7)
+        assert [len(heads) for heads in layers] == [2, 2]
+        for head in (head for heads in layers for head in heads):
+            assert sa.ball_norms(head.qk)[0].overlaps(arb(3) / 5)
+            assert sa.ball_composite_norm(head.value).overlaps(arb(2))
+            assert head.qk_bias is not None
+
+
+def test_beta_is_the_product_of_the_norms():
+    case = Case(tokens=2, width=2, residual="1", beta="1/10", value_norm="4")
+    with flint.ctx.workprec(128):
+        head = sa.instance(case)[1][0][0]
+        beta = sa.ball_norms(head.qk)[0] * sa.ball_composite_norm(head.value)
+        assert beta.overlaps(arb(1) / 10)
+
+
+def test_instance_depends_on_the_case_alone_and_shrinks():
+    with flint.ctx.workprec(128):
+        assert str(sa.instance(CASE)) == str(sa.instance(CASE))
+        assert sa.residual_norm(sa.instance(CASE, 2)[0]).overlaps(arb(1) / 14)
+
+
+def test_an_odd_number_of_tokens_is_refused():
+    with pytest.raises(ValueError, match="must be even"):
+        sa.instance(Case(tokens=3, width=2, residual="1", qk_norm="1"))
+
+
+def test_bias_widens_by_the_factor_of_the_mean():
+    value = sa.about_best_centre(arb(1), Case(tokens=4, bias=1))
+    with flint.ctx.workprec(64):
+        assert ball(value.low, value.high).contains(arb(2) / 3)
+    assert value.high / value.low < Fraction(3, 2) * (1 + Fraction(1, 2**28))  # 30-bit radius
+    assert sa.about_best_centre(arb(1), Case(tokens=4, bias=0)).low == 1
