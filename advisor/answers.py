@@ -200,11 +200,13 @@ def _remarks(parameters: int, threshold: Recommendation, fit: Recommendation | N
 
 def _sources(parameters: int) -> Iterator[Recommendation]:
     """The threshold, Levine's fit, and everyone else, whatever depth they ask for."""
-    def says(meaning: Meaning, name: str, depth: float, *words: str, layers: int = 0,
-             error: float | None = None, outside: bool | None = False) -> Recommendation:
+    def says(meaning: Meaning, name: str, depth: float, rule: str, regime: str, source: str,
+             wording: str, certainty: str, layers: int = 0, error: float | None = None,
+             outside: bool | None = False) -> Recommendation:
         layers = layers or max(1, round(depth))
         width = max(1, round(laws.width_at(parameters, layers)))
-        return Recommendation(layers, depth, meaning, name, *words, width, error, outside)
+        return Recommendation(layers, depth, meaning, name, rule, regime, source, wording,
+                              certainty, width, error, outside)
 
     depth = laws.threshold_depth(parameters)
     yield says(

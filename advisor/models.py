@@ -31,8 +31,8 @@ def models() -> tuple[Model, ...]:
     with (Path(__file__).parent / "models.csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return tuple(
-        Model(name, family, kind, *map(int, (layers, width, heads, parameters)), status, source)
-        for name, family, kind, layers, width, heads, parameters, status, source in rows)
+        Model(name, family, kind, int(layers), int(width), int(heads), int(size), status, source)
+        for name, family, kind, layers, width, heads, size, status, source in rows)
 
 
 def model(name: str) -> Model:

@@ -64,8 +64,8 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
     Raises:
         UsageError: for anything else, such as 1.5, and above 1e15.
     """
-    number, value = _read(text) or ({}, None)
-    if (value is not None and value.denominator == 1 and least <= value <= MOST_COUNT
+    number, value = _read(text) or (None, None)
+    if (number and value is not None and value.denominator == 1 and least <= value <= MOST_COUNT
             and number["sign"] != "-" and not number["suffix"]):
         return int(value)
     raise UsageError(f"the {what} {quoted(text)} is not a whole number from {least} to 1e15; "

@@ -52,7 +52,7 @@ def wide_table_averages(case: Case) -> Exact:
     57.9, as happens when means are taken before the entries are rounded.
     """
     printed, parts = averaged(case)
-    return Exact(10 * abs(printed - sum(parts) / len(parts)))
+    return Exact(10 * abs(printed - sum(parts, Fraction(0)) / len(parts)))
 
 
 def _wide_minus_deep(lines: Sequence[dict[str, str]]) -> Ball:
