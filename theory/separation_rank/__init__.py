@@ -4,15 +4,3 @@ The separation rank of a scalar output with respect to two halves of the tokens 
 of products of a function of one half and one of the other that add up to it. The output is linear
 in the token that is read and a form in the second moments of all: a matrix of coefficients has it.
 """
-from __future__ import annotations
-
-from collections.abc import Iterator
-
-from ..claim import Claim
-
-
-def claims() -> Iterator[Claim]:
-    """What is not converted yet."""
-    from . import convolution
-
-    yield from convolution.claims()
