@@ -1,4 +1,5 @@
-"""Linear algebra over F_p against python-flint, a second prime, and matrices whose rank is known."""
+"""Linear algebra over F_p against python-flint, a second prime, and matrices whose rank is
+known."""
 from __future__ import annotations
 
 import gc
@@ -12,8 +13,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthlaw.theory.exact import panels, residues
+from depthlaw.theory.exact import finite_field, panels, residues
 from depthlaw.theory.exact.finite_field import (
+    FLINT_SIDE,
     centred,
     default_prime,
     elimination_cost,
@@ -25,7 +27,8 @@ from depthlaw.theory.exact.finite_field import (
     triangular_solve,
 )
 
-# Small primes make minors vanish; the largest allows eight terms without a reduction, so that small matrices run through every branch.
+# Small primes make minors vanish; the largest allows eight terms without a reduction, so that small
+# matrices run through every branch.
 PRIMES = (3, 5, 7, 101, 65521, 4194287, 67108859)
 PRIME = 4194287
 
@@ -124,7 +127,8 @@ def test_triangular_solve_agrees_with_flint(p: int, n: int, k: int, lower: bool,
 
 
 def are_relations(found: Any, a: Any, p: int) -> None:
-    """As many lines chosen as the rank is, hence independent if the others are combinations of them; and these are."""
+    """As many lines chosen as the rank is, hence independent if the others are combinations of
+    them; and these are."""
     a = np.asarray(a) if found.axis else np.asarray(a).T
     assert sorted([*found.chosen, *found.others]) == list(range(a.shape[1]))
     assert len(found.chosen) == nmod(a, p).rank()
@@ -153,7 +157,8 @@ def test_relations_of_a_matrix_in_parts_are_those_of_the_whole(drawn: tuple[np.n
 
 
 def test_relations_that_are_not_refined_do_not_hold() -> None:
-    """The check can say no: these three rows have rank two, and the first of them alone leaves two relations."""
+    """The check can say no: these three rows have rank two, and the first of them alone leaves two
+    relations."""
     a = np.array([[1, 2, 3], [1, 2, 4], [2, 4, 7]])
     are_relations(relations(a[:1], 101).refined(a[1:], 101), a, 101)
     with pytest.raises(AssertionError):
@@ -165,7 +170,7 @@ def test_more_lines_than_the_first_part_had_are_refused() -> None:
         relations([[1, 2, 3]], 101).refined([[1, 2]], 101)
 
 
-# --- exactness at the limits -------------------------------------------------------------------------------------------------------
+# --- exactness at the limits ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("p", PRIMES)
@@ -203,7 +208,7 @@ def test_room_keeps_sums_below_2_53(p: int) -> None:
     assert m + k * m * m <= 2**53 - p
 
 
-# --- matrices made to mislead --------------------------------------------------------------------------------------------------------
+# --- matrices made to mislead ---------------------------------------------------------------------
 
 N = 200
 
@@ -234,7 +239,8 @@ def structured() -> dict[str, tuple[Any, int]]:
 def test_structured_matrix(name: str) -> None:
     a, expected = structured()[name]
     assert rank(a, PRIME) == expected
-    # A second prime: no rank here depends on the field, except where all entries are multiples of the first prime or powers modulo it.
+    # A second prime: no rank here depends on the field, except where all entries are multiples of
+    # the first prime or powers modulo it.
     if name not in ("multiples of p", "repeated points", "Vandermonde", "block off the diagonal", "Hankel of 37 exponentials"):
         assert rank(a, 8388593) == expected
     if a.size:
@@ -255,7 +261,7 @@ def test_rank_modulo_a_prime_can_only_be_smaller() -> None:
     assert [rank([[1, 1], [1, 102]], p) for p in (101, 103)] == [1, 2]
 
 
-# --- kinds of arrays, memory, cost -----------------------------------------------------------------------------------------------
+# --- kinds of arrays, memory, cost ----------------------------------------------------------------
 
 
 @given(matrices(largest=80))
@@ -320,7 +326,8 @@ def test_memory_stays_within_the_stated_cost(shape: tuple[int, int], flip: int) 
 
 @pytest.mark.parametrize("call", [rank, ple, relations, lambda a, p: triangular_solve(np.triu(a) + np.eye(len(a)), a, p, lower=False)])
 def test_nothing_of_the_matrix_stays_in_memory(call: Any) -> None:
-    """Not even until the next collection of cycles: a matrix kept by one would stand beside the next one."""
+    """Not even until the next collection of cycles: a matrix kept by one would stand beside the
+    next one."""
     a = np.random.default_rng(4).integers(0, 1000, (600, 600)).astype(float)
     call(a, PRIME)
     gc.collect()
@@ -351,12 +358,13 @@ def test_predicted_operations_are_those_done(m: int, n: int, r: int, monkeypatch
     done = 0
     assert rank(a, PRIME) == r
     predicted = elimination_cost(m, n, PRIME, r).operations
-    # Products of panels and of diagonal blocks are not counted here: of width 64, they are at most 64 (m + n) r each way.
+    # Products of panels and of diagonal blocks are not counted here: of width 64, they are at most
+    # 64 (m + n) r each way.
     assert done <= predicted <= done + 4 * 64 * (m + n) * max(r, 1)
     assert predicted <= 2 * (m * n * r - (m + n) * r * r / 2 + r**3 / 3) + 4 * 64 * (m + n) * r
 
 
-# --- refusals ------------------------------------------------------------------------------------------------------------------------
+# --- refusals -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("p", "why"), [
@@ -401,8 +409,54 @@ def test_default_prime_is_the_largest_with_the_room(n: int) -> None:
     assert residues.room(larger) < terms or larger >= 2**26
 
 
+# --- two routes to a rank --------------------------------------------------------------------------
+
+
+def forbidden(*_: object, **__: object) -> None:
+    raise AssertionError("this route is not taken here")
+
+
+SIDES = (1, 2, FLINT_SIDE - 1, FLINT_SIDE, FLINT_SIDE + 1, 2 * FLINT_SIDE)
+
+
+@pytest.mark.parametrize(("m", "n"), [*((n, n) for n in SIDES), (3, FLINT_SIDE), (FLINT_SIDE, 3),
+                                      (3, FLINT_SIDE + 1), (FLINT_SIDE + 1, FLINT_SIDE), (0, 5)])
+@pytest.mark.parametrize("p", PRIMES)
+def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
+    rng = np.random.default_rng([m, n, p])
+    for r in {0, 1, min(m, n) // 2, max(min(m, n) - 1, 0), min(m, n)}:
+        a = rng.integers(0, p, (m, r)) @ rng.integers(0, 2**20, (r, n)) % p
+        for matrix in (a, a.tolist() if a.size else a, centred(a, p), a.astype(object), a - p):
+            found = set()
+            for side in (FLINT_SIDE, -1, max(m, n)):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(finite_field, "FLINT_SIDE", side)
+                    found.add(rank(matrix, p))
+            assert found == {len(rank_profile(matrix, p).columns)}
+
+
+def test_small_matrices_go_to_flint_larger_ones_and_tensors_do_not(
+        monkeypatch: pytest.MonkeyPatch) -> None:
+    small, large = (np.eye(n, dtype=int) for n in (FLINT_SIDE, FLINT_SIDE + 1))
+    with monkeypatch.context() as patch:
+        patch.setattr(finite_field, "rank_profile", forbidden)
+        assert rank(small, PRIME) == FLINT_SIDE
+        assert rank(small.astype(float), PRIME, overwrite=True) == FLINT_SIDE
+        for a in (large, torch.as_tensor(small)):
+            with pytest.raises(AssertionError, match="not taken"):
+                rank(a, PRIME)
+    with monkeypatch.context() as patch:
+        patch.setattr(flint, "nmod_mat", forbidden)
+        assert rank(large, PRIME) == FLINT_SIDE + 1
+        assert rank(torch.as_tensor(small), PRIME) == FLINT_SIDE
+        assert len(rank_profile(small, PRIME).columns) == FLINT_SIDE
+        with pytest.raises(AssertionError, match="not taken"):
+            rank(small, PRIME)
+
+
 def test_wrong_pivot_would_be_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The check can say no: with an elimination that forgets the reduction of its panels the comparison fails."""
+    """The check can say no: with an elimination that forgets the reduction of its panels the
+    comparison fails."""
     a = np.random.default_rng(3).integers(0, PRIME, (130, 130))
     monkeypatch.setattr(panels, "_factor_square", lambda d, p: True)
     with pytest.raises((AssertionError, ValueError)):

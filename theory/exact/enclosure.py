@@ -1,36 +1,35 @@
-"""Rigorous evaluation of closed formulas: a SymPy number goes in, a ball that contains its value comes out.
+"""Rigorous evaluation of closed formulas: from a SymPy number to a ball that contains its value.
 
-SymPy states a formula and python-flint's `arb` evaluates it, so no verdict rests on rounding. `sign` gives three answers and
-is the only place in the project that decides the order of two real numbers.
+SymPy states a formula and python-flint's `arb` evaluates it, so no verdict rests on rounding.
+`sign` gives three answers, and alone in the project it decides the order of two real numbers.
 """
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from functools import reduce
 
 import flint
+import sympy
 from flint import arb, fmpq
 
-if TYPE_CHECKING:
-    import sympy
-
-# Precisions at which `sign` tries to separate a number from zero, in bits, before it asks for a symbolic proof of equality.
+# Bits with which `sign` tries to tell a number from zero before it asks for a symbolic proof.
 PRECISIONS = (64, 192, 768, 3072)
 
 
-def enclose(expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = None, precision: int = 128) -> arb:
+def enclose(expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = None,
+            precision: int = 128) -> arb:
     """A ball that contains the value of `expression` at `values`, computed with `precision` bits.
 
     Args:
-        expression: a SymPy expression whose free symbols are the keys of `values`. Floats are refused: they are not exact.
+        expression: a SymPy expression whose free symbols are the keys of `values`. Floats are
+            refused: they are not exact.
         values: balls for the free symbols.
         precision: working precision in bits.
 
     Raises:
         TypeError: for a node that has no rigorous rule here (the message names it).
 
-    >>> import sympy
     >>> enclose(sympy.log(9, 3) - 2).contains(0)
     True
     """
@@ -41,15 +40,13 @@ def enclose(expression: sympy.Expr, values: Mapping[sympy.Symbol, arb] | None = 
 def sign(expression: sympy.Expr) -> int | None:
     """The sign of a real number: -1, 0 or 1, or None when neither balls nor algebra decide it.
 
-    Balls at growing precision decide every non-zero number of moderate size; zero needs a symbolic proof, which SymPy gives for
-    rational numbers and for the usual identities of logarithms and powers.
+    Balls at growing precision decide every non-zero number of moderate size; zero needs a symbolic
+    proof, which SymPy gives for rational numbers and for the usual identities of logarithms and
+    powers.
 
-    >>> import sympy
     >>> sign(sympy.log(3) - sympy.Rational(11, 10)), sign(sympy.log(8, 2) - 3)
     (-1, 0)
     """
-    import sympy
-
     expression = sympy.sympify(expression)
     if expression.is_Rational:
         return (expression.p > 0) - (expression.p < 0)
@@ -73,7 +70,8 @@ def endpoints(ball: arb) -> tuple[Fraction, Fraction]:
     (Fraction(3, 1), Fraction(3, 1))
     """
     if not ball.is_finite():
-        raise ValueError(f"{ball} has no finite end points: the enclosure is too wide or the value is infinite")
+        raise ValueError(f"{ball} has no finite end points: the enclosure is too wide or the value "
+                         "is infinite")
     return _dyadic(ball.mid()) - _dyadic(ball.rad()), _dyadic(ball.mid()) + _dyadic(ball.rad())
 
 
@@ -94,8 +92,6 @@ def _dyadic(point: arb) -> Fraction:
 
 
 def _ball(node: sympy.Expr, values: Mapping[sympy.Symbol, arb]) -> arb:
-    import sympy
-
     if node.is_Rational:
         return arb(fmpq(int(node.p), int(node.q)))
     if node.is_Symbol:
@@ -108,7 +104,7 @@ def _ball(node: sympy.Expr, values: Mapping[sympy.Symbol, arb]) -> arb:
         return _ball(_unrolled(node), values)
     if isinstance(node, sympy.Piecewise):
         return _ball(_branch(node), values)
-    rule = _rules().get(node.func)
+    rule = _RULES.get(node.func)
     if rule is None:
         raise TypeError(f"no rigorous rule for {node.func.__name__} in {node}")
     return rule(*(_ball(argument, values) for argument in node.args))
@@ -131,8 +127,6 @@ def _unrolled(node: sympy.Expr) -> sympy.Expr:
 
 
 def _branch(node: sympy.Expr) -> sympy.Expr:
-    import sympy
-
     for value, condition in node.args:
         if condition is sympy.true:
             return value
@@ -141,35 +135,29 @@ def _branch(node: sympy.Expr) -> sympy.Expr:
     raise TypeError(f"no branch of {node} is decided")
 
 
-def _rules() -> dict[type, Callable[..., arb]]:
-    import sympy
+def _fold(operation: Callable[[arb, arb], arb]) -> Callable[..., arb]:
+    return lambda *balls: reduce(operation, balls)
 
-    def fold(operation: Callable[[arb, arb], arb]) -> Callable[..., arb]:
-        def folded(first: arb, *others: arb) -> arb:
-            for other in others:
-                first = operation(first, other)
-            return first
-        return folded
 
-    return {
-        sympy.Add: fold(lambda a, b: a + b),
-        sympy.Mul: fold(lambda a, b: a * b),
-        sympy.Min: fold(lambda a, b: a.min(b)),
-        sympy.Max: fold(lambda a, b: a.max(b)),
-        sympy.exp: lambda a: a.exp(),
-        sympy.log: lambda a: a.log(),
-        sympy.Abs: lambda a: abs(a),
-        sympy.floor: lambda a: a.floor(),
-        sympy.ceiling: lambda a: a.ceil(),
-        sympy.tanh: lambda a: a.tanh(),
-        sympy.sin: lambda a: a.sin(),
-        sympy.cos: lambda a: a.cos(),
-        sympy.acos: lambda a: a.acos(),
-        sympy.asin: lambda a: a.asin(),
-        sympy.gamma: lambda a: a.gamma(),
-        sympy.factorial: lambda a: (a + 1).gamma(),
-        sympy.binomial: lambda n, k: (n + 1).gamma() / ((k + 1).gamma() * (n - k + 1).gamma()),
-        sympy.LambertW: lambda a: a.lambertw(),
-        sympy.pi.func: arb.pi,
-        sympy.E.func: arb.const_e,
-    }
+_RULES: dict[type, Callable[..., arb]] = {
+    sympy.Add: _fold(lambda a, b: a + b),
+    sympy.Mul: _fold(lambda a, b: a * b),
+    sympy.Min: _fold(lambda a, b: a.min(b)),
+    sympy.Max: _fold(lambda a, b: a.max(b)),
+    sympy.exp: lambda a: a.exp(),
+    sympy.log: lambda a: a.log(),
+    sympy.Abs: lambda a: abs(a),
+    sympy.floor: lambda a: a.floor(),
+    sympy.ceiling: lambda a: a.ceil(),
+    sympy.tanh: lambda a: a.tanh(),
+    sympy.sin: lambda a: a.sin(),
+    sympy.cos: lambda a: a.cos(),
+    sympy.acos: lambda a: a.acos(),
+    sympy.asin: lambda a: a.asin(),
+    sympy.gamma: lambda a: a.gamma(),
+    sympy.factorial: lambda a: (a + 1).gamma(),
+    sympy.binomial: lambda n, k: (n + 1).gamma() / ((k + 1).gamma() * (n - k + 1).gamma()),
+    sympy.LambertW: lambda a: a.lambertw(),
+    sympy.pi.func: arb.pi,
+    sympy.E.func: arb.const_e,
+}

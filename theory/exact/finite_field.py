@@ -1,17 +1,19 @@
-"""Linear algebra over F_p by float64 BLAS: product, rank, rank profile, PLE decomposition, triangular solve, for odd primes below 2^26.
+"""Linear algebra over F_p by float64 BLAS, for odd primes below 2^26: product, rank, PLE, solving.
 
-The elimination halves the columns recursively, so nearly all of its work is in large products; these are exact, and the reduction
-modulo p waits until an entry is used (see `residues`). Against structured matrices it pivots, and takes no random choices: the result
-depends on the matrix and the prime alone.
+The elimination halves the columns recursively, so nearly all of its work is in large products;
+these are exact, and the reduction modulo p waits until an entry is used (see `residues`). It
+pivots, and takes no random choices: the result depends on the matrix and the prime alone.
 
-The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors, on a GPU too), found through the
-array's type; only the panels, 64 columns wide, are eliminated on the host (`panels`). Threads are left to the BLAS.
+The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors,
+on a GPU too), found through the array's type; only the panels, 64 columns wide, are eliminated on
+the host (`panels`). Threads are left to the BLAS.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import flint
 import numpy as np
 
 from .panels import Integers, eliminate_panel, permute
@@ -31,22 +33,24 @@ from .residues import (
     unit_inverse,
 )
 
-__all__ = ["PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost", "matmul", "ple", "rank", "rank_profile",
-           "relations", "triangular_solve"]
+__all__ = [
+    "PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost",
+    "matmul", "ple", "rank", "rank_profile", "relations", "triangular_solve"]
+
+# Up to this side python-flint finds a rank at least as fast, although every entry reaches it as a
+# Python integer; beyond, that alone costs more than the elimination. See docs/finite-field.md.
+FLINT_SIDE = 80
 
 
-# --- products --------------------------------------------------------------------------------------------------------------------
+# --- products -------------------------------------------------------------------------------------
 
 
 def matmul(a: Array, b: Array, p: int) -> Array:
-    """The product of two matrices over F_p.
+    """The product of two matrices over F_p: centred residues as float64, zero for k = 0.
 
     Args:
         a, b: integers modulo p, shapes (m, k) and (k, n); see `centred` for the types.
         p: an odd prime below 2^26.
-
-    Returns:
-        Centred residues as float64, shape (m, n); zero for k = 0. Peak memory: both arguments as float64, the result and two tiles of 8 MB.
 
     Raises:
         ValueError: for shapes that do not match, and as `centred`.
@@ -54,12 +58,14 @@ def matmul(a: Array, b: Array, p: int) -> Array:
     >>> matmul([[1, 2], [3, 4]], [[1], [1]], 5).tolist()
     [[-2.0], [2.0]]
 
-    Cost: 2 m n k operations of BLAS, ceil(k / room) reductions of m n entries with room = (2^53 - 3p/2) / (p/2 + 2)^2.
+    Cost: 2 m n k operations of BLAS, ceil(k / room) reductions of m n entries. Memory: both
+    arguments as float64, the result and two tiles of 8 MB.
     """
     left, right = matrix_of(a), matrix_of(b)
     field = Field(p, left)
     if left.shape[1] != right.shape[0]:
-        raise ValueError(f"shapes {tuple(left.shape)} and {tuple(right.shape)} do not multiply: the inner lengths differ")
+        raise ValueError(f"shapes {tuple(left.shape)} and {tuple(right.shape)} do not multiply: "
+                         "the inner lengths differ")
     left, right = residues(left, field), residues(right, field)
     c = field.zeros((left.shape[0], right.shape[1]))
     left *= -1.0
@@ -70,30 +76,28 @@ def matmul(a: Array, b: Array, p: int) -> Array:
     return c
 
 
-def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True, unit: bool = False) -> Array:
-    """The solution x of t x = b over F_p for a triangular t; entries of t beyond the triangle are not looked at.
+def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True,
+                     unit: bool = False) -> Array:
+    """The solution x of t x = b over F_p for a triangular t, by n^2 k operations of BLAS.
 
     Args:
-        t: integers modulo p, shape (n, n), with no zero on the diagonal.
+        t: integers modulo p, shape (n, n), with no zero on the diagonal; entries beyond the
+            triangle are not looked at.
         b: integers modulo p, shape (n, k).
         p: an odd prime below 2^26.
         lower: whether t is lower triangular, else upper.
         unit: take the diagonal as ones.
-
-    Returns:
-        Centred residues as float64, shape (n, k).
 
     Raises:
         ValueError: for shapes that do not match, a zero on the diagonal, and as `centred`.
 
     >>> triangular_solve([[2, 0], [1, 1]], [[2], [4]], 7).tolist()
     [[1.0], [3.0]]
-
-    Cost: n^2 k operations of BLAS.
     """
     triangle, x = matrix_of(t), matrix_of(b)
     if not triangle.shape[0] == triangle.shape[1] == x.shape[0]:
-        raise ValueError(f"shapes {tuple(triangle.shape)} and {tuple(x.shape)}: needed are (n, n) and (n, k)")
+        raise ValueError(f"shapes {tuple(triangle.shape)} and {tuple(x.shape)}: needed are (n, n) "
+                         "and (n, k)")
     field = Field(p, triangle)
     triangle, x = residues(triangle, field), residues(x, field)
     if not unit:
@@ -108,18 +112,24 @@ def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True, unit: bo
 
 
 def _solve_unit(field: Field, t: Array, x: Array, lower: bool, waiting: int = 0) -> None:
-    """x = t^-1 x in place for a triangle with ones on its diagonal; its blocks on the diagonal are inverted in stacks."""
+    """x = t^-1 x in place for a triangle with ones; its diagonal blocks are inverted in stacks."""
     n, b = t.shape[0], field.panel
     if not n or not x.shape[1]:
         return
     whole = [t[i:i + b, i:i + b] for i in range(0, n - n % b, b)]
     rest = [t[n - n % b:, n - n % b:]] if n % b else []
-    inverses = [*(unit_inverse(field, field.xp.stack(whole), lower) if whole else []), *(unit_inverse(field, r, lower) for r in rest)]
+    inverses = [*(unit_inverse(field, field.xp.stack(whole), lower) if whole else []),
+                *(unit_inverse(field, r, lower) for r in rest)]
     _solve_blocks(field, t, x, lower, waiting, inverses)
 
 
-def _solve_blocks(field: Field, t: Array, x: Array, lower: bool, waiting: int, inverses: list[Array]) -> None:
-    """By halves. No inner function: one that calls itself is a cycle of references, which keeps t and x in memory for a long time."""
+def _solve_blocks(field: Field, t: Array, x: Array, lower: bool, waiting: int,
+                  inverses: list[Array]) -> None:
+    """By halves.
+
+    No inner function: one that calls itself is a cycle of references, which keeps t and x in memory
+    for a long time.
+    """
     if len(inverses) == 1:
         for cols in pieces(x.shape[1], 16 * field.tile):
             part = x[:, cols]
@@ -136,18 +146,21 @@ def _solve_blocks(field: Field, t: Array, x: Array, lower: bool, waiting: int, i
     _solve_blocks(field, t[second, second], x[second], lower, waiting, others)
 
 
-# --- elimination -----------------------------------------------------------------------------------------------------------------
+# --- elimination ----------------------------------------------------------------------------------
 
 
 class RankProfile(NamedTuple):
-    """The first rows, and the first columns, that are linearly independent; the minor they select is not zero."""
+    """The first linearly independent rows and columns; the minor they select is not zero."""
 
     rows: Integers
     columns: Integers
 
 
 class PLE(NamedTuple):
-    """a[order] = lower @ upper mod p: lower is unit lower trapezoidal (m, r), upper an echelon form (r, n) with pivots in `columns`."""
+    """a[order] = lower @ upper mod p.
+
+    lower is unit lower trapezoidal (m, r), upper an echelon form (r, n) with pivots in `columns`.
+    """
 
     order: Integers
     columns: Integers
@@ -156,16 +169,17 @@ class PLE(NamedTuple):
 
 
 def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
-    """The rank of a matrix over F_p.
+    """The rank of a matrix over F_p; of a small NumPy array by python-flint, see `FLINT_SIDE`.
 
-    For an integer matrix it is at most the rank over the rationals, for every p: a minor that is not zero modulo p is not zero.
-    So it proves a lower bound, with `rank_profile` as the witness that others can check.
+    For an integer matrix it is at most the rank over the rationals, for every p: a minor that is
+    not zero modulo p is not zero. So it proves a lower bound, with `rank_profile` as the witness
+    that others can check.
 
     Args:
         a: integers modulo p, shape (m, n); see `centred` for the types.
         p: an odd prime below 2^26.
-        overwrite: work in the memory of a float64 matrix of centred residues, which is lost. Peak memory is the float64 copy,
-            or with `overwrite` nothing of that size, and a few tiles; see `elimination_cost`.
+        overwrite: the memory of a, a float64 matrix of centred residues, may be worked in. Peak
+            memory is the float64 copy, or with `overwrite` nothing of that size, and a few tiles.
 
     Raises:
         ValueError: as `centred`.
@@ -173,22 +187,28 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     >>> rank([[1, 2], [3, 6], [1, 1]], 101)
     2
 
-    Null case: 0 for matrices without rows, columns or non-zero entries.
+    Cost: 2 (m n r - (m + n) r^2/2 + r^3/3) operations; see `elimination_cost`.
 
-    Cost: 2 (m n r - (m + n) r^2/2 + r^3/3) operations, 2/3 n^3 for an invertible matrix; see `elimination_cost`.
-
-    References: Jeannerod, Pernet, Storjohann 2013, arXiv:1112.5717v3 (recursive elimination in time that follows the rank);
-    Dumas, Giorgi, Pernet 2008, arXiv:cs/0601133v3 (delayed reduction).
+    References: Jeannerod, Pernet, Storjohann 2013, arXiv:1112.5717v3 (recursive elimination in time
+    that follows the rank); Dumas, Giorgi, Pernet 2008, arXiv:cs/0601133v3 (delayed reduction).
     """
-    return len(rank_profile(a, p, overwrite=overwrite).columns)
+    matrix = matrix_of(a)
+    field = Field(p, matrix)
+    if field.host and max(matrix.shape) <= FLINT_SIDE:
+        entries = residues(matrix, field, overwrite).astype(np.int64).ravel().tolist()
+        # Through a matrix of integers, into which entries are read faster.
+        integers = flint.fmpz_mat(*matrix.shape, entries)
+        return int(flint.nmod_mat(integers, int(p)).rank())
+    return len(rank_profile(matrix, p, overwrite=overwrite).columns)
 
 
 def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     """The lexicographically first independent rows and columns of a matrix over F_p.
 
-    The number of rows selected is the rank, and the submatrix a[rows][:, columns] is invertible modulo p: a witness for the rank
-    that is checked by one determinant of that size. Both are the first ones because the pivot of each column is its topmost
-    non-zero entry: then a row changes only by pivot rows above it (Dumas, Pernet, Sultan 2015).
+    The number of rows selected is the rank, and the submatrix a[rows][:, columns] is invertible
+    modulo p: a witness for the rank that is checked by one determinant of that size. Both are the
+    first ones because the pivot of each column is its topmost non-zero entry: then a row changes
+    only by pivot rows above it (Dumas, Pernet, Sultan 2015).
 
     Args, Raises, Cost: as `rank`.
 
@@ -200,7 +220,7 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     """
     matrix = matrix_of(a)
     field = Field(p, matrix)
-    # A matrix that is not tall is finished as soon as its rows are used up, mostly after as many columns.
+    # A matrix that is not tall is finished when its rows are used up, mostly after as many columns.
     tall = matrix.shape[0] > matrix.shape[1] and not overwrite
     work = residues(matrix.T if tall else matrix, field, overwrite)
     order, columns = _eliminate(field, work)
@@ -211,13 +231,14 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
 
 
 def ple(a: Array, p: int) -> PLE:
-    """The PLE decomposition a[order] = lower upper over F_p: LU with pivoting for matrices of any shape and rank.
+    """The PLE decomposition a[order] = lower upper over F_p: LU with pivoting for all matrices.
 
     Args, Raises, Cost: as `rank`; peak memory is that of a, lower and upper.
 
     Returns:
-        order: a permutation of the rows whose first r are the pivot rows; columns: the pivot columns, increasing;
-        lower (m, r): ones on the diagonal, zeros above; upper (r, n): row i is zero before its pivot in columns[i].
+        order: a permutation of the rows whose first r are the pivot rows; columns: the pivot
+            columns, increasing; lower (m, r): ones on the diagonal, zeros above; upper (r, n): row
+            i is zero before its pivot in columns[i].
 
     >>> result = ple([[0, 2], [3, 1]], 7)
     >>> result.order.tolist(), result.columns.tolist(), result.lower.tolist(), result.upper.tolist()
@@ -241,9 +262,10 @@ def ple(a: Array, p: int) -> PLE:
 
 
 class Relations(NamedTuple):
-    """Lines, rows (axis 0) or columns (axis 1), of a matrix a: those `chosen` are independent, the `others` are combinations of them.
+    """Rows (axis 0) or columns (axis 1) of a matrix: those chosen are independent, others combine.
 
-    For columns a[:, others] = a[:, chosen] @ coefficients mod p, for rows a[others] = coefficients.T @ a[chosen].
+    For columns a[:, others] = a[:, chosen] @ coefficients mod p, for rows a[others] =
+    coefficients.T @ a[chosen].
     """
 
     chosen: Integers
@@ -252,14 +274,11 @@ class Relations(NamedTuple):
     axis: int
 
     def refined(self, more: Array, p: int) -> Relations:
-        """The relations of the matrix with `more` below it (axis 1) or beside it (axis 0); its rank is then the number of lines chosen.
+        """The relations with `more` below (axis 1) or beside (axis 0); the rank is len(chosen).
 
-        Let K be a basis of the combinations of the lines of a that vanish, one for each of `others`. What `more` makes of K has as its rank
-        what `more` adds to the rank, and its own relations are those that are left.
-
-        Args:
-            more: integers modulo p, as many columns (axis 1) or rows (axis 0) as a.
-            p: the prime.
+        Let K be a basis of the combinations of the lines of a that vanish, one for each of
+        `others`. What `more` makes of K has as its rank what `more` adds to the rank, and its own
+        relations are those that are left.
 
         Raises:
             ValueError: for another number of lines, and as `centred`.
@@ -267,13 +286,16 @@ class Relations(NamedTuple):
         >>> relations([[1, 2, 3]], 101).refined([[1, 2, 4]], 101).chosen.tolist()
         [0, 2]
 
-        Cost: 2 r e operations for each row (column) of `more`, e = len(others), and 2 r e s where the rank grows by s. Memory: `more` as
-        float64 three times, and the new coefficients where the rank grows.
+        Cost: 2 r e operations for each row (column) of `more`, e = len(others), and 2 r e s where
+        the rank grows by s. Memory: `more` as float64 three times, and the new coefficients where
+        the rank grows.
         """
         matrix = matrix_of(more)
         field, x, r = Field(p, matrix), self.coefficients, len(self.chosen)
-        if matrix.shape[self.axis] != r + len(self.others):
-            raise ValueError(f"shape {tuple(matrix.shape)}: needed are {r + len(self.others)} along axis {self.axis}, as in the first part")
+        lines = r + len(self.others)
+        if matrix.shape[self.axis] != lines:
+            raise ValueError(f"shape {tuple(matrix.shape)}: needed are {lines} along axis "
+                             f"{self.axis}, as in the first part")
         matrix = residues(matrix, field)
         left = matrix[:, self.others.tolist()] if self.axis else matrix[self.others.tolist()]
         if self.axis:
@@ -283,23 +305,27 @@ class Relations(NamedTuple):
         found = relations(left if self.axis else left.T, p)
         if not len(found.chosen):
             return self
-        refined, two = field.zeros((r + len(found.chosen), len(found.others))), field.from_host(found.others)
+        refined = field.zeros((r + len(found.chosen), len(found.others)))
+        two = field.from_host(found.others)
         for rows in field.parts(x):
             refined[:r][rows] = x[rows][:, two]
         refined[r:] = found.coefficients
         field.subtract_product(refined[:r], x, found.coefficients, columns=found.chosen.tolist())
         field.reduce(refined)
         field.reduce(refined)
-        return Relations(np.concatenate([self.chosen, self.others[found.chosen]]), self.others[found.others], refined, self.axis)
+        chosen = np.concatenate([self.chosen, self.others[found.chosen]])
+        return Relations(chosen, self.others[found.others], refined, self.axis)
 
 
 def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Relations:
-    """Which columns (axis 1) or rows (axis 0) of a matrix over F_p are independent, and what combinations of them the others are.
+    """Which columns (axis 1) or rows (axis 0) are independent, and how the others combine them.
 
-    The rank of a matrix too large to be eliminated is found from a part of it, by `Relations.refined` with the rest, piece after piece.
+    The rank of a matrix too large to be eliminated is found from a part of it, by
+    `Relations.refined` with the rest, piece after piece.
 
-    Args, Raises, Cost: as `rank`, and r^2 e operations where e lines depend on r others. With `overwrite` the coefficients stand in
-    the memory of a; where the first columns are not the independent ones, a quarter of the matrix is needed beside it at most.
+    Args, Raises, Cost: as `rank`, and r^2 e operations where e lines depend on r others. With
+    `overwrite` the coefficients stand in the memory of a; where the first columns are not the
+    independent ones, a quarter of the matrix is needed beside it at most.
 
     Returns:
         chosen: r numbers; others: the remaining e; coefficients: centred residues, shape (r, e).
@@ -311,7 +337,7 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
     matrix = matrix_of(a)
     field = Field(p, matrix)
     work = residues(matrix, field, overwrite)
-    # Where the rows are not used up, the elimination runs through all columns anyway; where they are, rows have no relations.
+    # Where rows are used up, they have no relations; else the elimination sees all columns anyway.
     order, columns = _eliminate(field, work, whole=axis == 1)
     r, (m, n) = len(columns), work.shape
     lines = np.array([*columns, *sorted(set(range(n)) - set(columns))], dtype=np.int64)
@@ -336,11 +362,13 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
     return Relations(lines[:r], lines[r:], x if overwrite else x + 0.0, axis)
 
 
-def _eliminate(field: Field, a: Array, whole: bool = False, waiting: int = 0) -> tuple[Integers, list[int]]:
-    """PLE in place: (order of the first rows, pivot columns). U stands on and right of the pivots, L below them.
+def _eliminate(field: Field, a: Array, whole: bool = False,
+               waiting: int = 0) -> tuple[Integers, list[int]]:
+    """PLE in place, U on and right of the pivots, L below: (order of the first rows, columns).
 
-    Without `whole` the columns after the last row is used up are left as they are. The order is that of the first len(order) rows;
-    rows that are not chosen keep their order. Entries are reduced when their panel is reached, or when `waiting` would exceed the room.
+    Without `whole` the columns after the last row is used up are left as they are. The order is
+    that of the first len(order) rows; rows that are not chosen keep their order. Entries are
+    reduced when their panel is reached, or when `waiting` would exceed the room.
     """
     m, n = a.shape
     if not _any(field, a):
@@ -358,16 +386,18 @@ def _eliminate(field: Field, a: Array, whole: bool = False, waiting: int = 0) ->
     permute(field, right, order)
     if r:
         # The pivot columns are mostly the first ones: then nothing is gathered.
-        chosen = None if columns[-1] == r - 1 else columns
-        _solve_unit(field, left[:r, :r] if chosen is None else left[:r][:, chosen], right[:r], lower=True, waiting=waiting)
-        waiting = field.subtract_product(right[r:], left[r:, :r] if chosen is None else left[r:], right[:r], waiting, chosen)
+        first = columns[-1] == r - 1
+        triangle = left[:r, :r] if first else left[:r][:, columns]
+        _solve_unit(field, triangle, right[:r], lower=True, waiting=waiting)
+        factor, chosen = (left[r:, :r], None) if first else (left[r:], columns)
+        waiting = field.subtract_product(right[r:], factor, right[:r], waiting, chosen)
     below, more = _eliminate(field, right[r:], whole, waiting)
     permute(field, left[r:], below)
     return _joined(order, below, r), columns + [half + c for c in more]
 
 
 def _any(field: Field, a: Array) -> bool:
-    """Whether an entry is not zero modulo p; looks no further than the first part that has one, and reduces what it looked at."""
+    """Whether an entry is not zero modulo p; reduces the parts up to the first that has one."""
     if bool(field.xp.remainder(a[:1], field.p).any()):
         return True
     for rows in field.parts(a):
@@ -378,7 +408,7 @@ def _any(field: Field, a: Array) -> bool:
 
 
 def _joined(first: Integers, second: Integers, start: int) -> Integers:
-    """The order that comes of `first` and then of `second`, which acts on the rows from `start` on."""
+    """The order that comes of `first` and then of `second`, which acts on rows from `start` on."""
     if not len(second):
         return first
     joined = np.arange(max(len(first), start + len(second)), dtype=np.int64)
@@ -387,11 +417,11 @@ def _joined(first: Integers, second: Integers, start: int) -> Integers:
     return joined
 
 
-# --- cost ------------------------------------------------------------------------------------------------------------------------
+# --- cost -----------------------------------------------------------------------------------------
 
 
 class Cost(NamedTuple):
-    """Operations of BLAS, bytes moved by the reductions, and peak bytes of memory with the input's float64 copy."""
+    """Operations of BLAS, bytes moved by reductions, and the peak of memory with a float64 copy."""
 
     operations: int
     bytes_moved: int
@@ -399,18 +429,12 @@ class Cost(NamedTuple):
 
 
 def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> Cost:
-    """What `rank` does for an m x n matrix of rank r (default: full) whose first r rows and columns are independent.
+    """What the elimination of an m x n matrix takes whose first r rows and columns are independent.
 
-    Args:
-        m, n: the shape; p: the prime; r: the rank, from 0 to min(m, n).
-
-    Returns:
-        operations: 2 for every multiplication and addition, counted product by product; about 2 (m n r - (m + n) r^2/2 + r^3/3).
-        bytes_moved: 32 for every entry of a product, which is written and read beside the entry it is taken from, and 16 for the copy.
-        peak_bytes: the copy, a few tiles and panels; the argument is not counted.
-
-    Raises:
-        ValueError: for a rank that such a matrix cannot have.
+    Operations are 2 for every multiplication and addition, counted product by product, about
+    2 (m n r - (m + n) r^2/2 + r^3/3); bytes moved are 32 for every entry of a product, which is
+    written and read beside the entry it is taken from, and 16 for the copy; peak bytes are the
+    copy, a few tiles and panels, without the argument. By default the rank r is full.
 
     >>> cost = elimination_cost(8192, 8192, 4194287)
     >>> cost.operations / (2 / 3 * 8192**3) < 1.1
@@ -422,13 +446,14 @@ def elimination_cost(m: int, n: int, p: int, r: int | None = None) -> Cost:
         raise ValueError(f"r={r}: an {m} x {n} matrix has a rank from 0 to {m}")
     terms = room(checked_prime(p))
     products = list(_products(m, n, r, min(PANEL, terms)))
+    operations = 2 * sum(rows * columns * inner for rows, columns, inner in products)
     moved = sum(rows * columns * -(-inner // terms) for rows, columns, inner in products)
-    return Cost(2 * sum(rows * columns * inner for rows, columns, inner in products), 32 * moved + 16 * m * n,
-                8 * (m * n + 2 * TILE**2 + TILE * r + 8 * PANEL * n))
+    peak = 8 * (m * n + 2 * TILE**2 + TILE * r + 8 * PANEL * n)
+    return Cost(operations, 32 * moved + 16 * m * n, peak)
 
 
 def _products(m: int, n: int, r: int, panel: int) -> Iterator[tuple[int, int, int]]:
-    """(rows, columns, inner length) of the products of _eliminate when the pivots stand in the first r rows and columns."""
+    """(rows, columns, inner length) of the products of _eliminate, pivots in the first r rows."""
     if not m or not n or not r:
         return
     if n <= panel:

@@ -1,7 +1,7 @@
-"""PLE of a panel, a few columns of a matrix over F_p, on the host: the end of the recursion of `finite_field`.
+"""PLE of a panel, a few columns over F_p, on the host: the end of the recursion of `finite_field`.
 
-Without pivoting while no leading minor of the square on top is zero, else column by column with it. Both leave U on and right of the pivots
-and a unit L below them, in place.
+Without pivoting while no leading minor of the square on top is zero, else column by column with it.
+Both leave U on and right of the pivots and a unit L below them, in place.
 """
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from .residues import Array, Field, Floats, inverses_of, pieces, unit_inverse
 
-__all__ = ["Integers", "eliminate_panel", "permute"]
-
 Integers = NDArray[np.int64]
 
 
 def eliminate_panel(field: Field, a: Array) -> tuple[Integers, list[int]]:
-    """PLE of at most `field.panel` columns: without pivoting while no leading minor of the square on top is zero, else with it."""
+    """PLE of at most `field.panel` columns: (order of the first rows, pivot columns)."""
     m, b = a.shape
     if m >= b:
         top = np.array(field.to_host(a[:b]))
@@ -33,7 +31,7 @@ def eliminate_panel(field: Field, a: Array) -> tuple[Integers, list[int]]:
 
 
 def _factor_square(d: Floats, p: int) -> bool:
-    """LU without pivoting in place, unless a leading minor is zero (then False). Rows and columns are reduced when their turn comes."""
+    """LU without pivoting in place, reduced row by row; False where a leading minor is zero."""
     n, inverse, half = len(d), 1 / p, p // 2
     line, quotients = np.empty(2 * n), np.empty(2 * n)
     for j in range(n):
@@ -60,7 +58,7 @@ def _factor_square(d: Floats, p: int) -> bool:
 
 
 def _upper_inverse(field: Field, u: Floats) -> Floats:
-    """The inverse of the upper triangle of u: that of a triangle with ones, times that of the diagonal."""
+    """The inverse of the upper triangle of u: of a triangle with ones, times the diagonal's."""
     scale = inverses_of(u.diagonal(), field)
     unit = u * scale[:, None]
     field.reduce(unit)
@@ -70,10 +68,11 @@ def _upper_inverse(field: Field, u: Floats) -> Floats:
 
 
 def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[int]]:
-    """PLE of a panel, column by column: (packed L and U, order, pivot columns); the pivot is the topmost entry that is not zero.
+    """PLE by columns, the pivot the topmost entry that is not zero: (packed, order, columns).
 
-    A column is brought up to date by one product when its turn comes, rows stay where they are to the end, and the columns of L
-    are divided by their pivots all at once, so that a step reads the panel once and reduces one column.
+    A column is brought up to date by one product when its turn comes, rows stay where they are to
+    the end, and the columns of L are divided by their pivots all at once, so that a step reads the
+    panel once and reduces one column.
     """
     m, b = a.shape
     lower, upper = np.zeros((m, b)), np.zeros((b, b))
@@ -103,7 +102,7 @@ def _factor_pivoting(field: Field, a: Floats) -> tuple[Floats, Integers, list[in
 
 def _packed(field: Field, a: Floats, lower: Floats, upper: Floats, rows: list[int],
             columns: list[int]) -> tuple[Floats, Integers, list[int]]:
-    """What _factor_pivoting found, in the layout of _eliminate: pivot rows on top, U from the pivots on, a unit L below them."""
+    """In the layout of _eliminate: pivot rows on top, U from the pivots on, a unit L below them."""
     r = len(rows)
     last = max(rows, default=-1) + 1
     chosen = set(rows)

@@ -1,7 +1,8 @@
-"""Residues modulo a prime as float64: the prime, the exact reduction, products that wait for it, and triangles with ones.
+"""Residues modulo a prime as float64: exact reduction, products that wait for it, triangles.
 
-A residue is an integer with |r| <= p//2 + 2 stored in float64. Centred residues give sums two bits more room than residues from 0 on:
-k products of them add up exactly as long as about k (p/2)^2 < 2^53, so BLAS multiplies and the reduction waits until the room is used up.
+A residue is an integer with |r| <= p//2 + 2 stored in float64. Centred residues give sums two bits
+more room than residues from 0 on: k products of them add up exactly as long as about
+k (p/2)^2 < 2^53, so BLAS multiplies and the reduction waits until the room is used up.
 """
 from __future__ import annotations
 
@@ -10,11 +11,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Array", "Field", "Floats", "centred", "checked_prime", "default_prime", "inverses_of", "matrix_of", "pieces", "residues",
-           "room", "unit_inverse"]
 
 Array = Any
 Floats = NDArray[np.float64]
@@ -22,30 +21,23 @@ Floats = NDArray[np.float64]
 EXACT = 2**53
 PRIME_LIMIT = 2**26
 
-# Chosen by measurement, see docs/finite-field.md: columns of a panel, side of a product's tile, entries whose passes stay in the cache.
+# Chosen by measurement, see docs/finite-field.md: columns of a panel, side of a product's tile,
+# entries whose passes stay in the cache.
 PANEL = 64
 TILE = 1024
 CACHED = 2**16
 GPU_TILE = 2**13
 
 
-# --- primes ----------------------------------------------------------------------------------------------------------------------
+# --- primes ---------------------------------------------------------------------------------------
 
 
 def default_prime(n: int) -> int:
-    """The largest prime for which sums of min(n, 2048) products are exact without a reduction in between.
+    """The largest prime for which sums of min(n, 2048) products need no reduction in between.
 
-    Larger primes make an accidental loss of rank rarer (probability at most degree / p over random points), smaller ones save
-    reductions: beyond 2048 terms they no longer matter beside the product.
-
-    Args:
-        n: inner length of the products, for an elimination the smaller side; 0 or more.
-
-    Returns:
-        A prime from 4194287 (n >= 2048) to 67108859 (n <= 8).
-
-    Raises:
-        ValueError: for n < 0.
+    Larger primes make an accidental loss of rank rarer (probability at most degree / p over random
+    points), smaller ones save reductions: beyond 2048 terms they no longer matter beside the
+    product. For an elimination n is the smaller side.
 
     >>> default_prime(10**6), default_prime(0)
     (4194287, 67108859)
@@ -60,31 +52,33 @@ def default_prime(n: int) -> int:
 
 
 def room(p: int) -> int:
-    """How many products of residues may be added to a residue: k m^2 + m <= 2^53 - p with |residue| <= m = p//2 + 2, see Field.reduce."""
+    """How many products of residues may be added to a residue, see Field.reduce: k with
+    k m^2 + m <= 2^53 - p for residues of size at most m = p//2 + 2.
+    """
     m = p // 2 + 2
     return min((EXACT - p - m) // m**2, 2**20)
 
 
 def _is_prime(p: int) -> bool:
-    import flint
-
     return bool(flint.fmpz(p).is_prime())
 
 
 def checked_prime(p: int) -> int:
     """The prime itself, or a ValueError that says why it is none of those accepted."""
     if int(p) != p or not 3 <= p < PRIME_LIMIT:
-        raise ValueError(f"p={p}: products in float64 are exact for odd primes up to 67108859; try default_prime(n)")
+        raise ValueError(f"p={p}: products in float64 are exact for odd primes up to 67108859; "
+                         "try default_prime(n)")
     if not _is_prime(int(p)):
-        raise ValueError(f"p={p} is not prime, so there is no field of that size; try default_prime(n)")
+        raise ValueError(f"p={p} is not prime, so there is no field of that size; "
+                         "try default_prime(n)")
     return int(p)
 
 
-# --- residues --------------------------------------------------------------------------------------------------------------------
+# --- residues -------------------------------------------------------------------------------------
 
 
 class Field:
-    """F_p on the arrays of one library: exact reduction, products, and the scratch memory they share."""
+    """F_p on the arrays of one library: exact reduction, products, and their scratch memory."""
 
     def __init__(self, p: int, like: Array) -> None:
         self.p, self.inverse = float(checked_prime(p)), 1 / float(p)
@@ -109,10 +103,12 @@ class Field:
     def reduce(self, x: Array, out: Array | None = None) -> None:
         """x - p round(x / p) in place or into `out`; exact for integers |x| <= 2^53 - p.
 
-        The quotient q = rint(fl(x * fl(1/p))) errs before rounding by at most 2^-52 |x|/p (1 + 2^-52), so |x/p - q| <= 1/2 + 2/p + tiny
-        and |x - p q| <= p//2 + 2. Then |p q| <= |x| + p//2 + 2 <= 2^53: product and difference are integers below 2^53, hence exact.
-        For |x| < 2^51 the error times p is below 1/2, and the residue is the centred one, |x - p q| <= p//2.
-        Zero is the only multiple of p among residues: p//2 + 2 < p from p = 5 on, and p = 3 keeps |x| below 2^51 (see room).
+        The quotient q = rint(fl(x * fl(1/p))) errs before rounding by at most
+        2^-52 |x|/p (1 + 2^-52), so |x/p - q| <= 1/2 + 2/p + tiny and |x - p q| <= p//2 + 2. Then
+        |p q| <= |x| + p//2 + 2 <= 2^53: product and difference are integers below 2^53, hence
+        exact. For |x| < 2^51 the error times p is below 1/2, and the residue is the centred one,
+        |x - p q| <= p//2. Zero is the only multiple of p among residues: p//2 + 2 < p from p = 5
+        on, and p = 3 keeps |x| below 2^51 (see room).
         """
         out = x if out is None else out
         for rows in self.parts(x):
@@ -127,7 +123,8 @@ class Field:
         """Consecutive rows of x that fit into the cache."""
         return pieces(x.shape[0], max(1, self.chunk // max(1, math.prod(x.shape[1:]))))
 
-    def subtract_product(self, c: Array, a: Array, b: Array, waiting: int = 0, columns: list[int] | None = None) -> int:
+    def subtract_product(self, c: Array, a: Array, b: Array, waiting: int = 0,
+                         columns: list[int] | None = None) -> int:
         """c -= a[:, columns] b in place, reduced only where the room requires it.
 
         Args:
@@ -153,8 +150,9 @@ class Field:
         return after
 
     def product(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        """a b of residues or of stacks of them, into `out`, which may be a or b; the inner length is at most the room."""
-        c = self.xp.matmul(a, b, out=None if out is None else self.scratch("product", tuple(out.shape)))
+        """a b of residues or stacks of them into `out`, perhaps a or b, if the room suffices."""
+        target = None if out is None else self.scratch("product", tuple(out.shape))
+        c = self.xp.matmul(a, b, out=target)
         self.reduce(c, out)
         return c if out is None else out
 
@@ -192,7 +190,8 @@ def centred(a: Array, p: int) -> Array:
     """The residues of integers modulo p as float64 from -(p//2) to p//2, in new memory.
 
     Args:
-        a: integers of any integer type, Python integers, or floats that are integers of size below 2^53; any shape.
+        a: integers of any integer type, Python integers, or floats that are integers of size below
+            2^53; any shape.
         p: an odd prime below 2^26.
 
     Returns:
@@ -212,7 +211,8 @@ def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
     """Centred residues of any integers, see `centred`; with `overwrite` in the memory of a."""
     xp = field.xp
     if overwrite and a.dtype != xp.float64:
-        raise ValueError(f"entries of type {a.dtype} cannot be overwritten by residues; give float64, or leave overwrite out")
+        raise ValueError(f"entries of type {a.dtype} cannot be overwritten by residues; give "
+                         "float64, or leave overwrite out")
     out = a if overwrite else xp.empty(tuple(a.shape), dtype=xp.float64, **field.device)
     source, target = (a.reshape(1), out.reshape(1)) if out.ndim == 0 else (a, out)
     for rows in field.parts(target):
@@ -221,8 +221,9 @@ def residues(a: Array, field: Field, overwrite: bool = False) -> Array:
         largest = float(abs(x).max()) if math.prod(x.shape) else 0.0
         # NaN compares as false.
         if not largest <= EXACT - PRIME_LIMIT or not bool((field.round(x) == x).all()):
-            raise ValueError("entries of F_p are whole numbers, as floats below 2^53 - 2^26; give larger ones as integers")
-        # Twice: the first brings any float below 2^53 under 2^51, from where the second finds the centred residue.
+            raise ValueError("entries of F_p are whole numbers, as floats below 2^53 - 2^26; give "
+                             "larger ones as integers")
+        # Twice: the first brings any float under 2^51, where the second finds the centred residue.
         for _ in range(0 if largest <= field.p // 2 else 2):
             x -= field.p * field.round(x * field.inverse)
     return out
@@ -237,18 +238,20 @@ def _integers(a: Array, field: Field) -> Array:
         return (a if kind == "uint64" else field.xp.asarray(a, dtype=field.xp.int64)) % int(field.p)
     if kind == "object" and all(isinstance(entry, int) for entry in a.flat):
         return a % int(field.p)
-    raise ValueError(f"entries of type {kind}: accepted are integers and floats that are whole numbers")
+    raise ValueError(f"entries of type {kind}: accepted are integers and floats that are whole "
+                     "numbers")
 
 
 def matrix_of(a: Array) -> Array:
     """An array of two dimensions."""
     matrix = a if _namespace(a) is not np else np.asarray(a)
     if matrix.ndim != 2:
-        raise ValueError(f"an array of shape {tuple(matrix.shape)}: a matrix has two dimensions; reshape it")
+        raise ValueError(f"an array of shape {tuple(matrix.shape)}: a matrix has two dimensions; "
+                         "reshape it")
     return matrix
 
 
-# --- triangles -----------------------------------------------------------------------------------------------------------------
+# --- triangles ------------------------------------------------------------------------------------
 
 
 def inverses_of(values: Floats, field: Field) -> Floats:
@@ -256,12 +259,13 @@ def inverses_of(values: Floats, field: Field) -> Floats:
     p, half = int(field.p), int(field.p) // 2
     entries = [int(v) % p for v in values]
     if 0 in entries:
-        raise ValueError(f"the triangle has 0 on its diagonal (row {entries.index(0)}), so it is singular modulo {p}")
+        raise ValueError(f"the triangle has 0 on its diagonal (row {entries.index(0)}), so it is "
+                         f"singular modulo {p}")
     return np.array([(pow(v, -1, p) + half) % p - half for v in entries], dtype=np.float64)
 
 
 def unit_inverse(field: Field, t: Array, lower: bool) -> Array:
-    """(1 - s)^-1 = (1 + s)(1 + s^2)(1 + s^4)... for nilpotent s: matrices or stacks of them, log2(n) doublings."""
+    """(1 - s)^-1 = (1 + s)(1 + s^2)(1 + s^4)... for a nilpotent s, or a stack of them."""
     n = t.shape[-1]
     one = field.from_host(np.eye(n))
     power = -(field.xp.tril(t, -1) if lower else field.xp.triu(t, 1))
