@@ -223,8 +223,8 @@ def distance_attention(case: Case) -> Exact | Ball:
         p, H = case.rational("weight"), rational_array([[1], [-1]])
         moved = np.array([[p, 1 - p], [1 - p, p]]) @ H
         return Exact(squared_distance(moved) / ((2 * p - 1) ** 2 * squared_distance(H)))
-    A = row_stochastic(np.abs(rational_array(random_matrix(case, n, n))) + 1)
-    H = rational_array(random_matrix(case, n, case.width, 1))
+    A = row_stochastic(np.abs(random_matrix(case, n, n)) + 1)
+    H = random_matrix(case, n, case.width, 1)
     shrunk = from_fraction(squared_distance(A @ H) / squared_distance(H))
     return Ball.of(shrunk / top_eigenvalue(A.T @ (A - A.sum(axis=0) / n)))
 
@@ -242,7 +242,7 @@ def distance_relu(case: Case) -> Exact:
     As recalled; check against the paper. Measured as squares. Attained by tokens without negative
     entries.
     """
-    H = rational_array(random_matrix(case, case.tokens, case.width))
+    H = random_matrix(case, case.tokens, case.width)
     H = np.abs(H) if case.instance == "nonnegative" else H
     return Exact(squared_distance(H * (H > 0)) / squared_distance(H))
 
@@ -283,6 +283,6 @@ def distance_values(case: Case) -> Exact | Ball:
         W, H = np.diag(np.arange(1, d + 1)), rational_array(np.zeros((n, d), int))
         H[:, -1] = rational_array(np.arange(n) ** 2)
         return Exact(squared_distance(H @ W) / (d**2 * squared_distance(H)))
-    H, W = (rational_array(random_matrix(case, rows, d, salt)) for rows, salt in ((n, 0), (d, 1)))
+    H, W = (random_matrix(case, rows, d, salt) for rows, salt in ((n, 0), (d, 1)))
     stretched = from_fraction(squared_distance(H @ W) / squared_distance(H))
     return Ball.of(stretched / top_eigenvalue(W.T @ W))

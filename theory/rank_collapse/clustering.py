@@ -332,7 +332,7 @@ def rescaled_tokens(case: Case) -> Exact:
     Exact, over the rationals, with a nilpotent V whose exponential is a polynomial.
     """
     count, d, t = case.tokens, case.width, case.rational("time")
-    raw, V, X = (rational_array(random_matrix(case, rows, columns, salt))
+    raw, V, X = (random_matrix(case, rows, columns, salt)
                  for salt, (rows, columns) in enumerate(((count, count), (d, d), (count, d))))
     P, V = row_stochastic(np.abs(raw) + 1) * case.get("scale", 1), np.triu(V, 1)
     power = flow = rational_array(np.eye(d, dtype=int))

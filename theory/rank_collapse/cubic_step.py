@@ -187,6 +187,9 @@ def _grid(sizes: Iterable[str], shapes: Iterable[tuple[int, int]]) -> tuple[Case
         for n, d in shapes for M in sizes for bias in (0, 1))
 
 
+_SMALLEST = _grid(("1/1000",), ((2, 1),))[0]
+
+
 def scaled_layer(case: Case) -> tuple[arb_mat, Head]:
     """Tokens and one head with max |E_ij| = case.logit_max, from an instance of norms one."""
     tokens, [[head]] = instance(case)
@@ -214,7 +217,7 @@ def _residual_over(case: Case, size: Callable[[arb_mat], arb]) -> Ball:
              lambda case: 2 * case.rational("logit_max") <= LARGEST_RANGE},
     cases={"quick": _grid(("1/1000", "1/2", "157/250"), ((2, 1), (6, 3))),
            "theory": _grid(("1/4",), ((12, 5), (4, 8)))},
-    control=Control(_grid(("1/1000",), ((2, 1),))[0], "a twentieth of the constant",
+    control=Control(_SMALLEST, "a twentieth of the constant",
                     statement=Le(chain_ratio, Rational(1, 10))))
 def residual_chain(case: Case) -> Ball:
     """Residual after a layer, from the row ranges of the logits.
@@ -243,14 +246,16 @@ def chain_steps(k: Expr | int) -> Iterator[Step]:
                    "q^T |R| 1 <= |R|_inf")
 
 
+_GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
+
+
 @claim(
-    Le(gamma_free_ratio, 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max),
+    Le(gamma_free_ratio, _GAMMA_FREE),
     source=Source("depthlaw", _HERE + "one layer without gamma"),
     cases={"quick": _grid(("1/1000", "1/2", "3"), ((2, 1), (6, 3))),
            "theory": _grid(("1/10", "2"), ((12, 5), (4, 8)))},
-    control=Control(
-        _grid(("1/1000",), ((2, 1),))[0], "a tenth of the constant",
-        statement=Le(gamma_free_ratio, exp(logit_max) * (exp(logit_max) - 1) / logit_max / 5)))
+    control=Control(_SMALLEST, "a tenth of the constant",
+                    statement=Le(gamma_free_ratio, _GAMMA_FREE / 10)))
 def gamma_free_bound(case: Case) -> Ball:
     """One layer without gamma: constant 2 e^M (e^M - 1)/M.
 
@@ -340,18 +345,17 @@ def gamma_free_range(case: Case) -> Exact:
     "beside the digits are enclosed.")
 def _(statement: Relational) -> Iterator[Step]:
     """e^{2M} - e^M - 2M has one positive root; its sign at both ends of the stated digit."""
-    M = Symbol("M", positive=True)
+    M = logit_max
     gap = exp(2 * M) - exp(M) - 2 * M
-    constant = 2 * exp(M) * (exp(M) - 1) / M
     yield Step("the constant is at most 4 exactly where the gap is at most 0",
-               simplify(gap - (constant - 4) * M / 2) == 0)
+               simplify(gap - (_GAMMA_FREE - 4) * M / 2) == 0)
     yield Step("the gap is convex: its second derivative e^M (4 e^M - 1) is positive",
                expand(diff(gap, M, 2) - exp(M) * (4 * exp(M) - 1)) == 0)
     yield Step("it is zero and falls at 0", gap.subs(M, 0) == 0 and diff(gap, M).subs(M, 0) == -1)
     ends = (sign(gap.subs(M, (statement.rhs + unit) / sympy.Integer(10) ** 10)) for unit in (0, 1))
     yield Step("it is negative at the stated digits and positive one unit later",
                list(ends) == [-1, 1])
-    yield Step("the constant tends to 2 as M tends to 0", sympy.limit(constant, M, 0) == 2)
+    yield Step("the constant tends to 2 as M tends to 0", sympy.limit(_GAMMA_FREE, M, 0) == 2)
 
 
 # --- the cubic law ---
@@ -537,13 +541,12 @@ def one_layer_small_logits(case: Case) -> Ball:
     "|W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints.")
 def _(statement: Relational) -> Iterator[Step]:
     """The gamma-free bound, and its constant at the largest logits allowed."""
-    M, end = logit_max, Rational(4563, 10000)
-    constant = 2 * exp(M) * (exp(M) - 1) / M
-    yield from _gamma_free_steps(constant)
-    stated = _constant(statement)
+    M, stated = logit_max, _constant(statement)
+    at_end = enclose(_GAMMA_FREE.subs(M, Rational(4563, 10000)))
+    yield from _gamma_free_steps(_GAMMA_FREE)
     yield Step(
         "for 0 < M <= 0.4563 the constant grows with M and is below the stated one at the end",
-        bool(stated.is_number) and bool(enclose(constant.subs(M, end)) < enclose(stated)))
+        bool(stated.is_number) and bool(at_end < enclose(stated)))
     series = expand((M - 1) * exp(M) + 1)
     yield Step("(e^M - 1)/M grows with M: M^2 times its derivative is (M - 1) e^M + 1, zero at 0 "
                "with derivative M e^M",
