@@ -1,31 +1,32 @@
-"""Norms and Jacobians: the functions against independent routes, and every claim of the stem against its expected verdict."""
+"""Norms and Jacobians by hand, and every claim of the topic against its expected verdict."""
 import math
+from collections import Counter
 from dataclasses import replace
+from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 import sympy
-from hypothesis import given
-from hypothesis import strategies as st
+from sympy import Eq, Ge, Le, Rational, exp
 
-from depthlaw.theory import signal_propagation as sp
-from depthlaw.theory.glossary import symbol
+from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.signal_propagation import norms, rounding
+from depthlaw.theory.symbols import layer, width
+from depthlaw.theory.values import Case, Exact
 
-CLAIMS = {c.key.partition("/")[2]: c for c in sp.claims()}
-
-
-def verdicts(claim):
-    return [judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")]
+CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
+PROVED = {name: claim for name, claim in CLAIMS.items() if claim.proof}
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS)
 def test_expected_verdict(claim):
-    found = set(verdicts(claim))
+    found = {judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
     assert Verdict.FAILS in found if claim.awaited == "FAILS" else found == {Verdict.HOLDS}
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS.values() if c.proof], ids=[k for k, c in CLAIMS.items() if c.proof])
+@pytest.mark.parametrize("claim", PROVED.values(), ids=PROVED)
 def test_every_step_of_the_argument_is_confirmed(claim):
     steps = list(claim.proof(claim.statement))
     assert steps
@@ -33,66 +34,97 @@ def test_every_step_of_the_argument_is_confirmed(claim):
 
 
 @pytest.mark.parametrize(("name", "wrong"), [
-    ("relu_norm", lambda d, layer: sympy.Eq(symbol("squared_norm"), symbol("input_variance") * d / 3)),
-    ("post_ln_norm", lambda d, layer: sympy.Eq(symbol("sum_mean_square"), sympy.Rational(5, 2))),
-    ("pre_ln_norm_upper", lambda d, layer: sympy.Le(symbol("mean_square"), 1 + layer)),
-    ("pre_ln_norm_lower", lambda d, layer: sympy.Ge(symbol("mean_square"), 1 + layer)),
-    ("layernorm_jacobian", lambda d, layer: sympy.Eq(symbol("jacobian_square"), (d - 1) / symbol("centred_square"))),
-    ("layernorm_jacobian_rank", lambda d, layer: sympy.Eq(symbol("jacobian_trace"), d * (d - 1) / symbol("centred_square"))),
-    ("norm_concentration", lambda d, layer: sympy.Le(symbol("excess_probability"), sympy.exp(-d * symbol("relative_excess") ** 2 / 7))),
+    ("relu_norm", Eq(norms.squared_norm, norms.input_variance * width / 3)),
+    ("post_ln_norm", Eq(norms.sum_mean_square, Rational(5, 2))),
+    ("pre_ln_norm_upper", Le(norms.mean_square, 1 + layer)),
+    ("pre_ln_norm_lower", Ge(norms.mean_square, 1 + layer)),
+    ("layernorm_jacobian", Eq(norms.jacobian_square, (width - 1) / norms.centred_square)),
+    ("layernorm_jacobian_rank",
+     Eq(norms.jacobian_trace, width * (width - 1) / norms.centred_square)),
+    ("norm_concentration",
+     Le(norms.excess_probability, exp(-width * norms.relative_excess**2 / 7))),
 ])
 def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong):
-    mutated = replace(CLAIMS[name], statement=wrong(symbol("width"), symbol("layer")))
-    assert not all(step.holds for step in mutated.proof(mutated.statement))
-    larger = [judge(mutated, case, mutated.measured(case, 0)).verdict for case in mutated.cases("theory")]
-    assert Verdict.FAILS in larger
+    mutated = replace(CLAIMS[name], statement=wrong)
+    assert not all(step.holds for step in mutated.proof(wrong))
+    assert Verdict.FAILS in [
+        judge(mutated, case, mutated.measure(case)).verdict for case in mutated.cases("theory")]
 
 
-@pytest.mark.parametrize("case", CLAIMS["norm_concentration"].cases("theory"))
-def test_the_tail_bound_covers_its_cases(case):
-    claim = CLAIMS["norm_concentration"]
-    eps = float(case.rational("relative_excess"))
-    assert float(claim.measured(case, 0).high) <= sp.norm_excess_bound(case.width, eps)
-
-
-@given(st.lists(st.integers(-9, 9), min_size=3, max_size=8).filter(lambda row: len(set(row)) > 1))
-def test_layernorm_jacobian_norm_against_singular_values(row):
-    x = np.array(row, dtype=float)
-    d, y = len(x), x - x.mean()
-    J = math.sqrt(d) / np.linalg.norm(y) * (np.eye(d) - np.outer(y, y) / (y @ y)) @ (np.eye(d) - 1 / d)
-    norm = sp.layernorm_jacobian_norm(row)
-    assert abs(np.linalg.norm(J, 2) - norm) <= 64 * d * 2.0**-52 * norm
-
-
-def test_layernorm_has_no_derivative_direction_left_at_width_two():
-    assert sp.layernorm_jacobian_norm([1, 2]) == 0
-
-
-def test_the_embedding_has_mean_square_one():
-    assert sp.pre_ln_mean_square(0) == (1, 1)
-
-
-@pytest.mark.parametrize(("call", "words"), [
-    (lambda: sp.pre_ln_mean_square(-1), "0 .the embedding. or more"),
-    (lambda: sp.layernorm_jacobian_norm([2, 2, 2]), "at least two different entries"),
-    (lambda: sp.layernorm_jacobian_norm([]), "at least two different entries"),
-    (lambda: sp.norm_excess_bound(8, 1.7), "an excess in"),
-    (lambda: sp.norm_excess_bound(0, 0.5), "widths from 1"),
-])
-def test_bad_input_is_refused(call, words):
-    with pytest.raises(ValueError, match=words):
-        call()
-
-
-def test_every_proof_says_what_it_rests_on_and_one_sided_bounds_are_one_sided():
-    for key, claim in CLAIMS.items():
-        assert bool(claim.rests_on) == (claim.proof is not None), key
-        assert len(claim.rests_on) <= 160, key
-        assert claim.kind != "two-sided", key
+def test_every_proof_is_short_about_what_it_rests_on_and_bounds_are_one_sided():
+    for name, claim in CLAIMS.items():
+        assert len(claim.rests_on) <= 160, name
+        assert claim.kind != "two-sided", name
 
 
 def test_no_proof_that_only_retypes_its_statement_is_an_argument():
-    assert {key for key, claim in CLAIMS.items() if claim.proof and claim.evidence != "argument"} == {
-        "residual_unscaled", "residual_scaled", "branch_variance_exponent", "depth_gradient_exponent", "completep_learning_rate",
-        "depth_sgd_learning_rate", "lazy_second_order"}
+    assert {name for name, claim in PROVED.items() if claim.evidence != "argument"} == {
+        "residual_unscaled", "residual_scaled", "branch_variance_exponent",
+        "depth_gradient_exponent", "completep_learning_rate", "depth_sgd_learning_rate",
+        "lazy_second_order"}
     assert all(claim.evidence != "certificate" for claim in CLAIMS.values())
+
+
+def test_half_of_a_gaussian():
+    assert norms.half_gaussian_moment(sympy.Integer(1)) == Rational(1, 2)
+    assert CLAIMS["relu_norm"].measure(Case(width=3, input_variance="2/3")).value == 1
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_post_ln_sums_do_not_depend_on_the_layers_before(seed):
+    found = CLAIMS["post_ln_norm"].measure(Case(width=3, layer=4), seed)
+    assert found.value == Fraction(3, 2)
+
+
+def test_enumerated_streams_stay_between_their_ends():
+    assert norms.mean_square_of_two(2, identical=True) == 4
+    assert 2 < norms.mean_square_of_two(2, identical=False) < 4
+
+
+def test_the_wide_recursion_meets_one_layer_by_hand():
+    # Two orthogonal tokens: the mean of unit vectors has square 1/2, the feed-forward branch 1/2.
+    with flint.ctx.workprec(64):
+        assert norms.wide_mean_square(1, 2) == 2
+        assert norms.wide_mean_square(0, 2) == 1
+
+
+def test_a_third_of_the_tokens_is_refused():
+    token = (7, 0, -1, 0)
+    with pytest.raises(ValueError, match="take two tokens"):
+        norms._attention(Counter({(token, token, (-7, 0, 1, 0)): 1}))
+
+
+@pytest.mark.parametrize(("token", "sign"), [
+    ((0, 2, 3, 0), -1), ((0, 3, 3, 0), 1), ((1, -1, 0, 0), -1), ((2, -1, 0, 0), 1),
+    ((-1, -1, 0, 0), -1)])
+def test_the_sign_of_a_number_with_a_root(token, sign):
+    u, v = token[0] - token[2], token[1] - token[3]
+    assert norms._normed_sign(token) == sign == math.copysign(1, u + v * math.sqrt(2))
+
+
+def test_jacobian_by_dual_numbers_has_the_two_null_directions():
+    R, scale = norms.scaled_jacobian([4, 1, 1])
+    assert scale == flint.fmpq(3, 6)
+    assert R * flint.fmpq_mat([[1, 2], [1, -1], [1, -1]]) == flint.fmpq_mat(3, 2)
+
+
+@pytest.mark.parametrize("row", [[4, 1, 1], [3, -1, 4, 1], [-9, 9, 2, 0, 0, 5]])
+def test_jacobian_against_the_projections_in_floating_point(row):
+    x, d = np.array(row, dtype=float), len(row)
+    y = x - x.mean()
+    both = (np.eye(d) - np.outer(y, y) / (y @ y)) @ (np.eye(d) - 1 / d)
+    R, scale = norms.scaled_jacobian(row)
+    ours = [[float(v.p) / float(v.q) for v in entries] for entries in R.tolist()]
+    np.testing.assert_allclose(ours, both, atol=1e-14)
+    assert scale == flint.fmpq(d**2, round(d * (y @ y)))
+
+
+def test_rounding_down_refuses_a_straddling_ball():
+    with pytest.raises(ArithmeticError, match="raise the precision"):
+        rounding.rounded_down(flint.arb(1, 1e-3))
+    assert rounding.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
+
+
+def test_fraction_refuses_what_is_irrational():
+    with pytest.raises(ValueError, match="not a rational number"):
+        rounding.fraction(sympy.sqrt(2))
