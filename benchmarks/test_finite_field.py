@@ -1,8 +1,10 @@
-"""Rank over F_p next to python-flint and to the machine's float64 matrix product, in the same run, with the same number of threads.
+"""Rank over F_p next to python-flint and to the machine's float64 matrix product, in the same run,
+with the same number of threads.
 
-Run with `pytest benchmarks/test_finite_field.py --benchmark-only`. Sizes are 1024 and 2048; BENCHMARK_LARGE=1 adds 4096, where
-python-flint takes half a minute, and 8192, without python-flint. Threads are those of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, else
-all cores. Each round runs the peers beside the kernel; medians and ratios are printed and stored, nothing depends on them.
+Run with `pytest benchmarks/test_finite_field.py --benchmark-only`. Sizes are 1024 and 2048;
+BENCHMARK_LARGE=1 adds 4096, where python-flint takes half a minute, and 8192, without python-flint.
+Threads are those of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, else all cores. Each round runs the
+peers beside the kernel; medians and ratios are printed and stored, nothing depends on them.
 """
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ def seconds(work: Callable[[], object]) -> float:
 
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.benchmark(group="rank over F_p")
-def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.CaptureFixture[str], n: int) -> None:
+def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.CaptureFixture[str],
+                                                   n: int) -> None:
     p, rounds = default_prime(n), 5 if n <= 2048 else 3
     a = centred(np.random.default_rng(n).integers(0, p, (n, n)), p)
     real, out = np.random.default_rng(0).standard_normal((n, n)), np.empty((n, n))
@@ -55,9 +58,12 @@ def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.Cap
     mine = benchmark.stats.stats.median if benchmark.stats else seconds(lambda: rank(a, p))
     product, cost = median(products), elimination_cost(n, n, p)
     share = 2 / 3 * n**3 / mine / (2 * n**3 / product)
-    benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share, "flint / depthlaw": None})
-    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s ({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
-            f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations {cost.operations:.3g}, bytes moved "
+    benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share,
+                                 "flint / depthlaw": None})
+    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s ({2 / 3e9 * n**3 / mine:.1f} "
+            f"Gop/s), product {product:.3f} s "
+            f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations "
+            f"{cost.operations:.3g}, bytes moved "
             f"{cost.bytes_moved:.3g}, memory {cost.peak_bytes / 1e6:.0f} MB")
     if flints:
         benchmark.extra_info["flint / depthlaw"] = ratio = median(flints) / mine

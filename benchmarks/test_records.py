@@ -1,5 +1,6 @@
-"""Ten thousand recorded runs: opening the folder, skipping all of them, listing them. The peer is reading and hashing the same files
-without understanding them; medians and ratios are printed and stored, nothing depends on them.
+"""Ten thousand recorded runs: opening the folder, skipping all of them, listing them. The peer is
+reading and hashing the same files without understanding them; medians and ratios are printed and
+stored, nothing depends on them.
 """
 from __future__ import annotations
 
@@ -29,7 +30,9 @@ ROUNDS = 3
 def claims() -> dict[str, Claim]:
     """One claim with ten thousand cases."""
     claim = registry()["separation_rank/degree"]
-    return {claim.key: replace(claim, proof=None, assumes={}, grid={"quick": tuple(Case(depth=1 + n % 6, n=n) for n in range(RUNS))})}
+    return {claim.key: replace(claim, proof=None, assumes={},
+                               grid={"quick": tuple(Case(depth=1 + n % 6, n=n)
+                                                    for n in range(RUNS))})}
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +59,8 @@ def read_and_hash(folder: Path) -> float:
     return time.perf_counter() - before
 
 
-def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str], folder: Path, name: str, work: Callable[[], object]) -> None:
+def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str], folder: Path,
+            name: str, work: Callable[[], object]) -> None:
     peer = read_and_hash(folder)
     benchmark.pedantic(work, rounds=ROUNDS, warmup_rounds=0)  # type: ignore[attr-defined]
     stats = benchmark.stats  # type: ignore[attr-defined]
@@ -64,7 +68,8 @@ def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str]
         mine = stats.stats.median
         benchmark.extra_info.update({"records": RUNS, "times the peer": mine / peer})  # type: ignore[attr-defined]
         with capsys.disabled():
-            sys.stdout.write(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times reading and hashing the files ({peer:.2f} s)\n")
+            sys.stdout.write(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
+                             f"reading and hashing the files ({peer:.2f} s)\n")
 
 
 @pytest.mark.benchmark(group="ten thousand records")
@@ -74,7 +79,8 @@ def test_open(benchmark, capsys: pytest.CaptureFixture[str], folder: Path) -> No
 
 
 @pytest.mark.benchmark(group="ten thousand records")
-def test_skip(benchmark, capsys: pytest.CaptureFixture[str], folder: Path, claims: dict[str, Claim]) -> None:
+def test_skip(benchmark, capsys: pytest.CaptureFixture[str], folder: Path,
+              claims: dict[str, Claim]) -> None:
     executed: list[Run] = []
 
     def skip() -> None:

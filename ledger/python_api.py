@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 __all__ = ["claims", "recommend", "verify"]
 
 
-def recommend(budget: str | float | None = None, *, task: str | None = None, diameter: int | str | None = None,
-              hops: int | str | None = None, vertices: int | str | None = None) -> tuple[Advice, ...]:
+def recommend(budget: str | float | None = None, *, task: str | None = None,
+              diameter: int | str | None = None,
+              hops: int | str | None = None, vertices: int | str | None = None) -> tuple[Advice,
+                                                                                         ...]:
     """How deep a net should be, and who says so: the answer of `depthlaw depth` as data.
 
     Args:
@@ -40,7 +42,8 @@ def recommend(budget: str | float | None = None, *, task: str | None = None, dia
     """
     from depthlaw.advisor.answers import answer
 
-    return tuple(answer(*(None if value is None else str(value) for value in (budget, task, diameter, hops, vertices))))
+    return tuple(answer(*(None if value is None else str(value)
+                          for value in (budget, task, diameter, hops, vertices))))
 
 
 def claims(file: str | Path | None = None) -> dict[str, Claim]:
@@ -59,8 +62,10 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     return all_claims(None if file is None else Path(file))
 
 
-def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None, results: str | Path | None = None,
-           engine: str = "inline", processes: int = 0, minutes: float | None = None) -> dict[str, ClaimResult]:
+def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None,
+           results: str | Path | None = None,
+           engine: str = "inline", processes: int = 0, minutes: float | None = None) -> dict[str,
+                                                                                             ClaimResult]:
     """Run a suite, skipping what is recorded, and judge it: `depthlaw verify` as data.
 
     Args:

@@ -45,7 +45,8 @@ class Work:
     expected: Estimate
     basis: str
 
-    def execute(self, finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None) -> list[Failure]:
+    def execute(self, finished: Callable[[Run], None] = lambda run: None,
+                minutes: float | None = None) -> list[Failure]:
         """Do what is not recorded yet, one stage after the other. Returns the runs that failed.
 
         Raises:
@@ -53,8 +54,10 @@ class Work:
         """
         started, failures = time.monotonic(), list[Failure]()
         for stage in self.stages:
-            left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60, 1e-3)
-            failures += execute(stage.runs, self.store, stage.engine, finished=finished, minutes=left)
+            left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60,
+                                                    1e-3)
+            failures += execute(stage.runs, self.store, stage.engine, finished=finished,
+                                minutes=left)
         return failures
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
@@ -86,7 +89,8 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     claims = _asked(list(only), check_suite(suite), options.device, own)
     runs = plan(claims, suite, options.device)
     if not runs:
-        raise UsageError(f"suite {suite} has no case that can be measured here for the claims asked for; try quick")
+        raise UsageError(f"suite {suite} has no case that can be measured here for the claims "
+                         "asked for; try quick")
     store = open_store(folder)
     todo = [run for run in runs if run.id not in store]
     remember()
@@ -95,15 +99,19 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     planned = any(run.claim.plan for run in runs)
     if options.memory or (planned and suite in ALONE):
         if not planned:
-            raise UsageError("--memory is a budget for claims that plan theirs, such as those of suite frontier; "
+            raise UsageError("--memory is a budget for claims that plan theirs, such as those of "
+                             "suite frontier; "
                              "--max-memory caps each process of the pool")
-        work, expected = budgeted(todo, store, engine, parse_bytes(options.memory or DEFAULT_MEMORY))
+        work, expected = budgeted(todo, store, engine,
+                                  parse_bytes(options.memory or DEFAULT_MEMORY))
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
     expected = estimate(todo, store)
-    if isinstance(engine, Pool) and expected.total < 5 and len(todo) < 200 and options.processes == 0:
+    if isinstance(engine,
+                  Pool) and expected.total < 5 and len(todo) < 200 and options.processes == 0:
         # Starting processes costs seconds.
         engine = Inline()
-    return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected, "by earlier records")
+    return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected,
+                "by earlier records")
 
 
 def check_suite(name: str) -> str:
@@ -122,9 +130,11 @@ def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[s
     if suite in ALONE and not only:
         claims = {key: claim for key, claim in claims.items() if claim.cases(suite)}
     if device != "cpu":
-        able = {key: claim for key, claim in claims.items() if claim.accepts("device") and claim.cases(suite)}
+        able = {key: claim for key, claim in claims.items() if claim.accepts("device")
+                and claim.cases(suite)}
         if not able:
-            raise UsageError(f"--device {quoted(device)}: suite {suite} has no claim among those asked for that can use it; "
+            raise UsageError(f"--device {quoted(device)}: suite {suite} has no claim among those "
+                             "asked for that can use it; "
                              "take --device cpu")
         return able
     return claims

@@ -1,4 +1,5 @@
-"""What every test may rely on: fixed examples, fresh precision, one thread, no foreign folders, and no silent skip."""
+"""What every test may rely on: fixed examples, fresh precision, one thread, no foreign folders, and
+no silent skip."""
 from __future__ import annotations
 
 import os
@@ -11,7 +12,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-# Before NumPy or torch is imported. One thread: sums come out the same everywhere, and neighbours are not slowed down.
+# Before NumPy or torch is imported. One thread: sums come out the same everywhere, and neighbours
+# are not slowed down.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[_name] = "1"
 os.environ["MPLBACKEND"] = "Agg"
@@ -22,13 +24,15 @@ settings.register_profile("explore", deadline=None, max_examples=1000, print_blo
 settings.load_profile("depthlaw")
 
 _HERE = Path(__file__).parent
-_LISTED = {(entry["file"], entry["test"]) for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])}
+_LISTED = {(entry["file"], entry["test"])
+           for entry in tomllib.loads((_HERE / "skips.toml").read_text()).get("skip", [])}
 _unlisted = pytest.StashKey[set[str]]()
 
 
 @pytest.fixture(autouse=True)
 def _fresh_arithmetic() -> Iterator[None]:
-    """python-flint's precision and torch's threads are global to the process: no test leaves them changed."""
+    """python-flint's precision and torch's threads are global to the process: no test leaves them
+    changed."""
     if torch := sys.modules.get("torch"):
         torch.set_num_threads(1)
     yield
@@ -73,4 +77,5 @@ class _NoSilentSkip:
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         for name in sorted(self.found):
-            terminalreporter.write_line(f"SILENT SKIP {name}: list it in tests/skips.toml with a reason and an exit condition", red=True)
+            terminalreporter.write_line(f"SILENT SKIP {name}: list it in tests/skips.toml with a "
+                                        "reason and an exit condition", red=True)

@@ -1,4 +1,5 @@
-"""The architecture as tests: imports point one way, starting stays light, files and functions stay short, nothing is skipped silently."""
+"""The architecture as tests: imports point one way, starting stays light, files and functions stay
+short, nothing is skipped silently."""
 from __future__ import annotations
 
 import ast
@@ -18,22 +19,26 @@ SOURCES = sorted(path for folder in (*FOLDERS, "api") for path in (ROOT / folder
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
 ALL = [*SOURCES, *TESTS, *sorted((ROOT / "benchmarks").rglob("*.py"))]
 
-# What each folder may import besides the standard library and itself. Imports point one way: ledger -> empirics -> theory.
+# What each folder may import besides the standard library and itself. Imports point one way: ledger
+# -> empirics -> theory.
 MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "theory": MATHEMATICS,
     "empirics": {"safetensors", "theory", "sklearn", "torch", *MATHEMATICS},
     "api": {"ledger"},
-    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "pyarrow", "ray", "rich", "typer", *MATHEMATICS},
+    "ledger": {"theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs", "pyarrow",
+               "ray", "rich", "typer", *MATHEMATICS},
 }
-# Modules that the advisor and the exact integer routes need at start: importing one loads none of these libraries.
+# Modules that the advisor and the exact integer routes need at start: importing one loads none of
+# these libraries.
 LIGHT = ("depth_choice", "connectivity", "hops")
 HEAVY = {*MATHEMATICS, "matplotlib", "torch"}
 
 FILE_LINES = 450
 FUNCTION_LINES = 40
 SAYS_NOTHING = {"common", "core", "helper", "helpers", "misc", "util", "utils"}
-SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif", "SkipTest", "xfail", "expectedFailure"}
+SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif", "SkipTest", "xfail",
+            "expectedFailure"}
 
 
 def name(path: Path) -> str:
@@ -47,11 +52,12 @@ def python(code: str, **options: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=clean, **options)  # type: ignore[call-overload]
 
 
-# --- imports point one way ---------------------------------------------------------------------------------------------------
+# --- imports point one way ------------------------------------------------------------------------
 
 
 def wrong_imports(source: str, package: str) -> Iterator[str]:
-    """The imports in a module of `package` (such as "depthlaw.theory") that the table does not allow."""
+    """The imports in a module of `package` (such as "depthlaw.theory") that the table does not
+    allow."""
     folder = package.split(".")[1]
     for node in ast.walk(ast.parse(source)):
         for module, relative in imported(node, package):
@@ -73,12 +79,15 @@ def imported(node: ast.AST, package: str) -> Iterator[tuple[str, bool]]:
     elif isinstance(node, ast.ImportFrom):
         above = package.split(".")[:len(package.split(".")) - node.level + 1] if node.level else []
         base = ".".join([*above, *([node.module] if node.module else [])])
-        # `from depthlaw import empirics` and `from .. import empirics` name the folder only after `import`.
-        yield from ((f"{base}.{alias.name}" if base == "depthlaw" else base, bool(node.level)) for alias in node.names)
+        # `from depthlaw import empirics` and `from .. import empirics` name the folder only after
+        # `import`.
+        yield from ((f"{base}.{alias.name}" if base == "depthlaw" else base, bool(node.level))
+                    for alias in node.names)
     elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name | ast.Attribute):
         called = node.func.id if isinstance(node.func, ast.Name) else node.func.attr
         first = node.args[0] if node.args else None
-        if called in ("import_module", "__import__") and isinstance(first, ast.Constant) and not str(first.value).startswith("."):
+        if called in ("import_module", "__import__") and isinstance(first,
+                                                                    ast.Constant) and not str(first.value).startswith("."):
             yield str(first.value), False
 
 
@@ -120,7 +129,7 @@ def test_right_import_is_let_through(folder: str, line: str) -> None:
     assert list(wrong_imports(line, f"depthlaw.{folder}")) == []
 
 
-# --- starting stays light ----------------------------------------------------------------------------------------------------
+# --- starting stays light -------------------------------------------------------------------------
 
 
 def test_theory_works_without_torch_and_without_the_folders_above_it() -> None:
@@ -140,7 +149,8 @@ print(len(registry()))
 
 @pytest.mark.parametrize("stem", LIGHT)
 def test_import_loads_no_heavy_library(stem: str) -> None:
-    done = python(f"import sys, depthlaw.theory.{stem}; print(*(sorted({HEAVY!r} & sys.modules.keys())))")
+    done = python(f"import sys, depthlaw.theory.{stem}; print(*(sorted({HEAVY!r} & "
+                  "sys.modules.keys())))")
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == []
 
@@ -157,14 +167,15 @@ print(*(sorted({HEAVY!r} & sys.modules.keys())))
 
 
 def test_theory_works_in_a_bare_checkout() -> None:
-    done = python("import theory.claim; print(theory.claim.__file__, len(theory.claim.registry()))", cwd=ROOT)
+    done = python("import theory.claim; print(theory.claim.__file__, len(theory.claim.registry()))",
+                  cwd=ROOT)
     assert done.returncode == 0, done.stderr
     file, count = done.stdout.split()
     assert Path(file) == ROOT / "theory" / "claim.py"
     assert int(count) > 0
 
 
-# --- files and functions stay short ------------------------------------------------------------------------------------------
+# --- files and functions stay short ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize("path", ALL, ids=name)
@@ -188,34 +199,45 @@ def long_functions(source: str) -> dict[str, int]:
 
 def test_long_functions_may_only_become_fewer_and_shorter() -> None:
     listed: dict[str, int] = tomllib.loads((ROOT / "tests" / "long_functions.toml").read_text())
-    found = {f"{name(path)}::{function}": lines for path in SOURCES for function, lines in long_functions(path.read_text()).items()}
+    found = {f"{name(path)}::{function}": lines for path in SOURCES
+             for function, lines in long_functions(path.read_text()).items()}
     grown = {key: lines for key, lines in found.items() if lines > listed.get(key, 0)}
     assert grown == {}, "split these, or make them shorter again"
-    assert listed == found, "good: now let tests/long_functions.toml say\n" + "\n".join(f'"{key}" = {n}' for key, n in found.items())
+    assert listed == found, "good: now let tests/long_functions.toml say\n" + "\n".join(f'"{key}" '
+                                                                                        f'= {n}'
+                                                                                        for key, n in found.items())
 
 
 def test_long_function_is_seen_and_its_docstring_not_counted() -> None:
     body = "    x = 1\n" * FUNCTION_LINES
     assert long_functions("def f():\n" + body) == {"f": FUNCTION_LINES + 1}
-    assert long_functions('def f():\n    """One.\n\n    Two."""\n' + body[len("    x = 1\n"):]) == {}
+    assert long_functions('def f():\n    """One.\n\n    Two."""\n'
+                          + body[len("    x = 1\n"):]) == {}
 
 
-# --- nothing is skipped silently ---------------------------------------------------------------------------------------------
+# --- nothing is skipped silently ------------------------------------------------------------------
 
 
 def skips(source: str) -> Iterator[tuple[str, str]]:
-    """(enclosing test, how) of each skip or expected failure in a test module, however it is spelled."""
+    """(enclosing test, how) of each skip or expected failure in a test module, however it is
+    spelled."""
     def visit(node: ast.AST, inside: str) -> Iterator[tuple[str, str]]:
         for child in ast.iter_child_nodes(node):
-            here = child.name if isinstance(child, ast.FunctionDef | ast.ClassDef) and inside == "<module>" else inside
-            if isinstance(child, ast.Attribute) and child.attr in SKIPPING and {"pytest", "unittest", "mark"} & names_in(child):
+            here = child.name if isinstance(child,
+                                            ast.FunctionDef
+                                            | ast.ClassDef) and inside == "<module>" else inside
+            if isinstance(child, ast.Attribute) and child.attr in SKIPPING and {"pytest",
+                                                                                "unittest",
+                                                                                "mark"} & names_in(child):
                 yield here, child.attr
             elif isinstance(child, ast.ImportFrom) and child.module in ("pytest", "unittest"):
                 yield from ((here, alias.name) for alias in child.names if alias.name in SKIPPING)
             yield from visit(child, here)
 
     def names_in(node: ast.AST) -> set[str]:
-        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)}
+        return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {n.attr
+                                                                            for n in ast.walk(node)
+                                                                            if isinstance(n, ast.Attribute)}
 
     return visit(ast.parse(source), "<module>")
 
@@ -223,7 +245,8 @@ def skips(source: str) -> Iterator[tuple[str, str]]:
 def test_every_skip_is_listed_with_reason_and_exit_condition() -> None:
     listed = tomllib.loads((ROOT / "tests" / "skips.toml").read_text()).get("skip", [])
     assert all(entry["reason"].strip() and entry["until"].strip() for entry in listed)
-    found = Counter((name(path), test, how) for path in TESTS for test, how in skips(path.read_text()))
+    found = Counter((name(path), test, how) for path in TESTS
+                    for test, how in skips(path.read_text()))
     assert found == Counter((entry["file"], entry["test"], entry["how"]) for entry in listed)
 
 
@@ -242,11 +265,14 @@ def test_skip_is_seen(source: str, found: list[tuple[str, str]]) -> None:
     assert list(skips(source)) == found
 
 
-@pytest.mark.parametrize(("body", "code"), [("assert True", 0), ("pytest.skip('unlisted')", 1), ("pytest.xfail('unlisted')", 1)])
+@pytest.mark.parametrize(("body", "code"),
+                         [("assert True", 0), ("pytest.skip('unlisted')", 1),
+                          ("pytest.xfail('unlisted')", 1)])
 def test_run_with_an_unlisted_skip_is_red(tmp_path: Path, body: str, code: int) -> None:
     for file in ("conftest.py", "skips.toml"):
         (tmp_path / file).write_text((ROOT / "tests" / file).read_text())
     (tmp_path / "test_it.py").write_text(f"import pytest\n\n\ndef test_it():\n    {body}\n")
-    done = python("import pytest; raise SystemExit(pytest.main(['-p', 'no:cacheprovider', '--rootdir', '.', '.']))", cwd=tmp_path)
+    done = python("import pytest; raise SystemExit(pytest.main(['-p', 'no:cacheprovider', "
+                  "'--rootdir', '.', '.']))", cwd=tmp_path)
     assert done.returncode == code, done.stdout
     assert ("SILENT SKIP" in done.stdout) == bool(code)

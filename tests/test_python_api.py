@@ -12,7 +12,8 @@ from depthlaw.advisor.quantities import UsageError
 def test_version_is_the_installed_one_everywhere():
     assert depthlaw.__version__ == version("depthlaw")
     for command in (["-m", "depthlaw"], ["-m", "depthlaw.ledger.cli.arguments"]):
-        done = subprocess.run([sys.executable, *command, "--version"], capture_output=True, text=True)
+        done = subprocess.run([sys.executable, *command, "--version"], capture_output=True,
+                              text=True)
         assert (done.returncode, done.stdout) == (0, f"depthlaw {version('depthlaw')}\n")
 
 
@@ -34,7 +35,8 @@ def test_recommend_is_the_answer_of_depth():
 def test_verify_judges_and_resumes(tmp_path):
     first = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r")
     files = sorted((tmp_path / "r" / "runs").rglob("*.json"))
-    again = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r", engine="pool", processes=1)
+    again = depthlaw.verify(only=["hops/depth_corrected"], results=tmp_path / "r", engine="pool",
+                            processes=1)
     assert sorted((tmp_path / "r" / "runs").rglob("*.json")) == files
     assert first["hops/depth_corrected"].verdict is again["hops/depth_corrected"].verdict
     assert first["hops/depth_corrected"].verdict.value == "HOLDS"
@@ -46,7 +48,8 @@ def test_verify_stops_in_time_and_says_what_it_has(tmp_path):
 
 
 @pytest.mark.parametrize(("options", "why"), [
-    ({"suite": "quik"}, "unknown suite"), ({"only": ["hops/no"]}, "unknown claim"), ({"engine": "x"}, "unknown engine"),
+    ({"suite": "quik"}, "unknown suite"), ({"only": ["hops/no"]}, "unknown claim"),
+    ({"engine": "x"}, "unknown engine"),
     ({"minutes": 0}, "--minutes 0"),
 ])
 def test_verify_refuses_what_makes_no_sense(tmp_path, options, why):

@@ -15,14 +15,16 @@ from ..verify import check_suite
 from .output import dump, notes, report_set_aside, say, stdout
 
 
-def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *, from_reference: bool = False) -> int:
+def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *,
+             from_reference: bool = False) -> int:
     """Write the appendix of a suite from its records, or from the ledger that comes with
     depthlaw."""
     claims, suite = registry(), check_suite(suite)
     store = _reference() if from_reference else open_store(folder, read_only=True)
     report_set_aside(store)
     if from_reference:
-        say(notes(), "from the reference ledger that comes with depthlaw, not from records of this machine")
+        say(notes(), "from the reference ledger that comes with depthlaw, not from records of this "
+                     "machine")
     judged = results(claims, suite, store)
     missing = sum(c.measured is None for result in judged for c in result.in_scope)
     if missing:
@@ -44,5 +46,6 @@ def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool
 def _reference() -> Ledger:
     known = shipped()
     if known is None:
-        raise UsageError("this installation holds no reference ledger; run `depthlaw verify quick` and leave --reference out")
+        raise UsageError("this installation holds no reference ledger; run `depthlaw verify quick` "
+                         "and leave --reference out")
     return known

@@ -33,14 +33,17 @@ def _place(text: str) -> Path:
     """A file or folder as it was typed. Nothing typed would be the folder one happens to stand
     in."""
     if not text.strip():
-        raise UsageError("the name of a file or folder is empty; give its path, or . for the folder you are in")
+        raise UsageError("the name of a file or folder is empty; give its path, or . for the "
+                         "folder you are in")
     return Path(text).expanduser()
 
 
 @app.callback(invoke_without_command=True)
 def _depthlaw(
     context: typer.Context,
-    version: Annotated[bool, typer.Option("--version", help="Print the version.", is_eager=True, callback=_print_version)] = False,
+    version: Annotated[bool,
+                       typer.Option("--version", help="Print the version.", is_eager=True,
+                                    callback=_print_version)] = False,
 ) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
@@ -50,10 +53,14 @@ def _depthlaw(
 # An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
 @app.command(context_settings={"ignore_unknown_options": True})
 def depth(
-    budget: Annotated[str | None, typer.Argument(help="Parameters without embeddings, such as 1.3B, 350M or 7e9.")] = None,
-    task: Annotated[str | None, typer.Option(help="connectivity (with --diameter) or hops (with --hops).")] = None,
-    diameter: Annotated[str | None, typer.Option(help="Largest diameter of a component of the graph.")] = None,
-    vertices: Annotated[str | None, typer.Option(help="Vertices of the graph, which one of the constructions depends on.")] = None,
+    budget: Annotated[str | None, typer.Argument(help="Parameters without embeddings, such as "
+                                                      "1.3B, 350M or 7e9.")] = None,
+    task: Annotated[str | None, typer.Option(help="connectivity (with --diameter) or hops (with "
+                                                  "--hops).")] = None,
+    diameter: Annotated[str | None, typer.Option(help="Largest diameter of a component of the "
+                                                      "graph.")] = None,
+    vertices: Annotated[str | None, typer.Option(help="Vertices of the graph, which one of the "
+                                                      "constructions depends on.")] = None,
     hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
@@ -62,7 +69,8 @@ def depth(
     from depthlaw.advisor import answers as advice
 
     if budget and budget.startswith("--"):
-        raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the options")
+        raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the "
+                         "options")
     answers = advice.answer(budget, task, diameter, hops, vertices)
     if as_json:
         typer.echo(json.dumps({"answers": [a.as_json() for a in answers]}, indent=2))
@@ -72,39 +80,55 @@ def depth(
 
 
 _Results = Annotated[Path | None, typer.Option("--results", metavar="DIR", parser=_place,
-                                               help="Results folder; by default depthlaw's folder among your data.")]
+                                               help="Results folder; by default depthlaw's folder "
+                                                    "among your data.")]
 _Claims = Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
-                                              help="A Python file with claims of your own (see CONTRIBUTING.md).")]
+                                              help="A Python file with claims of your own (see "
+                                                   "CONTRIBUTING.md).")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def verify(
     suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
-    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a topic; may be given several times.")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a topic; may "
+                                                                  "be given several times.")] = None,
     own: Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
-                                             help="Run the claims of this Python file of yours; with --only also others.")] = None,
+                                             help="Run the claims of this Python file of yours; "
+                                                  "with --only also others.")] = None,
     results: _Results = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
-    engine: Annotated[str, typer.Option("--engine", help="inline, pool (processes of this machine) or ray.")] = "pool",
-    processes: Annotated[int, typer.Option("--processes", help="Processes of the pool; 0: one per core.")] = 0,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds after which a run of the pool counts as hung.")] = 3600.0,
-    max_memory: Annotated[str, typer.Option("--max-memory", help="Memory cap of each process of the pool, such as 4GB.")] = "",
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Stop after this long; the records are kept.")] = None,
-    address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
-    gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one process each.")] = "",
-    memory: Annotated[str, typer.Option("--memory", help="Suite frontier: memory budget of all processes together, such as 8GB.")] = "",
-    device: Annotated[str, typer.Option("--device", help="Suites frontier and gpu: cpu, or cuda for eliminations and trainings.")] = "cpu",
-    gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
+    engine: Annotated[str, typer.Option("--engine", help="inline, pool (processes of this machine) "
+                                                         "or ray.")] = "pool",
+    processes: Annotated[int, typer.Option("--processes", help="Processes of the pool; 0: one per "
+                                                               "core.")] = 0,
+    timeout: Annotated[float, typer.Option("--timeout", help="Seconds after which a run of the "
+                                                             "pool counts as hung.")] = 3600.0,
+    max_memory: Annotated[str, typer.Option("--max-memory", help="Memory cap of each process of "
+                                                                 "the pool, such as 4GB.")] = "",
+    minutes: Annotated[float | None, typer.Option("--minutes", help="Stop after this long; the "
+                                                                    "records are kept.")] = None,
+    address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its "
+                                                           "address.")] = "local",
+    gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one "
+                                                     "process each.")] = "",
+    memory: Annotated[str, typer.Option("--memory", help="Suite frontier: memory budget of all "
+                                                         "processes together, such as 8GB.")] = "",
+    device: Annotated[str, typer.Option("--device", help="Suites frontier and gpu: cpu, or cuda "
+                                                         "for eliminations and trainings.")] = "cpu",
+    gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each "
+                                                                       "run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when
     one is unexpected."""
     from ..run.options import Options
     from .verify import verify as run
 
-    options = Options(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run, memory, device)
-    return run(suite, results, only=only or (), own=own, options=options, json_output=as_json, quiet=quiet)
+    options = Options(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run,
+                      memory, device)
+    return run(suite, results, only=only or (), own=own, options=options, json_output=as_json,
+               quiet=quiet)
 
 
 @app.command()
@@ -119,7 +143,8 @@ def claims(
 
 
 @app.command()
-def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None, results: _Results = None,
+def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None,
+         results: _Results = None,
          as_json: _Json = False) -> int:
     """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
     from . import show as command
@@ -130,10 +155,13 @@ def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claim
 @app.command()
 def appendix(
     directory: Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)],
-    suite: Annotated[str, typer.Option("--suite", help="The suite whose records are published.")] = "quick",
+    suite: Annotated[str,
+                     typer.Option("--suite",
+                                  help="The suite whose records are published.")] = "quick",
     results: _Results = None,
     as_json: _Json = False,
-    reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with depthlaw, not from your records.")] = False,
+    reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with "
+                                                                "depthlaw, not from your records.")] = False,
 ) -> int:
     """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references,
     manifest."""
@@ -146,7 +174,8 @@ def appendix(
 def falsify(
     key: Annotated[str, typer.Argument(help="A claim's key.")],
     minutes: Annotated[float, typer.Option("--minutes", help="How long to search.")] = 1.0,
-    weaken: Annotated[list[str] | None, typer.Option("--weaken", help="Replace a constant first, such as 4=0.4.")] = None,
+    weaken: Annotated[list[str] | None, typer.Option("--weaken", help="Replace a constant first, "
+                                                                      "such as 4=0.4.")] = None,
     results: _Results = None,
     as_json: _Json = False,
 ) -> int:
@@ -158,7 +187,8 @@ def falsify(
 
 
 @app.command()
-def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_place)], as_json: _Json = False) -> int:
+def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_place)],
+            as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import challenges as command
 
@@ -183,7 +213,9 @@ def certify(
 @app.command()
 def mutate(
     keys: Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")] = None,
-    suite: Annotated[str, typer.Option("--suite", help="The suite whose records are judged again.")] = "theory",
+    suite: Annotated[str,
+                     typer.Option("--suite",
+                                  help="The suite whose records are judged again.")] = "theory",
     results: _Results = None,
     as_json: _Json = False,
 ) -> int:
@@ -195,7 +227,8 @@ def mutate(
 
 
 @app.command()
-def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")], as_json: _Json = False) -> int:
+def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")],
+         as_json: _Json = False) -> int:
     """Print the BibTeX entries behind claims."""
     from . import lists as command
 
@@ -214,12 +247,14 @@ def _records(context: typer.Context) -> None:
 
 
 _Place = Annotated[Path | None, typer.Option("--results", metavar="PLACE", parser=_place,
-                                             help="Results folder, a ledger file, or the word reference.")]
+                                             help="Results folder, a ledger file, or the word "
+                                                  "reference.")]
 
 
 @records.command("list")
 def records_list(
-    claim: Annotated[str, typer.Option("--claim", help="Only claims whose key contains this.")] = "",
+    claim: Annotated[str,
+                     typer.Option("--claim", help="Only claims whose key contains this.")] = "",
     suite: Annotated[str, typer.Option("--suite", help="Only what this suite asks for now.")] = "",
     results: _Place = None,
     as_json: _Json = False,
@@ -231,7 +266,9 @@ def records_list(
 
 
 @records.command("show")
-def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")], results: _Place = None,
+def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its "
+                                                                         "beginning.")],
+                                                                         results: _Place = None,
                  as_json: _Json = False) -> int:
     """Show one record whole."""
     from . import archive
@@ -250,7 +287,8 @@ def records_verify(results: _Place = None, as_json: _Json = False) -> int:
 @records.command("export")
 def records_export(
     file: Annotated[Path, typer.Argument(help="File to write.", parser=_place)],
-    form: Annotated[str, typer.Option("--format", help="csv, sqlite or parquet; by default what the file's name says.")] = "",
+    form: Annotated[str, typer.Option("--format", help="csv, sqlite or parquet; by default what "
+                                                       "the file's name says.")] = "",
     force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
     results: _Place = None,
     as_json: _Json = False,
@@ -276,7 +314,9 @@ def records_gc(
 
 @records.command("diff")
 def records_diff(
-    first: Annotated[Path, typer.Argument(metavar="A", parser=_place, help="Results folder, ledger file, or the word reference.")],
+    first: Annotated[Path,
+                     typer.Argument(metavar="A", parser=_place, help="Results folder, ledger file, "
+                                                                     "or the word reference.")],
     second: Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")],
     as_json: _Json = False,
 ) -> int:
@@ -312,7 +352,8 @@ def main(arguments: list[str] | None = None) -> int:
         if error.filename is not None or error.errno not in _NO_ROOM:
             raise
         _abandon_output()
-        return _complain(f"the output cannot be written ({error.strerror}); what was recorded before is kept")
+        return _complain(f"the output cannot be written ({error.strerror}); what was recorded "
+                         "before is kept")
 
 
 # What writing to a full or failing disk says.

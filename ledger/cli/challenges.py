@@ -24,13 +24,15 @@ from .archive import collection
 from .output import dump, notes, report_set_aside, say, stdout
 
 
-def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, json_output: bool) -> int:
+def falsify(key: str, minutes: float, changes: list[str], folder: Path | None,
+            json_output: bool) -> int:
     """Search for a counterexample of one claim. Returns 1 when one is found that nobody
     expected."""
     if not 0 < minutes < 10**6:
         raise UsageError(f"--minutes {minutes} is not a positive number of minutes; try 1")
     claim = find(select([key], claims_index())[0])
-    found = search.falsify(claim, minutes, changes, lambda line: None if json_output else say(notes(), line))
+    found = search.falsify(claim, minutes, changes,
+                           lambda line: None if json_output else say(notes(), line))
     refuted = found.decision.verdict is Verdict.FAILS
     path = search.store(found, open_store(folder).root) if refuted else None
     if json_output:
@@ -38,7 +40,8 @@ def falsify(key: str, minutes: float, changes: list[str], folder: Path | None, j
                                     "certificate": str(path) if path else None})
     else:
         say(stdout(), f"statement  {plain(found.claim.statement)}")
-        say(stdout(), f"{found.tried} instances tried; closest at [{found.case}]: {number(found.value)}")
+        say(stdout(), f"{found.tried} instances tried; closest at [{found.case}]: "
+                      f"{number(found.value)}")
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"
         far = slack(found.decision.slack) or "not defined"
         say(stdout(), f"{found.decision.verdict.value}: {outcome}, slack {far}")
@@ -54,7 +57,8 @@ def recheck(path: Path, json_output: bool) -> int:
     found = search.finding(data) if stands else None
     if json_output:
         dump({"kind": data["kind"], "claim": data["claim"], "stands": stands,
-              "established": found.says if found else None, "independent": found.independent if found else None,
+              "established": found.says if found else None,
+              "independent": found.independent if found else None,
               "steps": [[s.says, s.holds] for s in steps]})
     else:
         for step in steps:
@@ -68,7 +72,8 @@ def recheck(path: Path, json_output: bool) -> int:
 def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     """Write the certificate of a lower bound on the separation rank."""
     if min(width, depth, heads) < 1 or width % heads or depth > 6:
-        raise UsageError(f"width {width}, depth {depth}, heads {heads}: all must be positive, heads divide width, "
+        raise UsageError(f"width {width}, depth {depth}, heads {heads}: all must be positive, "
+                         "heads divide width, "
                          "depth at most 6")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
@@ -77,12 +82,14 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
 
     largest = max(min(piece_shape(width, depth, order)) for order in range((3**depth + 1) // 2))
     if largest > LARGEST:
-        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, accepted are {LARGEST}; "
+        raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, "
+                         f"accepted are {LARGEST}; "
                          "try a smaller shape")
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
     write_file(file, (text + "\n").encode())
-    say(stdout(), f"sep >= {data['rank']} for almost all weights; certificate {file} ({len(text) / 2**20:.1f} MB): "
+    say(stdout(), f"sep >= {data['rank']} for almost all weights; certificate {file} "
+                  f"({len(text) / 2**20:.1f} MB): "
                   f"check it by `depthlaw recheck {file}`")
     return 0
 
@@ -97,29 +104,34 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     chosen = {key: everything[key] for key in select(keys, everything)}
     judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
-        raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw verify {suite}` first")
+        raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
+                         f"verify {suite}` first")
     rows: list[dict[str, Any]] = []
     for result in judged:
         mutants = mutants_of(result)
         fates = Counter(m.fate for m in mutants)
         alive = [m for m in mutants if not m.turned]
         rows.append({
-            "key": result.claim.key, "mutants": len(mutants), "turned": fates["data"] + fates["proof"],
-            "by_data": fates["data"], "by_proof": fates["proof"], "turn_undecided": fates["undecided"],
+            "key": result.claim.key, "mutants": len(mutants),
+            "turned": fates["data"] + fates["proof"],
+            "by_data": fates["data"], "by_proof": fates["proof"],
+            "turn_undecided": fates["undecided"],
             "unexplained": len(unexplained(result, mutants)),
             "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
             "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"]})
         if not json_output:
             say(stdout(), f"{result.claim.key}: {_fates(rows[-1])}")
             for m in alive:
-                say(stdout(), f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} ({m.reason})")
+                say(stdout(), f"    {'survives: ' if m.fate == 'survives' else ''}{m.change} "
+                              f"({m.reason})")
     alarms = sum(row["unexplained"] for row in rows)
     if json_output:
         dump(rows)
     else:
         names = ("mutants", "by_data", "by_proof", "turn_undecided")
         total = {name: sum(row[name] for row in rows) for name in names}
-        say(stdout(), f"{_fates(total)}; {alarms} survivors of exact or argued claims without a reason")
+        say(stdout(), f"{_fates(total)}; {alarms} survivors of exact or argued claims without a "
+                      "reason")
     return 1 if alarms else 0
 
 

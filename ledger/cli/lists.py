@@ -14,7 +14,8 @@ def claims(filter_text: str, json_output: bool) -> int:
     """List the claims whose key, title, text, source, wording or kind contains a text."""
     wanted = filter_text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind")
-    found = [row for row in claims_index().values() if wanted in " ".join(row[field] for field in fields).lower()]
+    found = [row for row in claims_index().values()
+             if wanted in " ".join(row[field] for field in fields).lower()]
     if not found:
         raise UsageError(f"no claim mentions {filter_text!r}; `depthlaw claims` lists all of them")
     if json_output:

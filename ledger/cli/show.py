@@ -24,17 +24,21 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     report_set_aside(store)
     suite = largest_recorded_suite(claim, store)
     needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
-    if not any(run.id in store for run in runs_of(claim, [suite])) and (known := from_reference(claim)):
+    if not any(run.id in store
+               for run in runs_of(claim, [suite])) and (known := from_reference(claim)):
         where, (store, today) = store.root, known
         suite = largest_recorded_suite(claim, store)
         age = "" if today else ", measured by an older version of the code"
-        say(notes(), f"nothing is recorded for {key} in {where} yet; this is the reference ledger that comes with "
+        say(notes(), f"nothing is recorded for {key} in {where} yet; this is the reference ledger "
+                     "that comes with "
                      f"depthlaw{age}; `depthlaw verify {suite} --only {key}` measures here{needs}")
     chosen = {key: claim} if own is None else with_premises({key: claim}, everything)
     result = results(chosen, suite, store)[0]
     if json_output:
-        dump(as_json(result) | {"statement": plain(claim.statement), "latex": latex(claim.statement),
-                                "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
+        dump(as_json(result)
+             | {"statement": plain(claim.statement), "latex": latex(claim.statement),
+                                "text": claim.text, "assumes": list(claim.assumes),
+                                "note": claim.note})
         return 0
     terminal.show(stdout(), result, suite)
     if not result.records:

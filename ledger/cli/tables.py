@@ -64,7 +64,8 @@ def print_table(console: Console, table: Table) -> None:
     for first, *others in zip(*cells, strict=True):
         console.print(first)
         named = zip(headings[1:], others, strict=True)
-        shown = Text("  ").join(Text.assemble((f"{head} ", "dim"), cell) for head, cell in named if cell)
+        shown = Text("  ").join(Text.assemble((f"{head} ", "dim"), cell) for head, cell in named
+                                if cell)
         if shown:
             console.print(Padding(shown, (0, 0, 0, 3)))
 

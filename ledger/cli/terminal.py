@@ -106,9 +106,11 @@ def own_table(console: Console, results: list[ClaimResult]) -> None:
         found = maker([row for result in group for row in result.cases])
         table = plain_table()
         for heading in found.columns:
-            table.add_column(heading, no_wrap=True, justify="left" if heading in found.words else "right")
+            table.add_column(heading, no_wrap=True,
+                             justify="left" if heading in found.words else "right")
         for row in found.rows:
-            cells = (duration(cell.total_seconds()) if isinstance(cell, timedelta) else cell for cell in row)
+            cells = (duration(cell.total_seconds()) if isinstance(cell, timedelta) else cell
+                     for cell in row)
             table.add_row(*cells)
         print_table(console, table)
         console.print(Text(f"\n{found.legend}\n", style="dim"))
@@ -121,7 +123,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
     # A claim from a file of the user's may use symbols that are not declared.
     declared = [(s, term(s.name)) for s in used]
-    yield "where", "; ".join(f"{plain(s)}: {t.meaning if t else 'of this claim'}" for s, t in declared)
+    yield "where", "; ".join(f"{plain(s)}: {t.meaning if t else 'of this claim'}"
+                             for s, t in declared)
     yield "LaTeX", latex(claim.statement)
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
     check = "; check against the paper" if claim.wording == "recalled" else ""

@@ -44,7 +44,8 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
         with terminal.progress(notes(), work.expected.seconds, silent) as finished:
             failures = work.execute(finished, options.minutes)
     except Stopped as stop:
-        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in {work.store.root}; "
+        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
+                     f"{work.store.root}; "
                      "the same command goes on from there")
         if not silent:
             terminal.own_table(stdout(), work.judged())
@@ -56,16 +57,20 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
     agreement = _agreement(work.recorded)
     complete = not only and own is None
     if json_output:
-        dump({"suite": suite, "complete": complete, "manifest": listed["hash"], "runs": len(listed["runs"]),
+        dump({"suite": suite, "complete": complete, "manifest": listed["hash"],
+              "runs": len(listed["runs"]),
               "results_folder": str(work.store.root),
               "set_aside": [[item.name, item.why] for item in work.store.set_aside],
-              "reference": agreement.as_json() if agreement else None, "claims": [as_json(r) for r in judged]})
+              "reference": agreement.as_json() if agreement else None,
+              "claims": [as_json(r) for r in judged]})
     else:
-        for line in cost_check(work.stages, work.expected.seconds, work.store.get) if planned else ():
+        for line in cost_check(work.stages, work.expected.seconds,
+                               work.store.get) if planned else ():
             say(stdout(), line)
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
-        say(stdout(), f"{len(listed['runs'])} runs; to cite them, cite their manifest{of}:\n{listed['hash']}")
+        say(stdout(), f"{len(listed['runs'])} runs; to cite them, cite their "
+                      f"manifest{of}:\n{listed['hash']}")
         _print_agreement(agreement)
     return 1 if any(result.unexpected for result in judged) else 0
 
@@ -87,10 +92,12 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
         say(console, f"failed: {failure.run}: {failure.why}")
     for result in judged:
         if result.unexpected:
-            console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"), style="bold red"))
+            console.print(Text(clean(f"! {result.claim.key}: {result.unexpected}"),
+                               style="bold red"))
     for result in judged:
         if result.premise_refuted:
-            say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, which FAILS")
+            say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
+                         "which FAILS")
     counts = Counter(verdict_name(result) for result in judged)
     named = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
     say(console, f"{named}; claims: {len(judged)}")
@@ -98,9 +105,11 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
     if elsewhere:
         say(console, f"{elsewhere} of those not run have no case in suite {work.suite}; "
                      "`depthlaw show KEY` names a suite that has")
-    lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs and not r.claim.measurable)
+    lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs
+                      and not r.claim.measurable)
     for extra, number in lacking.items():
-        say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip install '.[{extra}]'")
+        say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip "
+                     f"install '.[{extra}]'")
 
 
 def _agreement(recorded: list[Record]) -> Agreement | None:
@@ -120,6 +129,8 @@ def _print_agreement(agreement: Agreement | None) -> None:
         return
     say(stdout(), agreement.line)
     if agreement.disagreements:
-        say(stdout(), "  a run whose code has changed since the reference was recorded may differ for that reason")
+        say(stdout(), "  a run whose code has changed since the reference was recorded may differ "
+                      "for that reason")
     for key, here, there in agreement.disagreements[:3]:
-        say(stdout(), f"  differs: {run_name(key)}: here {quoted(str(here))}, reference {quoted(str(there))}")
+        say(stdout(), f"  differs: {run_name(key)}: here {quoted(str(here))}, reference "
+                      f"{quoted(str(there))}")

@@ -79,7 +79,8 @@ class Row:
     @property
     def place(self) -> str:
         """Version and place of the source, without its key."""
-        return ", ".join(part for part in (self.claim.source.version, self.claim.source.place) if part)
+        return ", ".join(part for part in (self.claim.source.version, self.claim.source.place)
+                         if part)
 
     @property
     def anchor(self) -> str:
@@ -89,7 +90,8 @@ class Row:
     @property
     def relation(self) -> str:
         """The sign between the two sides, as maths."""
-        return {"==": "=", "<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">", "!=": r"\neq"}[self.claim.statement.rel_op]
+        return {"==": "=", "<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">",
+                "!=": r"\neq"}[self.claim.statement.rel_op]
 
     @property
     def holds_for(self) -> str:
@@ -121,7 +123,8 @@ class Finding:
     case: CaseLine | None = None
 
 
-def write_appendix(directory: Path, results: list[ClaimResult], suite: str, manifest: Mapping[str, Any], store: Store) -> list[Path]:
+def write_appendix(directory: Path, results: list[ClaimResult], suite: str,
+                   manifest: Mapping[str, Any], store: Store) -> list[Path]:
     """Write the appendix of a suite: the same records give the same bytes.
 
     The folder receives `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one
@@ -156,22 +159,27 @@ def write_appendix(directory: Path, results: list[ClaimResult], suite: str, mani
         except DeliveryError as error:
             raise AppendixError(str(error)) from None
         except OSError as error:
-            raise AppendixError(f"cannot write the appendix ({error.strerror}); nothing in {directory} was changed") from None
+            raise AppendixError(f"cannot write the appendix ({error.strerror}); nothing in "
+                                f"{directory} was changed") from None
 
 
-def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str, manifest: Mapping[str, Any]) -> None:
+def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str,
+           manifest: Mapping[str, Any]) -> None:
     (workshop / "figures").mkdir()
     caption = separation_rank([row.result for row in rows], workshop / "figures")
     if caption is None:
         (workshop / "figures").rmdir()
     context = _context(rows, records, suite, manifest, caption)
     for name in ("appendix.md", "appendix.tex", "values.tex"):
-        (workshop / name).write_text(_templates().get_template(name).render(context), encoding="utf-8", newline="\n")
-    (workshop / "references.bib").write_text("\n\n".join(_references(rows)) + "\n", encoding="utf-8", newline="\n")
+        (workshop / name).write_text(_templates().get_template(name).render(context),
+                                     encoding="utf-8", newline="\n")
+    (workshop / "references.bib").write_text("\n\n".join(_references(rows)) + "\n",
+                                             encoding="utf-8", newline="\n")
     (workshop / "manifest.json").write_bytes(canonical(manifest) + b"\n")
 
 
-def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any], store: Store) -> list[Record]:
+def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any],
+             store: Store) -> list[Record]:
     """The records of the manifest, after checking that they are in the store and are what the
     results rest on."""
     listed = [store.get(run) for run, _ in manifest["runs"]]
@@ -181,9 +189,12 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
         remedy = "another version of the code wrote it: leave --reference out" if older else f"run `depthlaw verify {suite}` first"
         raise AppendixError(f"nothing is recorded for suite {suite} in {store.root}; {remedy}")
     if len(records) < len(listed) or dict(manifest_of(records)) != dict(manifest):
-        raise AppendixError(f"the manifest does not match the records in {store.root}; run `depthlaw verify {suite}` again")
-    if {record.id for result in results for record in result.records} - {record.id for record in records}:
-        raise AppendixError(f"the verdicts rest on records that the manifest does not list; run `depthlaw verify {suite}` again")
+        raise AppendixError(f"the manifest does not match the records in {store.root}; run "
+                            f"`depthlaw verify {suite}` again")
+    if {record.id for result in results for record in result.records} - {record.id
+                                                                         for record in records}:
+        raise AppendixError("the verdicts rest on records that the manifest does not list; run "
+                            f"`depthlaw verify {suite}` again")
     return records
 
 
@@ -194,26 +205,35 @@ def _row(result: ClaimResult) -> Row:
     worst = result.counterexample
     return Row(result, latex(claim.statement), latex(claim.statement.lhs),
                tuple((term(s).latex, term(s).meaning) for s in symbols), verdict_name(result),
-               typesetting.factor(result.tightest), lines, lines[result.cases.index(worst)] if worst else None)
+               typesetting.factor(result.tightest), lines,
+               lines[result.cases.index(worst)] if worst else None)
 
 
 def _line(result: ClaimResult, case: CaseResult) -> CaseLine:
     decision = case.decision
     predicted = prediction(result.claim, case) if case.measured is not None else "-"
     # Both columns show the left side of the statement, so that they can be compared.
-    return CaseLine(str(case.case), measured_side(result.claim, case), predicted, case.verdict_name, decision.certain, decision.reason,
-                    typesetting.factor(decision.slack), tuple(record.id[:SHORT] for record in case.records))
+    return CaseLine(str(case.case), measured_side(result.claim, case), predicted, case.verdict_name,
+                    decision.certain, decision.reason,
+                    typesetting.factor(decision.slack),
+                    tuple(record.id[:SHORT] for record in case.records))
 
 
-def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mapping[str, Any], caption: Caption | None) -> dict[str, Any]:
+def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mapping[str, Any],
+             caption: Caption | None) -> dict[str, Any]:
     counts = Counter(row.verdict for row in rows)
     return {
-        "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"], "runs": len(records),
-        "topics": [(topic.replace("_", " "), list(group)) for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
-        "rows": rows, "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
+        "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"],
+        "runs": len(records),
+        "topics": [(topic.replace("_", " "), list(group))
+                   for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
+        "rows": rows,
+        "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
         "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
-        "environments": _environments(records), "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
-        "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0)) for record in records), 1),
+        "environments": _environments(records),
+        "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
+        "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0))
+                                 for record in records), 1),
         "figure": caption, "macros": _macros(rows, suite, manifest, len(records)),
     }
 
@@ -224,36 +244,44 @@ def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
     row_of = {row.claim.key: row for row in rows}
     return [(group.heading, group.meaning, [
         Finding(row, reason(result), row.counterexample if row.verdict == "FAILS" else None)
-        for result in group.results for row in [row_of[result.claim.key]]]) for group in groups([row.result for row in rows])]
+        for result in group.results for row in [row_of[result.claim.key]]])
+        for group in groups([row.result for row in rows])]
 
 
 def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
     """The distinct environments in which the records were made, with the number of runs in each,
     most runs first."""
     found = Counter(canonical(record.facts.get("environment", {})) for record in records)
-    known = {canonical(record.facts.get("environment", {})): record.facts.get("environment", {}) for record in records}
+    known = {canonical(record.facts.get("environment", {})): record.facts.get("environment", {})
+             for record in records}
     listed = []
     for key, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         facts = known[key]
         listed.append({"runs": runs, "commit": str(facts.get("commit") or "").rstrip("+"),
                        "edited": str(facts.get("commit") or "").endswith("+")} | {
-            name: str(facts.get(name) or "unknown") for name in ("python", "platform", "cpu", "cores")} | {
-            "packages": ", ".join(f"{name} {number}" for name, number in sorted(dict(facts.get("packages", {})).items()))})
+            name: str(facts.get(name) or "unknown")
+            for name in ("python", "platform", "cpu", "cores")} | {
+            "packages": ", ".join(f"{name} {number}"
+                                  for name, number in sorted(dict(facts.get("packages", {})).items()))})
     return listed
 
 
-def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any], runs: int) -> list[tuple[str, str]]:
+def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any],
+            runs: int) -> list[tuple[str, str]]:
     """(name, LaTeX) of every macro; names are letters only and unique.
 
     Raises:
         AppendixError: when two keys give the same name.
     """
-    macros = [(r"\dlSuite", typesetting.tex(suite)), (r"\dlVersion", typesetting.tex(version("depthlaw"))), (r"\dlRuns", str(runs)),
-              (r"\dlClaims", str(len(rows))), (r"\dlManifest", typesetting.tex_hash(manifest["hash"])),
+    macros = [(r"\dlSuite", typesetting.tex(suite)),
+              (r"\dlVersion", typesetting.tex(version("depthlaw"))), (r"\dlRuns", str(runs)),
+              (r"\dlClaims", str(len(rows))),
+              (r"\dlManifest", typesetting.tex_hash(manifest["hash"])),
               (r"\dlManifestShort", rf"\texttt{{{manifest['hash'][:SHORT]}}}")]
     for row in rows:
         name = typesetting.macro(row.claim.key)
-        macros += [(name, row.verdict.replace("_", " ")), (f"{name}Decided", str(len(row.result.decided))),
+        macros += [(name, row.verdict.replace("_", " ")),
+                   (f"{name}Decided", str(len(row.result.decided))),
                    (f"{name}InScope", str(len(row.result.in_scope))),
                    (f"{name}Slack", rf"\ensuremath{{{row.slack}}}" if row.slack else "--")]
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
@@ -279,8 +307,10 @@ def _templates() -> jinja2.Environment:
     # empty place.
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
-        block_start_string="<%", block_end_string="%>", variable_start_string="<<", variable_end_string=">>",
-        comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        block_start_string="<%", block_end_string="%>", variable_start_string="<<",
+        variable_end_string=">>",
+        comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True,
+        keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined, autoescape=False)
     for name in ("tex", "tex_code", "tex_hash", "tex_value", "prose", "sentence", "verdict_tex",
                  "md", "md_code", "md_math", "md_value", "verdict_md"):

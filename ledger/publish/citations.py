@@ -55,7 +55,8 @@ def parse(text: str) -> Iterator[tuple[str, str]]:
         end = _closing(text, opening)
         key = text[opening + 1:end].partition(",")[0].strip()
         if not key or key in seen:
-            raise ValueError(f"the bibliography has an entry with {'the key ' + repr(key) + ' twice' if key else 'no key'}")
+            raise ValueError("the bibliography has an entry with "
+                             f"{'the key ' + repr(key) + ' twice' if key else 'no key'}")
         seen.add(key)
         yield key, text[start:end + 1]
         start = _next_entry(text, end)
@@ -76,7 +77,8 @@ def _closing(text: str, opening: int) -> int:
         depth += {"{": 1, "}": -1}.get(text[place], 0)
         if depth == 0:
             return place
-    raise ValueError(f"the bibliography entry that begins {text[opening:opening + 30]!r} does not end")
+    raise ValueError(f"the bibliography entry that begins {text[opening:opening + 30]!r} does not "
+                     "end")
 
 
 def _source(key: str) -> str:

@@ -76,7 +76,8 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
         for name in new:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(staging / name, target / name)
-        for folder in {(target / name).parent for name in old} - {(target / name).parent for name in new} - {target}:
+        for folder in {(target / name).parent for name in old} - {(target / name).parent
+                                                                  for name in new} - {target}:
             folder.rmdir()
     finally:
         for path in target.iterdir():
@@ -105,13 +106,16 @@ def _ours(target: Path) -> list[str]:
         raise DeliveryError(f"{target} is a file; give the name of a folder")
     listed = _listed(target / SUMS)
     # Without our list a single look is enough: the folder may be somebody's home.
-    names = _files(target) if listed else (path.name for path in target.iterdir() if not _left(path.name))
+    names = _files(target) if listed else (path.name for path in target.iterdir()
+                                           if not _left(path.name))
     found = [name for name in names if name != SUMS or not listed]
     for name in found:
         if name not in listed:
-            raise DeliveryError(f"{target} holds {name}, which depthlaw did not write; choose a new or empty folder")
+            raise DeliveryError(f"{target} holds {name}, which depthlaw did not write; choose a "
+                                "new or empty folder")
         if _sha256(target / name) != listed[name]:
-            raise DeliveryError(f"{target / name} was edited since depthlaw wrote it; move it away or choose another folder")
+            raise DeliveryError(f"{target / name} was edited since depthlaw wrote it; move it away "
+                                "or choose another folder")
     return found
 
 
@@ -122,13 +126,15 @@ def _listed(sums: Path) -> dict[str, str]:
         return {}
     if not text.startswith(_HEADER):  # somebody else's list of somebody else's files
         return {}
-    return {match[2]: match[1] for line in text.splitlines() if (match := re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line))}
+    return {match[2]: match[1] for line in text.splitlines()
+            if (match := re.fullmatch(r"([0-9a-f]{64})  (\S.*)", line))}
 
 
 def _files(folder: Path) -> list[str]:
     """Everything below a folder that is not itself a folder, by relative name; what a killed
     delivery left behind is not looked at."""
-    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink()
+             or not path.is_dir())
     return sorted(path.as_posix() for path in found if not _left(path.parts[0]))
 
 

@@ -27,10 +27,13 @@ FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
 _BEYOND = 1
 _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
-COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73", "several": "#CC79A7"}
+COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73",
+           "several": "#CC79A7"}
 STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans", "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False, "pdf.fonttype": 42,
+    "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans",
+    "axes.spines.top": False, "axes.spines.right": False,
+    "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True,
+    "legend.frameon": False, "pdf.fonttype": 42,
     "savefig.dpi": 200, "text.usetex": False}
 
 
@@ -87,11 +90,15 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
     with style.context(["default", STYLE]):
         figure = _panels(points)
         # A note of when a file was made, or by which release, would make equal figures differ.
-        figure.savefig(folder / "separation-rank.pdf", metadata={"CreationDate": None, "Creator": None, "Producer": None})
+        figure.savefig(folder / "separation-rank.pdf",
+                       metadata={"CreationDate": None, "Creator": None, "Producer": None})
         figure.savefig(folder / "separation-rank.png", metadata={"Software": None})
-    return Caption("separation-rank", tuple(sorted({p.claim for p in points})), tuple(sorted({p.width for p in points})),
-                   tuple(sorted({p.heads for p in points})), len(points), max(p.draws for p in points),
-                   tuple(sorted({p.device for p in points})), tuple(sorted({r[:8] for p in points for r in p.records})))
+    return Caption("separation-rank", tuple(sorted({p.claim for p in points})),
+                   tuple(sorted({p.width for p in points})),
+                   tuple(sorted({p.heads for p in points})), len(points),
+                   max(p.draws for p in points),
+                   tuple(sorted({p.device for p in points})),
+                   tuple(sorted({r[:8] for p in points for r in p.records})))
 
 
 def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
@@ -102,10 +109,12 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
         if result.claim.key not in GENERIC_RANK:
             continue
         for case in result.cases:
-            shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)), int(case.case.get("heads", 1)))
+            shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)),
+                     int(case.case.get("heads", 1)))
             point = _point(result.claim.key, shape, case)
             tokens = case.case.get("tokens", 0)
-            if point and (shape not in best or (tokens, point.rank) > (best[shape][0], best[shape][1].rank)):
+            if point and (shape not in best
+                          or (tokens, point.rank) > (best[shape][0], best[shape][1].rank)):
                 best[shape] = tokens, point
     return (point for _, point in best.values())
 
@@ -113,15 +122,19 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
 def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
     # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
     # separation rank.
-    if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width", "depth"} <= case.case.fields().keys():
+    if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width",
+                                                                           "depth"} <= case.case.fields().keys():
         return None
-    found = [value for record in case.records if isinstance(value := decode(record.result), Exact) and value.value >= 1]
+    found = [value for record in case.records if isinstance(value := decode(record.result), Exact)
+             and value.value >= 1]
     if not found:
         return None
-    devices = ", ".join(sorted({str(record.inputs.get("device", "unknown")) for record in case.records}))
+    devices = ", ".join(sorted({str(record.inputs.get("device", "unknown"))
+                                for record in case.records}))
     width, depth, heads = shape
     rank = int(max(value.value for value in found))
-    return Point(claim, width, depth, heads, rank, len(found), tuple(record.id for record in case.records), devices)
+    return Point(claim, width, depth, heads, rank, len(found),
+                 tuple(record.id for record in case.records), devices)
 
 
 def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> bool:
@@ -141,7 +154,8 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
     from matplotlib.lines import Line2D
 
     chosen = [entry for entry in found if entry.complete and entry.width in widths]
-    points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "") for e in chosen]
+    points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "")
+              for e in chosen]
     if not points:
         return False
     with style.context(["default", STYLE]):
@@ -150,10 +164,12 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
                 axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
         knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
-                 for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = 2D$"))]
+                 for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = "
+                                                                             "2D$"))]
         old = figure.legends.pop()
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
-        labels = [*(text.get_text().replace("measured, one head", "exact, one head") for text in old.texts), *(str(k.get_label()) for k in knees)]
+        labels = [*(text.get_text().replace("measured, one head", "exact, one head")
+                    for text in old.texts), *(str(k.get_label()) for k in knees)]
         figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
         file.parent.mkdir(parents=True, exist_ok=True)
         figure.savefig(file, metadata={"Software": None})
@@ -204,13 +220,15 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
 
     for label, colour, style, curve in _curves(width, depths):
         if curve:
-            axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour], linewidth=1.2, marker=".", markersize=4,
+            axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour],
+                      linewidth=1.2, marker=".", markersize=4,
                       label=label)
     # Open markers, so that a bound that is attained shows through.
     for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
                                        ("x", 5, "several", [p for p in points if p.heads > 1])):
         if shown:
-            axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size, markerfacecolor="none",
+            axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size,
+                      markerfacecolor="none",
                       markeredgewidth=1.5, markeredgecolor=COLOURS[heads], zorder=3,
                       label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
     axes.set_title(f"$d_x = {width}$")
@@ -226,7 +244,8 @@ def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int
         # A rank is at least 1: a negative bound says no more than that.
         return {depth: max(0.0, float(bound(depth))) for depth in part}
 
-    shallow, deep = [depth for depth in depths if 3**depth < width], [depth for depth in depths if 3**depth > width]
+    shallow, deep = [depth for depth in depths if 3**depth < width], [depth for depth in depths
+                                                                      if 3**depth > width]
     yield "dimension count $S(d_x, L)$", "S", "-", curve(lambda depth: theory.log3_dimension_count(width, depth)[1], list(depths))
     # Two curves with one label: nothing connects the two theorems, and neither speaks about the
     # threshold itself.

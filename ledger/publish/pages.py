@@ -56,7 +56,8 @@ def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
     pages[out / "glossary.md"] = glossary(list(claims.values()))
     pages[out / "findings.md"] = findings(judged, suite, hash_)
     pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
-    pages |= {out / path.relative_to(docs): filled(path.read_text(encoding="utf-8"), claims, store, out)
+    pages |= {out / path.relative_to(docs): filled(path.read_text(encoding="utf-8"), claims, store,
+                                                   out)
               for path in sorted(docs.rglob("*.md")) if out not in path.parents}
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -69,7 +70,8 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
     def fill(mark: re.Match[str]) -> str:
         kind, name = mark["kind"], mark["name"] or ""
         if kind == "trained nets":
-            return _first(store, lambda each: trainings.part(each, out / "figures" / "trained-depth.png"))
+            return _first(store,
+                          lambda each: trainings.part(each, out / "figures" / "trained-depth.png"))
         if kind == "table":
             return _first(store, lambda each: table(claims[name], each))
         return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))
@@ -88,7 +90,8 @@ def _first(store: Store, made: Callable[[Store], str]) -> str:
 
 def table(claim: Claim, store: Store) -> str:
     """The table that a claim brings along, in Markdown; empty where nothing is recorded."""
-    rows = [row for suite in claim.grid for row in results({claim.key: claim}, suite, store)[0].cases]
+    rows = [row for suite in claim.grid
+            for row in results({claim.key: claim}, suite, store)[0].cases]
     if claim.table is None or not any(row.records for row in rows):
         return ""
     made = claim.table(list({row.case: row for row in rows}.values()))
@@ -106,7 +109,8 @@ def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
             for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
     if not figures.frontier(entries(list({row.case: row for row in rows}.values())), file):
         return ""
-    return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as recalled, the threshold "
+    return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
+            "recalled, the threshold "
             f"and the knee](figures/{file.name})")
 
 
@@ -167,7 +171,9 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
     """Failures first, then the tightest and the undecided ones, in grid order."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
     ranked = sorted(enumerate(result.cases), key=lambda c: (order.index(c[1].decision.verdict),
-                                                            c[1].decision.slack if c[1].decision.slack is not None else 0.0))
+                                                            c[1].decision.slack
+                                                            if c[1].decision.slack is not None
+                                                            else 0.0))
     return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
 
 
@@ -175,11 +181,14 @@ def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     """The table of all claims."""
     counts = Counter(verdict_name(r) for r in judged)
     total = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
-    lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.", f"Records: manifest `{hash_}`.\n"]
+    lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.",
+             f"Records: manifest `{hash_}`.\n"]
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         lines += [f"## {topic}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
-        lines += [f"| [{r.claim.name}]({r.claim.key}.md) | {md(r.claim.title)} | {r.claim.source.key}, {r.claim.wording} "
-                  f"| {verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
+        lines += [f"| [{r.claim.name}]({r.claim.key}.md) | {md(r.claim.title)} | "
+                  f"{r.claim.source.key}, {r.claim.wording} "
+                  "| "
+                  f"{verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
                   for r in judged if r.claim.topic == topic]
         lines.append("")
     return "\n".join(lines)
@@ -192,7 +201,8 @@ def glossary(claims: list[Claim]) -> str:
              "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|---:|"]
     for name, entry in sorted(TERMS.items()):
         if used[name]:
-            lines.append(f"| {md_math(entry.latex)} | `{name}` | {md(entry.meaning)} | {entry.domain} | {used[name]} |")
+            lines.append(f"| {md_math(entry.latex)} | `{name}` | {md(entry.meaning)} | "
+                         f"{entry.domain} | {used[name]} |")
     return "\n".join(lines) + "\n"
 
 
@@ -200,19 +210,23 @@ def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
     arithmetic of printed numbers last."""
     lines = ["# Findings\n", f"Generated from the records of suite {suite}, manifest `{hash_}`.",
-             "Each entry links to its page; a counterexample is re-checked by running the claim again, or by",
+             "Each entry links to its page; a counterexample is re-checked by running the claim "
+             "again, or by",
              "`depthlaw recheck` where a certificate is named."]
     for group in groups(judged):
         lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
         for r in group.results:
             why = reason(r)
             why = f" {md(sentence(why[:1].upper() + why[1:]))}" if why else ""
-            lines.append(f"- {_link(r)} ({r.claim.weight}; {r.claim.source.key}, {r.claim.wording}): {md(sentence(r.claim.text))}{why} "
+            lines.append(f"- {_link(r)} ({r.claim.weight}; {r.claim.source.key}, "
+                         f"{r.claim.wording}): {md(sentence(r.claim.text))}{why} "
                          f"{md(sentence(r.claim.note))}".rstrip())
             worst = r.counterexample
             if worst is not None and worst.measured is not None:
-                lines.append(f"  Counterexample {md_code(str(worst.case))}: {md_math(latex(r.claim.statement.lhs))} measured "
-                             f"{md(measured_side(r.claim, worst))}, stated {md(r.claim.statement.rel_op)} "
+                lines.append(f"  Counterexample {md_code(str(worst.case))}: "
+                             f"{md_math(latex(r.claim.statement.lhs))} measured "
+                             f"{md(measured_side(r.claim, worst))}, stated "
+                             f"{md(r.claim.statement.rel_op)} "
                              f"{md(prediction(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
 
@@ -221,11 +235,14 @@ def mutations(judged: list[tuple[ClaimResult, list[Mutant]]], suite: str, hash_:
     """Which verdicts turn when a constant is changed, and why the survivors survive."""
     total = sum(len(found) for _, found in judged)
     fates = Counter(m.fate for _, found in judged for m in found)
-    lines = ["# Mutations\n", "Every numeric constant of every statement is changed by one (fractions by one per cent),",
+    lines = ["# Mutations\n", "Every numeric constant of every statement is changed by one "
+                              "(fractions by one per cent),",
              "Min and Max, floor and ceiling are swapped, relations are turned round;",
              "the recorded values are judged again and proofs are run again.",
-             f"Of {total} mutants {fates['data']} turn a verdict by the data, {fates['proof']} only break a proof, {fates['undecided']} turn a HOLDS "
-             f"into UNDECIDED, {fates['survives']} survive (suite {suite}, manifest `{hash_}`). Those that turn no verdict, with the reason:\n"]
+             f"Of {total} mutants {fates['data']} turn a verdict by the data, {fates['proof']} "
+             f"only break a proof, {fates['undecided']} turn a HOLDS "
+             f"into UNDECIDED, {fates['survives']} survive (suite {suite}, manifest `{hash_}`). "
+             "Those that turn no verdict, with the reason:\n"]
     for result, found in judged:
         survivors = [m for m in found if not m.turned]
         lines.append(f"- {_link(result)}: {len(found) - len(survivors)} of {len(found)} turn.")

@@ -39,7 +39,8 @@ _PLACES = range(1, 21)
 _PUBLISHED = {True: f"{TOPIC}/published_dropout_on", False: f"{TOPIC}/published_dropout_off"}
 # What is measured by the claims of a table: how far nets are right and which sight they are nearest
 # to, least depths and their slopes, and how many trainings succeed.
-_REACHES, _LEAST, _SUCCESSES = ("trained_reach", "local_radius"), ("trained_depth", "depth_slope"), ("succeeded",)
+_REACHES, _LEAST, _SUCCESSES = ("trained_reach", "local_radius"), ("trained_depth",
+                                                                   "depth_slope"), ("succeeded",)
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,14 @@ def measured(judged: Iterable[ClaimResult]) -> Iterator[Measured]:
             if not isinstance(row.measured, Proportion) or not row.records:
                 continue
             record, device = row.records[0].id, str(row.records[0].inputs.get("device", ""))
-            if "distance" in case and all(case.get(name) == value for name, value in _GRAPH.items()):
+            if "distance" in case and all(case.get(name) == value
+                                          for name, value in _GRAPH.items()):
                 size = case.radius if case.net == _LOCAL else case.depth
-                yield Measured("connectivity", case.net, size, case.distance, row.measured, record, device)
+                yield Measured("connectivity", case.net, size, case.distance, row.measured, record,
+                               device)
             elif case.task == "hop_k" and "depth" in case:
-                yield Measured("hop_k", "softmax", case.depth, case.hops, row.measured, record, device)
+                yield Measured("hop_k", "softmax", case.depth, case.hops, row.measured, record,
+                               device)
 
 
 def draw(points: list[Measured], file: Path) -> None:
@@ -87,7 +91,8 @@ def draw(points: list[Measured], file: Path) -> None:
         FigureCanvasAgg(figure)
         panels = list(figure.subplots(2, len(depths) // 2 + 1, squeeze=False).flatten())
         for axes, depth in zip(panels, depths, strict=False):
-            _distances(axes, depth, [p for p in graphs if p.depth == depth and p.net != _LOCAL], [p for p in graphs if p.net == _LOCAL])
+            _distances(axes, depth, [p for p in graphs if p.depth == depth and p.net != _LOCAL],
+                       [p for p in graphs if p.net == _LOCAL])
         _hops(panels[len(depths)], [p for p in points if p.task == "hop_k"])
         for axes in panels[len(depths) + 1:]:
             axes.set_visible(False)
@@ -111,12 +116,16 @@ def _distances(axes: Axes, depth: int, points: list[Measured], local: list[Measu
         chosen = radius == 3**depth
         label = "local baseline of radius $3^L$" if chosen else "local baseline of the radius written at its start"
         colour = COLOURS["several"] if chosen else _GREY
-        axes.plot([p.place for p in own], [p.value.mean for p in own], color=colour, linewidth=1.8 if chosen else 0.8, zorder=1.5, label=label)
+        axes.plot([p.place for p in own], [p.value.mean for p in own], color=colour,
+                  linewidth=1.8 if chosen else 0.8, zorder=1.5, label=label)
         # On a white rim, where other lines pass.
-        axes.annotate(str(radius), (own[0].place, own[0].value.mean), (0, -1), textcoords="offset points", ha="center", va="center", color=colour,
-                      fontsize=7.5, fontweight="bold", zorder=4, path_effects=[withStroke(linewidth=2.5, foreground="white")])
+        axes.annotate(str(radius), (own[0].place, own[0].value.mean), (0, -1),
+                      textcoords="offset points", ha="center", va="center", color=colour,
+                      fontsize=7.5, fontweight="bold", zorder=4,
+                      path_effects=[withStroke(linewidth=2.5, foreground="white")])
     for net, (colour, marker, label) in _NETS.items():
-        _line(axes, [p for p in points if p.net == net], color=COLOURS[colour], marker=marker, label=label)
+        _line(axes, [p for p in points if p.net == net], color=COLOURS[colour], marker=marker,
+              label=label)
     axes.axvline(3**depth, color="#555555", linestyle="--", linewidth=1, label="$3^L$")
     _frame(axes, f"$L = {depth}$", "distance of the connected pair", 0.45)
     # As far as the distances, or 3^L where it lies further.
@@ -127,11 +136,13 @@ def _distances(axes: Axes, depth: int, points: list[Measured], local: list[Measu
 def _hops(axes: Axes, points: list[Measured]) -> None:
     from matplotlib.ticker import MaxNLocator
 
-    for (hops, colour, marker) in zip(sorted({p.place for p in points}), ("lower", "one", "several"), "sov", strict=False):
+    for (hops, colour, marker) in zip(sorted({p.place for p in points}),
+                                      ("lower", "one", "several"), "sov", strict=False):
         own = sorted((p for p in points if p.place == hops), key=lambda p: p.depth)
         _line(axes, own, by_depth=True, color=COLOURS[colour], marker=marker, label=f"$k = {hops}$")
         # Where ceil(log2 k) + 2 layers are expected to be enough.
-        axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--", linewidth=1)
+        axes.axvline((hops - 1).bit_length() + 2, color=COLOURS[colour], linestyle="--",
+                     linewidth=1)
     _frame(axes, "hops, softmax", "depth $L$", 0)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     if points:
@@ -144,8 +155,10 @@ def _line(axes: Axes, points: list[Measured], *, by_depth: bool = False, **look:
     points = sorted(points, key=lambda p: p.depth if by_depth else p.place)
     ends = [p.value.interval(LEVEL) for p in points]
     heights = [p.value.mean for p in points]
-    bars = [[h - low for h, (low, _) in zip(heights, ends, strict=True)], [high - h for h, (_, high) in zip(heights, ends, strict=True)]]
-    axes.errorbar([p.depth if by_depth else p.place for p in points], heights, yerr=bars, markersize=3, linewidth=1, elinewidth=0.8, **look)
+    bars = [[h - low for h, (low, _) in zip(heights, ends, strict=True)],
+            [high - h for h, (_, high) in zip(heights, ends, strict=True)]]
+    axes.errorbar([p.depth if by_depth else p.place for p in points], heights, yerr=bars,
+                  markersize=3, linewidth=1, elinewidth=0.8, **look)
 
 
 def _frame(axes: Axes, title: str, below: str, lowest: float) -> None:
@@ -178,15 +191,22 @@ def part(store: Store, file: Path) -> str:
 
 def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
     devices = ", ".join(sorted({p.device for p in points}))
-    yield ("\n![Accuracy of trained nets, the local baseline and explicit weights against distance; of hops against depth]"
+    yield ("\n![Accuracy of trained nets, the local baseline and explicit weights against "
+           "distance; of hops against depth]"
            "(figures/trained-depth.png)\n")
-    yield ("*All panels but the last: how often nets of L layers tell a pair at a distance from a pair that is not connected (chance 1/2), on "
-           f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Grey: the local baseline, from one step beyond its radius on, which is "
-           "written there. Last panel: share of positions answered, hop_k with k = 1, 2, 4; dashed: "
-           "ceil(log2 k) + 2. Points of trained nets pool three seeds, each on 16384 graphs (or 32768 sequences); explicit weights and the local "
-           f"baseline are rules without seeds, asked on 20480 graphs. Bars: Clopper-Pearson intervals of level {1 - LEVEL:.2f} over independent "
+    yield ("*All panels but the last: how often nets of L layers tell a pair at a distance from a "
+           "pair that is not connected (chance 1/2), on "
+           f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Grey: the local baseline, "
+           "from one step beyond its radius on, which is "
+           "written there. Last panel: share of positions answered, hop_k with k = 1, 2, 4; "
+           "dashed: "
+           "ceil(log2 k) + 2. Points of trained nets pool three seeds, each on 16384 graphs (or "
+           "32768 sequences); explicit weights and the local "
+           "baseline are rules without seeds, asked on 20480 graphs. Bars: Clopper-Pearson "
+           f"intervals of level {1 - LEVEL:.2f} over independent "
            f"test examples; dotted: 0.95. Device: {devices}. Records: "
-           f"listed at the end of this page, manifest `{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
+           "listed at the end of this page, manifest "
+           f"`{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
     yield from _beside([p for p in points if p.task == "connectivity"])
     yield "## Reach and sight\n"
     yield from _rows(judged, _REACHES)
@@ -204,24 +224,32 @@ def _beside(points: list[Measured]) -> Iterator[str]:
     """The local baseline and the nets by distance, and how near each net comes to which radius."""
     heights = {(p.net, p.depth, p.place): p.value.mean for p in points}
     radii = sorted({p.depth for p in points if p.net == _LOCAL})
-    nets = sorted({(p.depth, p.net) for p in points if p.net in ("softmax", "linearised")}, key=lambda net: (net[0], net[1] != "softmax"))
+    nets = sorted({(p.depth, p.net) for p in points if p.net in ("softmax", "linearised")},
+                  key=lambda net: (net[0], net[1] != "softmax"))
     if not radii or not nets:
         return
     yield "## Local baseline and nets\n"
-    yield (f"*Accuracy on random paths of {_GRAPH['vertices']} vertices, of the local baseline by its radius r (left; \u00b7 where the distance "
+    yield (f"*Accuracy on random paths of {_GRAPH['vertices']} vertices, of the local baseline by "
+           "its radius r (left; \u00b7 where the distance "
            "is at most r: there it is always right) and of trained nets of L layers (right).*\n")
-    yield "| distance | " + " | ".join([f"r = {r}" for r in radii] + [f"L = {depth}, {net}" for depth, net in nets]) + " |"
+    yield "| distance | " + " | ".join([f"r = {r}" for r in radii]
+                                       + [f"L = {depth}, {net}" for depth, net in nets]) + " |"
     yield "|--:" * (1 + len(radii) + len(nets)) + "|"
     for place in _PLACES:
         near = ("\u00b7" if place <= r else _share(heights.get((_LOCAL, r, place))) for r in radii)
-        yield f"| {place} | " + " | ".join([*near, *(_share(heights.get((net, depth, place))) for depth, net in nets)]) + " |"
-    yield (f"\n*The radius of these whose accuracies lie nearest to those of a net, by the sum of squares over distances {_PLACES[0]} to "
+        yield f"| {place} | " + " | ".join([*near,
+                                            *(_share(heights.get((net, depth, place)))
+                                              for depth, net in nets)]) + " |"
+    yield ("\n*The radius of these whose accuracies lie nearest to those of a net, by the sum of "
+           f"squares over distances {_PLACES[0]} to "
            f"{_PLACES[-1]}; what intervals leave open stands under Reach and sight.*\n")
     yield "| net | nearest radius | root of the mean square difference | largest difference, at distance |\n|---|--:|--:|---|"
     for depth, net in nets:
-        gaps = {r: {place: ours - theirs for place in _PLACES if (ours := heights.get((net, depth, place))) is not None
+        gaps = {r: {place: ours - theirs for place in _PLACES
+                    if (ours := heights.get((net, depth, place))) is not None
                     and (theirs := 1.0 if place <= r else heights.get((_LOCAL, r, place))) is not None} for r in radii}
-        whole = {r: fsum(gap**2 for gap in each.values()) / len(each) for r, each in gaps.items() if len(each) == len(_PLACES)}
+        whole = {r: fsum(gap**2 for gap in each.values()) / len(each) for r, each in gaps.items()
+                 if len(each) == len(_PLACES)}
         if not whole:
             continue
         nearest = min(whole, key=lambda r: whole[r])
@@ -239,10 +267,14 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
     yield "| claim | case | measured | stated | verdict |\n|---|---|---|---|---|"
     for result in judged:
         for row in result.cases:
-            if isinstance(row.measured, Ball) and measured_symbol(result.claim.statement, row.case).name in measured_:
-                case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k != "task" or measured_ == _SUCCESSES)
-                yield (f"| {md(result.claim.title)} | {md_code(case)} | {_range(row.measured, row.case.get('tried'))} | "
-                       f"{md(result.claim.statement.rel_op)} {md(prediction(result.claim, row))} | {row.verdict_name} |")
+            if isinstance(row.measured, Ball) and measured_symbol(result.claim.statement,
+                                                                  row.case).name in measured_:
+                case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k != "task"
+                                or measured_ == _SUCCESSES)
+                yield (f"| {md(result.claim.title)} | {md_code(case)} | "
+                       f"{_range(row.measured, row.case.get('tried'))} | "
+                       f"{md(result.claim.statement.rel_op)} {md(prediction(result.claim, row))} | "
+                       f"{row.verdict_name} |")
 
 
 def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
@@ -253,10 +285,12 @@ def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
         late = "\\*" if _name(result) in LATE else ""
         link, *rest = _verdict(result).strip("| ").split(" | ")
         yield f"| {link} | {result.claim.expected}{late} | {result.claim.known or '-'} | {' | '.join(rest)} |"
-    yield ("\nExpected before: when anything of the claim was first recorded; known since: where that differs; verdict: of the records that this "
+    yield ("\nExpected before: when anything of the claim was first recorded; known since: where "
+           "that differs; verdict: of the records that this "
            "page is written from.\n")
     yield "\\* Not, or not in this form, written before nets had been recorded:\n"
-    yield from (f"* `{result.claim.key}`: {md(LATE[name])}" for result in judged if (name := _name(result)) in LATE)
+    yield from (f"* `{result.claim.key}`: {md(LATE[name])}" for result in judged
+                if (name := _name(result)) in LATE)
 
 
 def _name(result: ClaimResult) -> str:
@@ -271,15 +305,19 @@ def published(judged: Iterable[ClaimResult]) -> Iterator[str]:
         judged: of suite gpu; claims about anything else are passed over.
     """
     found = {result.claim.key: result for result in judged}
-    rows = {dropout: {(row.case.hops, row.case.depth): row for row in found[key].cases} for dropout, key in _PUBLISHED.items() if key in found}
+    rows = {dropout: {(row.case.hops, row.case.depth): row for row in found[key].cases}
+            for dropout, key in _PUBLISHED.items() if key in found}
     yield "\n## Published errors of hop_k\n"
     if not any(row.records for each in rows.values() for row in each.values()):
         yield "Suite gpu has not been recorded, so that no errors of ours stand beside the published ones.\n"
         return
-    devices = sorted({str(r.inputs.get("device", "")) for each in rows.values() for row in each.values() for r in row.records})
-    yield ("*Share of positions answered wrongly by nets of 4 heads and width 128, trained as published; one position of each fresh sequence, "
+    devices = sorted({str(r.inputs.get("device", "")) for each in rows.values()
+                      for row in each.values() for r in row.records})
+    yield ("*Share of positions answered wrongly by nets of 4 heads and width 128, trained as "
+           "published; one position of each fresh sequence, "
            "three seeds pooled, with Clopper-Pearson intervals of level "
-           f"{1 - LEVEL:.2f} over sequences, and the record. Published errors had dropout left on. Device: {', '.join(devices)}.*\n")
+           f"{1 - LEVEL:.2f} over sequences, and the record. Published errors had dropout left on. "
+           f"Device: {', '.join(devices)}.*\n")
     yield "| k | L | published error | ours, dropout on | ours, dropout off |\n|---|---|---|---|---|"
     for place, row in next(iter(rows.values())).items():
         ours = " | ".join(_error(rows.get(dropout, {}).get(place)) for dropout in (True, False))
@@ -302,5 +340,6 @@ def _verdict(result: ClaimResult) -> str:
 
 
 def _range(value: Ball, tried: int | None) -> str:
-    low, high = (f"more than {tried}" if tried and end > tried else f"{float(end):.4g}" for end in (value.low, value.high))
+    low, high = (f"more than {tried}" if tried and end > tried else f"{float(end):.4g}"
+                 for end in (value.low, value.high))
     return low if low == high else f"{low} to {high}"

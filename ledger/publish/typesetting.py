@@ -8,26 +8,38 @@ from ..text import clean
 from ..verdicts.display import slack
 
 _TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
-    "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`", "\u2019": "'", "\u201c": "``", "\u201d": "''",
-    "\u2026": r"\dots{}", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "æ": r"\ae{}", "Æ": r"\AE{}",
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+    "%": r"\%", "_": r"\_",
+    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}",
+    ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
+    "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`",
+    "\u2019": "'", "\u201c": "``", "\u201d": "''",
+    "\u2026": r"\dots{}", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}",
+    "æ": r"\ae{}", "Æ": r"\AE{}",
     "œ": r"\oe{}", "Œ": r"\OE{}"}
 # Combining marks and the commands that set them in every font encoding.
-_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=", "\u0306": "u", "\u0307": ".", "\u0308": '"',
+_ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=",
+            "\u0306": "u", "\u0307": ".", "\u0308": '"',
             "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
 
 # Characters that papers write as a command of maths mode.
 _MATHS = {
-    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim", "±": "pm", "×": "times", "·": "cdot",
-    "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow", "↦": "mapsto",
-    "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists",
-    "∑": "sum", "∏": "prod", "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle",
-    "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}",
+    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim",
+    "±": "pm", "×": "times", "·": "cdot",
+    "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow",
+    "↔": "leftrightarrow", "↦": "mapsto",
+    "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap",
+    "∀": "forall", "∃": "exists",
+    "∑": "sum", "∏": "prod", "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor",
+    "⌈": "lceil", "⌉": "rceil", "⟨": "langle",
+    "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg",
+    "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}",
     "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
-_GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I", "KAPPA": "K", "MU": "M", "NU": "N",
+_GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I",
+                "KAPPA": "K", "MU": "M", "NU": "N",
                 "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
-_GREEK = ("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA", "LAMDA", "MU", "NU", "XI", "OMICRON", "PI",
+_GREEK = ("ALPHA", "BETA", "GAMMA", "DELTA", "EPSILON", "ZETA", "ETA", "THETA", "IOTA", "KAPPA",
+          "LAMDA", "MU", "NU", "XI", "OMICRON", "PI",
           "RHO", "SIGMA", "TAU", "UPSILON", "PHI", "CHI", "PSI", "OMEGA")
 _DIGITS = ("Zero", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine")
 
@@ -46,7 +58,8 @@ def tex(text: str) -> str:
 def _quoted(text: str) -> str:
     """Straight quotes open and close in turn."""
     parts = text.split('"')
-    return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c") for i, part in enumerate(parts))
+    return "".join(part + ("" if i == len(parts) - 1 else "\u201d" if i % 2 else "\u201c")
+                   for i, part in enumerate(parts))
 
 
 # A base of one letter or a named operator, so that keys, file names and identifiers in prose stay
@@ -132,9 +145,11 @@ def md_math(latex: str) -> str:
         return ""
     named = {"\\#": r"\sharp ", "\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ",
              "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
-             "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ", "*": r"\ast ", "~": r"\enspace ",
+             "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ",
+             "*": r"\ast ", "~": r"\enspace ",
              "_": "_ ", "](": "] (", "][": "] ["}
-    text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])", lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
+    text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])",
+                  lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
     return f"${text.strip()}$"
 
 
@@ -152,7 +167,8 @@ def md_value(text: str) -> str:
 
 def tex_hash(text: str) -> str:
     """A hash in typewriter type, which may break after every second character."""
-    return r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2]) for i in range(0, len(text), 2)) + "}"
+    return r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2])
+                                               for i in range(0, len(text), 2)) + "}"
 
 
 def verdict_tex(name: str) -> str:
@@ -185,7 +201,8 @@ def factor(value: float | None) -> str:
     text = slack(value)
     if not text:
         return ""
-    return r"\times " + (f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^") else _scientific(text[1:]))
+    return r"\times " + (f"10^{{{_scientific(text[4:])}}}" if text.startswith("x10^")
+                         else _scientific(text[1:]))
 
 
 def maths(text: str) -> str | None:
@@ -227,7 +244,8 @@ def _tex_character(c: str) -> str:
         return r"\ensuremath{" + ("" if c == "−" else "\\") + _MATHS[c] + "}"
     name = unicodedata.name(c, "")
     if greek := re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", name):
-        return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") + "}"
+        return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"),
+                                        greek[1] == "CAPITAL") + "}"
     if script := re.fullmatch(r"(SUPERSCRIPT|SUBSCRIPT) \w+", name):
         return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{unicodedata.normalize('NFKD', c).replace('−', '-')}}}}}"
     letter, *marks = list(unicodedata.normalize("NFD", c))

@@ -149,7 +149,8 @@ class Pool:
         # pause is over.
         resting: list[tuple[float, int, Run]] = []
         count = self.processes or len(self.gpus) or cores()
-        slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None) for n in range(min(count, len(runs)))]
+        slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None)
+                 for n in range(min(count, len(runs)))]
         try:
             while todo or resting or any(slot.run for slot in slots):
                 while resting and resting[0][0] <= time.monotonic():
@@ -251,7 +252,8 @@ class _Slot:
         assert self.future is not None
         if self._starting and self.future.done() and self.future.exception() is None:
             self._starting, pid = False, self.future.result()
-            self._process = next((p for p in multiprocessing.active_children() if p.pid == pid), None)
+            self._process = next((p for p in multiprocessing.active_children() if p.pid == pid),
+                                 None)
             self._submit()
             return False
         return self.future.done() or self.left() <= 0

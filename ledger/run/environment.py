@@ -35,7 +35,8 @@ def environment() -> dict[str, Any]:
 def compute(device: str) -> dict[str, Any]:
     """What the process that has just done a run used: threads, float type, peak memory, and
     PyTorch's flags if it is loaded."""
-    fixed = [int(value) for name in THREAD_VARIABLES if (value := os.environ.get(name, "")).isdecimal()]
+    fixed = [int(value) for name in THREAD_VARIABLES
+             if (value := os.environ.get(name, "")).isdecimal()]
     facts: dict[str, Any] = {"device": device, "dtype": "float64", "threads": max(fixed, default=0),
                              "peak_bytes_of_process": _peak_memory()}
     torch = sys.modules.get("torch")
@@ -71,7 +72,8 @@ def _peak_memory() -> int:
 
 def _cpu_model() -> str:
     try:
-        found = re.search(r"model name\s*:\s*(.+)", Path("/proc/cpuinfo").read_text(encoding="utf-8"))
+        found = re.search(r"model name\s*:\s*(.+)",
+                          Path("/proc/cpuinfo").read_text(encoding="utf-8"))
     except OSError:
         found = None
     return found[1] if found else platform.processor()

@@ -40,7 +40,8 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _TRY = "CONTRIBUTING.md has a complete file"
 # No file of claims comes near this.
 _LARGEST = 2**20
-_ACCEPTED = {"kind": get_args(Kind), "holds_for": get_args(Quantifier), "wording": get_args(Wording),
+_ACCEPTED = {"kind": get_args(Kind), "holds_for": get_args(Quantifier),
+             "wording": get_args(Wording),
              "weight": get_args(Weight), "known": ("", "HOLDS", "FAILS", "UNDECIDED")}
 
 
@@ -72,11 +73,13 @@ def own_claims(file: Path) -> dict[str, Claim]:
     known = registry()
     for claim in found.values():
         if claim.key in known:
-            raise UsageError(f"{file}: the key {quoted(claim.key)} is taken (depthlaw has a claim of this key); "
+            raise UsageError(f"{file}: the key {quoted(claim.key)} is taken (depthlaw has a claim "
+                             "of this key); "
                              "keys are permanent, choose another name for the file or the function")
         unknown = [key for key in claim.premises if key not in known and key not in found]
         if unknown:
-            raise UsageError(f"{file}: {claim.key} rests on the unknown claim {quoted(unknown[0])}; "
+            raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
+                             f"{quoted(unknown[0])}; "
                              "`depthlaw claims` lists the keys")
     return found
 
@@ -103,11 +106,14 @@ def _content(file: Path) -> str:
         with file.open("rb") as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
-        raise UsageError(f"--claims {name} cannot be read ({error.strerror}); give a Python file, {_TRY}") from None
+        raise UsageError(f"--claims {name} cannot be read ({error.strerror}); give a Python file, "
+                         f"{_TRY}") from None
     if len(content) > _LARGEST:
-        raise UsageError(f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, {_TRY}")
+        raise UsageError(f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, "
+                         f"{_TRY}")
     if not _NAME.fullmatch(file.stem):
-        raise UsageError(f"--claims {name}: the name of the file is the topic of its claims; accepted are small letters, "
+        raise UsageError(f"--claims {name}: the name of the file is the topic of its claims; "
+                         "accepted are small letters, "
                          "digits and underscores, such as my_claims.py")
     return hashlib.sha256(content).hexdigest()[:16]
 
@@ -117,7 +123,8 @@ def _module(file: Path, content: str) -> ModuleType:
     """The file as a module below the package `depthlaw`, so that its code version can be
     followed."""
     name = f"depthlaw.own.{file.stem}__{content}"
-    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)), origin=str(file))
+    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)),
+                                           origin=str(file))
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -141,17 +148,21 @@ def _checked(file: Path, claim: Claim) -> Claim:
         value = getattr(claim, field)
         if value not in accepted:
             listed = ", ".join(filter(None, accepted))
-            raise UsageError(f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: {listed}")
+            raise UsageError(f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: "
+                             f"{listed}")
     if not set(claim.grid) <= set(SUITES):
         other = quoted(str(min(set(claim.grid) - set(SUITES))))
-        raise UsageError(f"{file}: {claim.key} has cases for {other}; suites are {', '.join(SUITES)}")
+        raise UsageError(f"{file}: {claim.key} has cases for {other}; suites are "
+                         f"{', '.join(SUITES)}")
     if claim.evidence == "certificate":
-        raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come with depthlaw give; "
+        raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come "
+                         "with depthlaw give; "
                          "leave `evidence` out")
     try:
         measured_symbol(claim.statement, cases[0])
     except Exception as error:
-        raise UsageError(f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); {_TRY}") from None
+        raise UsageError(f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); "
+                         f"{_TRY}") from None
     return claim
 
 

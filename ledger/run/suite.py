@@ -35,8 +35,10 @@ class Run:
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
-        return {"claim": self.claim.key, "case": self.case.fields() if self.case else None, "seed": self.seed,
-                "code": self.code, "device": self.device} | ({"control": True} if self.control else {})
+        return {"claim": self.claim.key, "case": self.case.fields() if self.case else None,
+                "seed": self.seed,
+                "code": self.code,
+                "device": self.device} | ({"control": True} if self.control else {})
 
     @property
     def code(self) -> str:
@@ -58,7 +60,8 @@ class Run:
     def measurement(self) -> Case:
         """The case without the fields that the claim only reads."""
         fields = self.case.fields() if self.case else {}
-        return Case(**{name: value for name, value in fields.items() if name not in self.claim.reads})
+        return Case(**{name: value for name, value in fields.items()
+                       if name not in self.claim.reads})
 
     def __str__(self) -> str:
         seed = f" seed {self.seed}" if self.seed else ""

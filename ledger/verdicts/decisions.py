@@ -39,12 +39,14 @@ class Decisions:
             decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by
         `decide`."""
-        key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas, _rule_hash()])
+        key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas,
+                      _rule_hash()])
         if key in self._known:
             index, verdict, slack, certain, reason = self._known[key]
             return index, Decision(Verdict(verdict), slack, certain, reason)
         index, decision = decide()
-        self._known[key] = [index, decision.verdict.value, decision.slack, decision.certain, decision.reason]
+        self._known[key] = [index, decision.verdict.value, decision.slack, decision.certain,
+                            decision.reason]
         self._new = True
         return index, decision
 
@@ -54,7 +56,8 @@ class Decisions:
             return
         try:
             self._path.parent.mkdir(exist_ok=True)
-            self._store.write(self._path, canonical({"decisions": self._known, "seal": digest(self._known)}))
+            self._store.write(self._path,
+                              canonical({"decisions": self._known, "seal": digest(self._known)}))
         except OSError:
             return
         self._new = False

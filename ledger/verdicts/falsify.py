@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 # seconds.
 _MOST_BITS, _MOST_TERMS = 10**7, 10**5
 # A judgement of a changed statement that has no value ends in one of these.
-_NO_VALUE = (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError, ValueError)
+_NO_VALUE = (ArithmeticError, AttributeError, KeyError, MemoryError, RecursionError, TypeError,
+             ValueError)
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,10 @@ class Found:
 
     def certificate(self) -> dict[str, Any]:
         """Everything that is needed to evaluate this instance again."""
-        return {"kind": "falsification", "claim": self.claim.key, "statement": plain(self.claim.statement),
-                "weakened": list(map(list, self.weakened)), "case": self.case.fields(), **self.where, "measured": encode(self.value),
+        return {"kind": "falsification", "claim": self.claim.key,
+                "statement": plain(self.claim.statement),
+                "weakened": list(map(list, self.weakened)), "case": self.case.fields(),
+                **self.where, "measured": encode(self.value),
                 "verdict": self.decision.verdict.value, "depthlaw": version("depthlaw")}
 
 
@@ -79,20 +82,25 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
         old, equals, new = change.partition("=")
         a, b = _constant(old), _constant(new)
         if not equals or a is None or b is None:
-            raise UsageError(f"cannot read the change {quoted(change)}; write OLD=NEW with numbers of at most 30 digits, such as 4=0.4")
+            raise UsageError(f"cannot read the change {quoted(change)}; write OLD=NEW with numbers "
+                             "of at most 30 digits, such as 4=0.4")
         number = sympy.Rational(a.numerator, a.denominator)
         if not right.has(number):
-            raise UsageError(f"the constant {quoted(old)} does not stand in the right side {plain(right)}; choose one that does")
+            raise UsageError(f"the constant {quoted(old)} does not stand in the right side "
+                             f"{plain(right)}; choose one that does")
         swap = {number: sympy.Rational(b.numerator, b.denominator)}
         if not _bits(right, Case(), swap) <= _MOST_BITS:
-            raise UsageError(f"with {quoted(change)} the right side is too large to evaluate; choose another number")
+            raise UsageError(f"with {quoted(change)} the right side is too large to evaluate; "
+                             "choose another number")
         try:
             # Every part of it: a logarithm to base 0 would vanish in the whole.
-            parts = [part.xreplace(swap) for part in sympy.preorder_traversal(right) if part.has(number)]
+            parts = [part.xreplace(swap) for part in sympy.preorder_traversal(right)
+                     if part.has(number)]
         except _NO_VALUE:
             parts = [sympy.nan]
         if any(part.has(sympy.nan, sympy.zoo, sympy.oo, -sympy.oo, sympy.I) for part in parts):
-            raise UsageError(f"with {quoted(change)} the right side has no real value; choose another number")
+            raise UsageError(f"with {quoted(change)} the right side has no real value; choose "
+                             "another number")
         right = right.xreplace(swap)
         pairs.append((str(a), str(b)))
     if not pairs:
@@ -108,7 +116,8 @@ def _constant(text: str) -> Fraction | None:
         value = Fraction(text.strip()) if found else None
     except (ValueError, ZeroDivisionError):
         return None
-    return value if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30) else None
+    return value if value is not None and (value == 0
+                                           or Fraction(1, 10**30) <= abs(value) <= 10**30) else None
 
 
 def _too_large(node: sympy.Basic, case: Case) -> bool:
@@ -117,7 +126,8 @@ def _too_large(node: sympy.Basic, case: Case) -> bool:
     return not _bits(node, case) <= _MOST_BITS
 
 
-def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
+def _bits(node: sympy.Basic, case: Case,
+          swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
     """An estimate from above of log2 of the size of an expression's value, and of all values on the
     way to it; inf where it is too large."""
     import sympy
@@ -127,7 +137,8 @@ def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic]
         return float(max(abs(int(node.p)), int(node.q)).bit_length())
     if isinstance(node, sympy.Symbol):
         value = case.get(node.name)
-        return 8.0 if value is None else _bits(sympy.Rational(str(value)), case) if not isinstance(value, bool) else 1.0
+        return 8.0 if value is None else _bits(sympy.Rational(str(value)),
+                                               case) if not isinstance(value, bool) else 1.0
     parts = [_bits(argument, case, swap) for argument in node.args]
     largest = max(parts, default=8.0)
     if largest > _MOST_BITS:
@@ -136,15 +147,21 @@ def _bits(node: sympy.Basic, case: Case, swap: Mapping[sympy.Basic, sympy.Basic]
         return largest + len(parts)
     if isinstance(node, sympy.Mul):
         return sum(parts)
-    if isinstance(node, sympy.Pow | sympy.exp | sympy.binomial | sympy.factorial | sympy.gamma | sympy.LambertW):
+    if isinstance(node,
+                  sympy.Pow | sympy.exp | sympy.binomial | sympy.factorial | sympy.gamma
+                  | sympy.LambertW):
         # The size of the result is at most that of the base to a power no larger than the largest
         # argument.
-        size = 2.0 ** min(largest, 64.0) if not isinstance(node, sympy.Pow) else 2.0 ** min(parts[1], 64.0)
+        size = 2.0 ** min(largest, 64.0) if not isinstance(node,
+                                                           sympy.Pow) else 2.0 ** min(parts[1],
+                                                                                      64.0)
         bits = (parts[0] + 1) * size
         return bits if bits <= _MOST_BITS else math.inf
     if isinstance(node, sympy.Sum | sympy.Product):
-        terms = sum(2.0 ** min(_bits(bound, case, swap), 64.0) for limits in node.args[1:] for bound in limits.args[1:])
-        return largest * (terms if isinstance(node, sympy.Product) else 1.0) + 64 if terms <= 4 * _MOST_TERMS else math.inf
+        terms = sum(2.0 ** min(_bits(bound, case, swap), 64.0) for limits in node.args[1:]
+                    for bound in limits.args[1:])
+        return largest * (terms if isinstance(node, sympy.Product)
+                          else 1.0) + 64 if terms <= 4 * _MOST_TERMS else math.inf
     return largest + 8
 
 
@@ -165,7 +182,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
     """
     attacked, weakened = weaken(claim, changes)
     if not attacked.measurable:
-        raise UsageError(f"{claim.key} cannot be measured here; pip install 'depthlaw[{claim.needs}]'")
+        raise UsageError(f"{claim.key} cannot be measured here; pip install "
+                         f"'depthlaw[{claim.needs}]'")
     deadline = time.monotonic() + 60 * minutes
     best: Found | None = None
     tried = skipped = 0
@@ -174,7 +192,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         decision = _decision(attacked, case, value, changed=bool(weakened))
         if decision is None:
             skipped += 1
-            if time.monotonic() > deadline or (best is None and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim))):
+            if time.monotonic() > deadline or (best is None
+                                               and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim))):
                 break
             continue
         found = Found(attacked, case, value, decision, where, tried, weakened)
@@ -187,7 +206,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         if time.monotonic() > deadline:
             break
     if best is None and skipped:
-        raise UsageError(f"{claim.key} with {', '.join(changes)} has no real value, or one too large to evaluate, at any case tried; choose other "
+        raise UsageError(f"{claim.key} with {', '.join(changes)} has no real value, or one too "
+                         "large to evaluate, at any case tried; choose other "
                          "numbers")
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
@@ -199,7 +219,8 @@ def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> De
     if not changed:
         return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     try:
-        return None if _too_large(claim.statement.rhs, case) else judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
+        return None if _too_large(claim.statement.rhs, case) else judge(claim, case, value,
+                                                                        alpha=FALSE_ALARM_BUDGET)
     except _NO_VALUE:
         return None
 
@@ -212,7 +233,8 @@ def _searches(claim: Claim) -> tuple[Search, ...]:
     return claim.search() if claim.search else ()
 
 
-def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
+def _instances(claim: Claim,
+               deadline: float) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
     families = _searches(claim)
     if not families:
         yield from _by_seed(claim)
@@ -221,7 +243,8 @@ def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, 
     generator = families[0].case.rng(0)
     for start in itertools.count():
         for place, family in enumerate(families):
-            vector, evaluations = _climb(family, sense, generator, wide=start % 2 == 1, deadline=deadline)
+            vector, evaluations = _climb(family, sense, generator, wide=start % 2 == 1,
+                                         deadline=deadline)
             # Sixteen binary digits say all an optimiser knows; a short point makes a small
             # certificate.
             point = tuple(Fraction(round(float(x) * 2**16), 2**16) for x in vector)
@@ -229,12 +252,14 @@ def _instances(claim: Claim, deadline: float) -> Iterator[tuple[Case, Measured, 
                 value = family.measured(point)
             except (ZeroDivisionError, ValueError, ArithmeticError):
                 continue
-            yield family.case, value, {"search": place, "point": [str(x) for x in point]}, evaluations
+            yield family.case, value, {"search": place,
+                                       "point": [str(x) for x in point]}, evaluations
             if time.monotonic() > deadline:
                 return
 
 
-def _climb(family: Search, sense: float, generator: Any, *, wide: bool, deadline: float) -> tuple[Any, int]:
+def _climb(family: Search, sense: float, generator: Any, *, wide: bool,
+           deadline: float) -> tuple[Any, int]:
     """One start: gradient steps from a random point, or an evolutionary search."""
     import numpy as np
     from scipy import optimize
@@ -255,9 +280,11 @@ def _climb(family: Search, sense: float, generator: Any, *, wide: bool, deadline
     try:
         if wide:
             bounds = [(-2.0, 2.0)] * family.size
-            result = optimize.differential_evolution(loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False)
+            result = optimize.differential_evolution(loss, bounds, maxiter=60, popsize=12,
+                                                     seed=generator, polish=False)
         else:
-            result = optimize.minimize(loss, best, method="Nelder-Mead", options={"maxiter": 400 * family.size, "adaptive": True})
+            result = optimize.minimize(loss, best, method="Nelder-Mead",
+                                       options={"maxiter": 400 * family.size, "adaptive": True})
         best = result.x
     except TimeoutError:
         pass
@@ -266,7 +293,8 @@ def _climb(family: Search, sense: float, generator: Any, *, wide: bool, deadline
 
 def _cases(claim: Claim) -> list[Case]:
     """Every case of the claim that satisfies its assumptions."""
-    return [c for suite in SUITES for c in claim.grid.get(suite, ()) if all(holds(c) for holds in claim.assumes.values())]
+    return [c for suite in SUITES for c in claim.grid.get(suite, ())
+            if all(holds(c) for holds in claim.assumes.values())]
 
 
 def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int]]:
@@ -297,9 +325,11 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
     try:
         data = load(path)
         return data, _recheck_falsification(data) if data.get("kind") == "falsification" else tuple(recheck_theory(data))
-    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError, RecursionError, MemoryError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError,
+            RecursionError, MemoryError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
-        raise UsageError(why if str(path) in why else f"{path} is not a complete certificate: {why}") from None
+        raise UsageError(why if str(path) in why
+                         else f"{path} is not a complete certificate: {why}") from None
 
 
 def finding(data: dict[str, Any]) -> Finding:
@@ -315,7 +345,8 @@ def finding(data: dict[str, Any]) -> Finding:
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
     said = f"measured {number(value)}, stated {plain(claim.statement.lhs)} {claim.statement.rel_op} {_stated(claim, case)}"
     outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
-    return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}", "no, it repeats the measurement")
+    return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}",
+                   "no, it repeats the measurement")
 
 
 def _stated(claim: Claim, case: Case) -> str:
@@ -337,7 +368,9 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
     claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
-    if not isinstance(weakened, list) or not all(isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened):
+    if not isinstance(weakened,
+                      list) or not all(isinstance(p, list) and [type(x) for x in p] == [str, str]
+                                       for p in weakened):
         raise ValueError("weakened must be a list of pairs of numbers, as text")
     return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
 
@@ -345,9 +378,11 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
 def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     where = {"search", "point"} if "point" in data else {"seed"}
     if set(data) != _FIELDS | where:
-        raise ValueError(f"fields missing or unknown: {', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
+        raise ValueError("fields missing or unknown: "
+                         f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
     attacked, weakened = _attacked(data)
-    if not isinstance(data["case"], dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
+    if not isinstance(data["case"],
+                      dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
         raise ValueError("case must be an object of whole numbers, texts and booleans")
     case, families = Case(**data["case"]), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
@@ -356,22 +391,31 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         if not 0 <= data["search"] < len(families):
             raise ValueError(f"search must be a number from 0 to {len(families) - 1}")
         family, point = families[data["search"]], data["point"]
-        short = isinstance(point, list) and all(isinstance(x, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII) for x in point)
+        short = isinstance(point,
+                           list) and all(isinstance(x, str)
+                                         and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII)
+                                         for x in point)
         if not short or len(point) != family.size:
             raise ValueError(f"point must be {family.size} fractions, as text")
         inside = family.case == case
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = (lambda: attacked.measure(case, data["seed"])) if inside and attacked.measurable else None
+        measured = (lambda: attacked.measure(case,
+                                             data["seed"])) if inside and attacked.measurable else None
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
-    decision = _decision(attacked, case, value, changed=bool(weakened)) if value is not None else None
-    return (Step("the statement is the one in the certificate", plain(attacked.statement) == data["statement"]),
-            Step("the case is one that the claim is asked about, and satisfies its assumptions", inside),
-            Step("the value measured again is the one in the certificate", value is not None and encode(value) == data["measured"]),
+    decision = _decision(attacked, case, value,
+                         changed=bool(weakened)) if value is not None else None
+    return (Step("the statement is the one in the certificate",
+                 plain(attacked.statement) == data["statement"]),
+            Step("the case is one that the claim is asked about, and satisfies its assumptions",
+                 inside),
+            Step("the value measured again is the one in the certificate",
+                 value is not None and encode(value) == data["measured"]),
             Step(f"judged again it says {ascii(data['verdict'])[1:-1][:12]}, and that is FAILS",
-                 data["verdict"] == "FAILS" and decision is not None and decision.verdict is Verdict.FAILS))
+                 data["verdict"] == "FAILS" and decision is not None
+                 and decision.verdict is Verdict.FAILS))
 
 
 def store(found: Found, folder: Path) -> Path:

@@ -38,20 +38,31 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
         return chosen(lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings)
 
     return [
-        Group("Fails as its source has it", "A statement of a source, as printed, as reported in another text, or as recalled from memory: a "
-              "recalled wording may differ from the source's. A counterexample is recorded for each.", fails("printed", "reported", "recalled")),
-        Group("Fails in its universal reading", "A vague sentence of a source, read here as one about all instances so that it can be tested. "
+        Group("Fails as its source has it", "A statement of a source, as printed, as reported in "
+                                            "another text, or as recalled from memory: a "
+              "recalled wording may differ from the source's. A counterexample is recorded for "
+              "each.", fails("printed", "reported", "recalled")),
+        Group("Fails in its universal reading", "A vague sentence of a source, read here as one "
+                                                "about all instances so that it can be tested. "
               "The sentence may have meant less.", fails("universal")),
-        Group("Fails, and was our own", "A statement derived or expected here; no source is at fault.", fails("derived")),
-        Group("Premise refuted", "The statement rests on another claim that fails.", chosen(lambda r: verdict_name(r) == PREMISE_REFUTED)),
-        Group("Needs attention", "A run raised, a proof or a negative control broke, or a verdict is another one than expected.",
+        Group("Fails, and was our own", "A statement derived or expected here; no source is at "
+                                        "fault.", fails("derived")),
+        Group("Premise refuted", "The statement rests on another claim that fails.",
+              chosen(lambda r: verdict_name(r) == PREMISE_REFUTED)),
+        Group("Needs attention", "A run raised, a proof or a negative control broke, or a verdict "
+                                 "is another one than expected.",
               chosen(lambda r: bool(r.unexpected))),
-        Group("Undecided", "Measured, and neither side is certain.", chosen(lambda r: verdict_name(r) == Verdict.UNDECIDED)),
-        Group("Decided in part", "Some cases are measured and undecided, or have no record; the verdict rests on the others.", chosen(
-            lambda r: r.measured and r.verdict is not Verdict.UNDECIDED and bool(r.undecided or r.missing))),
-        Group("Vacuous", "The bound holds, but on every decided case by so large a factor that it says nothing about them.",
+        Group("Undecided", "Measured, and neither side is certain.",
+              chosen(lambda r: verdict_name(r) == Verdict.UNDECIDED)),
+        Group("Decided in part", "Some cases are measured and undecided, or have no record; the "
+                                 "verdict rests on the others.", chosen(
+            lambda r: r.measured and r.verdict is not Verdict.UNDECIDED
+            and bool(r.undecided or r.missing))),
+        Group("Vacuous", "The bound holds, but on every decided case by so large a factor that it "
+                         "says nothing about them.",
               chosen(lambda r: r.vacuous and r.verdict is not Verdict.FAILS)),
-        Group("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
+        Group("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor "
+                             "ARGUED.",
               chosen(lambda r: verdict_name(r) == Verdict.CONDITIONAL)),
         Group("Not run", "Nothing is recorded.", chosen(lambda r: verdict_name(r) == NOT_RUN)),
     ]
@@ -75,7 +86,8 @@ def reason(result: ClaimResult) -> str:
     open_cases = [c.decision.reason for c in (*result.undecided, *result.missing)]
     if open_cases:
         counted = {why: open_cases.count(why) for why in open_cases}
-        return "; ".join(f"{n} {'case' if n == 1 else 'cases'}: {why}" for why, n in sorted(counted.items(), key=lambda item: -item[1]))
+        return "; ".join(f"{n} {'case' if n == 1 else 'cases'}: {why}"
+                         for why, n in sorted(counted.items(), key=lambda item: -item[1]))
     if verdict_name(result) == Verdict.CONDITIONAL:
         named = ", ".join(f"{key} ({verdict})" for key, verdict in result.premises.items())
         return f"rests on {named}" if named else result.claim.note

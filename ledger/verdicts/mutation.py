@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 Fate = Literal["data", "proof", "undecided", "survives"]
 
-_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+_ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth",
+             "tenth")
 _NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
 
@@ -87,7 +88,8 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
             places[change.old].append(change.place)
     for change, candidate in found:
         yield _described(change, places[change.old]), candidate
-    flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt, sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
+    flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt,
+               sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
     for relation, other in flipped.items():
         if statement.func is relation:
             yield f"{statement.rel_op} -> {other(*statement.args, evaluate=False).rel_op}", other(*statement.args, evaluate=False)
@@ -102,7 +104,8 @@ def _described(change: _Change, places: list[tuple[int, ...]]) -> str:
     return f"{', '.join(parts)}{',' if len(parts) > 1 else ''} in {change.inside}"
 
 
-def _changes(node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | None) -> Iterator[_Change]:
+def _changes(node: sympy.Basic, place: tuple[int, ...],
+             parent: sympy.Basic | None) -> Iterator[_Change]:
     import sympy
 
     inside = plain(parent) if parent is not None else ""
@@ -110,12 +113,16 @@ def _changes(node: sympy.Basic, place: tuple[int, ...], parent: sympy.Basic | No
     if isinstance(node, sympy.Rational):
         # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
         # tried too.
-        for changed in (node + 1, node - 1) if node.is_Integer else (node * sympy.Rational(101, 100), node * sympy.Rational(99, 100)):
+        for changed in (node + 1,
+                        node - 1) if node.is_Integer else (node * sympy.Rational(101, 100),
+                                                           node * sympy.Rational(99, 100)):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
-    swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling, sympy.ceiling: sympy.floor}
+    swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling,
+             sympy.ceiling: sympy.floor}
     if node.func in swaps:
-        yield _Change(place, node.func.__name__, swaps[node.func].__name__, "", swaps[node.func](*node.args))
+        yield _Change(place, node.func.__name__, swaps[node.func].__name__, "",
+                      swaps[node.func](*node.args))
     for number, argument in enumerate(node.args):
         # The limits of a sum are a tuple, which is named by the sum.
         around = parent if isinstance(node, sympy.Tuple) else node
@@ -148,7 +155,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if row.measured is None:
             continue
         try:
-            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row.measured), force=True)
+            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row.measured),
+                             force=True)
         except _NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
         if {row.decision.verdict, decision.verdict} == {Verdict.HOLDS, Verdict.FAILS}:
@@ -157,22 +165,26 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
             why = TRUNCATED if decision.reason.startswith(TRUNCATED) else decision.reason
             undecided = undecided or f"turns UNDECIDED at [{row.case}]: {why}"
         decisions.append(decision)
-    weaker = bool(result.in_scope) and all(_not_stronger(result.claim, mutated, row.case) for row in result.in_scope)
+    weaker = bool(result.in_scope) and all(_not_stronger(result.claim, mutated, row.case)
+                                           for row in result.in_scope)
     breaks = bool(result.claim.proof is not None and result.proof and _proof_breaks(mutated))
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
     # Where another case still fails the verdict is FAILS as before, and nobody would notice.
     if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
         return Mutant(change, statement, "undecided", undecided)
-    return Mutant(change, statement, "survives", _why_alive(statement, decisions, weaker=weaker, breaks=breaks))
+    return Mutant(change, statement, "survives",
+                  _why_alive(statement, decisions, weaker=weaker, breaks=breaks))
 
 
-def _why_alive(statement: Relational, decisions: list[Decision], *, weaker: bool, breaks: bool) -> str:
+def _why_alive(statement: Relational, decisions: list[Decision], *, weaker: bool,
+               breaks: bool) -> str:
     """Why a mutant survives, from how the mutant itself was judged."""
     if any(decision.verdict is Verdict.FAILS for decision in decisions):
         return "the statement fails with this constant as well"
     if weaker:
-        same = "gives the same number on every case" if statement.rel_op in ("==", "!=") else "a weaker statement on every case"
+        same = "gives the same number on every case" if statement.rel_op in ("==",
+                                                                             "!=") else "a weaker statement on every case"
         return f"{same}; its proof breaks only since it compares the statement with a typed formula" if breaks else same
     if not decisions:
         return "no decided case"
@@ -194,7 +206,8 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
         if isinstance(new, Ball) and isinstance(old, Ball):
             # The ends that `judgement` compares with: a bound from above with the lower one, from
             # below with the upper one.
-            weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high, ">": new.high <= old.high,
+            weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high,
+                      ">": new.high <= old.high,
                       "==": new.low <= old.low and old.high <= new.high}
             return weaker.get(relation, new == old)
         if isinstance(new, Ball) or isinstance(old, Ball):
@@ -202,7 +215,8 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
         order = sign(new - old)
     except _NO_VALUE:
         return False
-    return order in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,), "!=": (0,)}[relation]
+    return order in {"<=": (0, 1), "<": (0, 1), ">=": (0, -1), ">": (0, -1), "==": (0,),
+                     "!=": (0,)}[relation]
 
 
 def _proof_breaks(mutated: Claim) -> bool:
@@ -220,4 +234,5 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
     """
     exact = result.claim.statement.rel_op == "==" and result.claim.holds_for != "typical" and result.verdict is Verdict.HOLDS
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
-    return [m for m in found if strict and m.fate == "survives" and not m.reason.startswith(("a weaker", "gives the same"))]
+    return [m for m in found if strict and m.fate == "survives"
+            and not m.reason.startswith(("a weaker", "gives the same"))]

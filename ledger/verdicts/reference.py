@@ -72,15 +72,20 @@ class Ledger(Store):
             listed = manifest(self)
         except OSError as error:
             raise StoreError(f"the ledger {file} cannot be read ({error.strerror or error})") from None
-        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError, RecursionError) as error:
-            raise StoreError(f"the ledger {file} does not verify ({error}); get it again, or write it again") from None
-        if self.header["schema"] == SCHEMA and (listed["hash"] != self.header["manifest"] or len(self) != self.header["records"]):
-            raise StoreError(f"the ledger {file} does not verify (its records do not match its manifest); get it again, or write it again")
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError,
+                RecursionError) as error:
+            raise StoreError(f"the ledger {file} does not verify ({error}); get it again, or write "
+                             "it again") from None
+        if self.header["schema"] == SCHEMA and (listed["hash"] != self.header["manifest"]
+                                                or len(self) != self.header["records"]):
+            raise StoreError(f"the ledger {file} does not verify (its records do not match its "
+                             "manifest); get it again, or write it again")
 
     def _read(self, lines: bytes) -> Iterator[Record]:
         for line in lines.splitlines():
             body = json.loads(line)
-            facts = {"environment": self.header["environment"], "timing": {"wall_s": body["wall_s"]}}
+            facts = {"environment": self.header["environment"],
+                     "timing": {"wall_s": body["wall_s"]}}
             record = Record(body["inputs"], body["result"], facts).migrated(self.header["schema"])
             decode(record.result)
             yield record
@@ -91,7 +96,8 @@ class Ledger(Store):
 
     def put(self, record: Record) -> None:
         """Refused: a ledger is written as a whole."""
-        raise StoreError(f"{self.root} is a ledger, which is read-only; records go to a results folder")
+        raise StoreError(f"{self.root} is a ledger, which is read-only; records go to a results "
+                         "folder")
 
     def write(self, path: Path, data: bytes) -> None:
         """Refused, as by a read-only disk."""
@@ -128,9 +134,13 @@ def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str,
         StoreError: when the file cannot be written.
     """
     ordered = sorted(records, key=run_key)
-    lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)}) + b"\n" for r in ordered)
-    environment: dict[str, Any] = next((r.facts["environment"] for r in ordered if "environment" in r.facts), {})
-    header = {"ledger": FORMAT, "schema": SCHEMA, "suite": suite, "records": len(ordered), "manifest": manifest(ordered)["hash"],
+    lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)})
+                     + b"\n" for r in ordered)
+    environment: dict[str,
+                      Any] = next((r.facts["environment"] for r in ordered
+                                   if "environment" in r.facts), {})
+    header = {"ledger": FORMAT, "schema": SCHEMA, "suite": suite, "records": len(ordered),
+              "manifest": manifest(ordered)["hash"],
               "lines": hashlib.sha256(lines).hexdigest(), "environment": environment}
     packed = io.BytesIO()
     with gzip.GzipFile(filename="", fileobj=packed, mode="wb", mtime=0) as stream:
@@ -164,7 +174,8 @@ def run_name(key: Key) -> str:
     claim, case, seed, control = key
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
-    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "") + (" (negative control)" if control else "")
+    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "") + (" (negative control)"
+                                                                       if control else "")
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
@@ -173,7 +184,8 @@ def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> di
     found: dict[Key, Record] = {}
     for record in records:
         key = run_key(record)
-        if key not in found or (record.id not in asked, record.id) < (found[key].id not in asked, found[key].id):
+        if key not in found or (record.id not in asked, record.id) < (found[key].id not in asked,
+                                                                      found[key].id):
             found[key] = record
     return found
 
@@ -199,7 +211,8 @@ class Agreement:
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
         return {"compared": self.compared, "agree": self.compared - len(self.disagreements),
-                "disagreements": [{"run": run_name(key), "here": here, "reference": there} for key, here, there in self.disagreements]}
+                "disagreements": [{"run": run_name(key), "here": here, "reference": there}
+                                  for key, here, there in self.disagreements]}
 
 
 def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
@@ -210,16 +223,19 @@ def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement
     machine.
     """
     ours, theirs = by_run(records), by_run(reference)
-    common = [key for key in ours if key in theirs and claims_index().get(key[0], {}).get("portable", "yes") == "yes"]
+    common = [key for key in ours if key in theirs
+              and claims_index().get(key[0], {}).get("portable", "yes") == "yes"]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
         pools[_pool(key)].append(key)
-    comparisons = len({_pool(key) for key in unequal if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
+    comparisons = len({_pool(key) for key in unequal
+                       if not {"sample", "proportion"}.isdisjoint(ours[key].result)})
     wrong = []
     for key in unequal:
         pool = pools[_pool(key)]
-        if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs), FALSE_ALARM_BUDGET / max(comparisons, 1)):
+        if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs),
+                     FALSE_ALARM_BUDGET / max(comparisons, 1)):
             wrong.append((key, ours[key].result, theirs[key].result))
     return Agreement(len(common), tuple(wrong))
 
@@ -233,7 +249,8 @@ def _pooled(key: Key, pool: list[Key], records: Mapping[Key, Record]) -> Result:
     own = decode(records[key].result)
     if not isinstance(own, Statistical):
         return own
-    return joined([value for k in pool if isinstance(value := decode(records[k].result), type(own))])[0]
+    return joined([value for k in pool
+                   if isinstance(value := decode(records[k].result), type(own))])[0]
 
 
 def agree(ours: Result, theirs: Result, alpha: float) -> bool:
@@ -247,7 +264,8 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
         return ours.value == theirs.value
     if isinstance(ours, Ball) and isinstance(theirs, Ball):
         return ours.low <= theirs.high and theirs.low <= ours.high
-    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (isinstance(ours, Proportion) and isinstance(theirs, Proportion)):
+    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (isinstance(ours, Proportion)
+                                                                     and isinstance(theirs, Proportion)):
         (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
         return ours == theirs or (a <= d and c <= b)
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
@@ -262,10 +280,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     from ..run.suite import plan
 
-    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference", description="Write the reference ledger from a suite's records.")
-    parser.add_argument("--results", type=Path, help="results folder; by default depthlaw's folder among your data")
+    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference",
+                                     description="Write the reference ledger from a suite's "
+                                                 "records.")
+    parser.add_argument("--results", type=Path, help="results folder; by default depthlaw's folder "
+                                                     "among your data")
     parser.add_argument("--suite", default="quick", help="the suite (quick)")
-    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file; by default the one that is shipped")
+    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file; by default the one "
+                                                                  "that is shipped")
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)
@@ -275,16 +297,20 @@ def main(arguments: list[str] | None = None) -> int:
         # values here.
         trained = {key: claim for key, claim in claims.items() if not claim.portable}
         asked = {run.id for run in runs}
-        runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full")) if run.id not in asked and options.suite == "quick"]
+        runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full"))
+                 if run.id not in asked and options.suite == "quick"]
         found = [record for run in runs if (record := store.get(run.id))]
         if len(found) < len(runs) or not runs:
-            raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite {options.suite} are not recorded in {store.root}; "
-                             f"run `depthlaw verify {options.suite}`, `verify frontier` and `verify full --only trained_depth` first")
+            raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite "
+                             f"{options.suite} are not recorded in {store.root}; "
+                             f"run `depthlaw verify {options.suite}`, `verify frontier` and "
+                             "`verify full --only trained_depth` first")
         header = write_ledger(options.out, found, options.suite)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
         return 2
-    print(f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, manifest {header['manifest']}")
+    print(f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, "
+          f"manifest {header['manifest']}")
     return 0
 
 

@@ -96,14 +96,16 @@ class ClaimResult:
     def settled(self) -> bool:
         """Whether a two-sided claim, which is about its cases and no others, is settled on every
         one of them."""
-        return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain for c in self.in_scope)
+        return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain
+                                                                              for c in self.in_scope)
 
     @property
     def certified(self) -> bool:
         """Whether the claim is about its cases alone, and a certificate that was checked decides
         every one of them."""
         covers = self.claim.certified
-        return bool(self.confirmed and self.claim.evidence == "certificate" and covers and self.in_scope
+        return bool(self.confirmed and self.claim.evidence == "certificate" and covers
+                    and self.in_scope
                     and all(covers(c.case) for c in self.in_scope))
 
     @property
@@ -138,9 +140,11 @@ class ClaimResult:
             return Verdict.FAILS
         if self.cases and not self.in_scope and not argued:
             return Verdict.OUT_OF_SCOPE
-        if Verdict.UNDECIDED in verdicts or not (self.decided or argued) or (self.proof is not None and not self.confirmed):
+        if Verdict.UNDECIDED in verdicts or not (self.decided or argued) or (self.proof is not None
+                                                                             and not self.confirmed):
             return Verdict.UNDECIDED
-        if self.claim.kind == "conditional" or any(v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values()):
+        if self.claim.kind == "conditional" or any(v not in (Verdict.PROVED, Verdict.ARGUED)
+                                                   for v in self.premises.values()):
             return Verdict.CONDITIONAL
         if self.certified and self.settled:
             return Verdict.PROVED
@@ -179,7 +183,8 @@ class ClaimResult:
     def tightest(self) -> float | None:
         """The smallest slack over the decided cases, in orders of magnitude; negative when
         violated."""
-        return min((c.decision.slack for c in self.decided if c.decision.slack is not None), default=None)
+        return min((c.decision.slack for c in self.decided if c.decision.slack is not None),
+                   default=None)
 
     @property
     def vacuous(self) -> bool:
@@ -190,15 +195,18 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        found = [r for c in rows for r in c.records] + ([self.proof_record] if self.proof_record else [])
+        found = [r for c in rows for r in c.records] + ([self.proof_record] if self.proof_record
+                                                        else [])
         return list({r.id: r for r in found}.values())
 
 
-def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
+def results(claims: Mapping[str, Claim], suite: str, store: Store,
+            failures: Iterable[Failure] = ()) -> list[ClaimResult]:
     """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's
     statistical comparisons."""
     failures = list(failures)
-    found = {key: [_values(claim, case, store) for case in claim.cases(suite)] for key, claim in claims.items()}
+    found = {key: [_values(claim, case, store) for case in claim.cases(suite)]
+             for key, claim in claims.items()}
     judge_one = _Judge(*_shared(found), Decisions(store))
     judged = {}
     for key, claim in claims.items():
@@ -207,11 +215,13 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store, failures: Ite
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
-                                  tuple(f for f in failures if f.run.claim.key == key), _control(claim, store),
+                                  tuple(f for f in failures if f.run.claim.key == key),
+                                  _control(claim, store),
                                   alphas=(judge_one.of_samples, judge_one.of_misses))
     judge_one.decisions.save()
     premises = _premises(judged, suite, store)
-    return [replace(result, premises={key: premises[key] for key in result.claim.premises}) for result in judged.values()]
+    return [replace(result, premises={key: premises[key] for key in result.claim.premises})
+            for result in judged.values()]
 
 
 def _control(claim: Claim, store: Store) -> CaseResult | None:
@@ -225,7 +235,8 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
     try:
         decision = judge(mutated, control.case, value, force=True)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        decision = Decision(Verdict.UNDECIDED, reason=f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0])
+        decision = Decision(Verdict.UNDECIDED, reason=f"cannot be judged: {type(error).__name__}: "
+                                                      f"{error}".splitlines()[0])
     return CaseResult(control.case, value, decision, (record,))
 
 
@@ -238,13 +249,15 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     for key in wanted:
         claim = judged[key].claim if key in judged else find(key)
         here = [judged[key]] if key in judged else (
-            result for other in dict.fromkeys((suite, *SUITES)) for result in results({key: claim}, other, store))
+            result for other in dict.fromkeys((suite, *SUITES))
+            for result in results({key: claim}, other, store))
         found = next((result for result in here if result.measured), None)
         verdicts[key] = found.verdict.value if found else f"{NOT_RUN} here; known: {claim.awaited}"
     return verdicts
 
 
-def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
+def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float,
+                                                                                           float]:
     """The false-alarm rates allowed to one sample, and to one measurement that may miss.
 
     By the union bound all of them together stay within the budget.
@@ -263,7 +276,8 @@ def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]
                 if 0 < misses < 1:
                     draws[digest([record.inputs["case"], record.inputs["seed"], misses])] = misses
             samples += sum(isinstance(v, Statistical) for v in values)
-            comparisons += sum(isinstance(v, Statistical) or 0 < getattr(v, "misses", 0.0) < 1 for v in values)
+            comparisons += sum(isinstance(v, Statistical) or 0 < getattr(v, "misses", 0.0) < 1
+                               for v in values)
     spent = sum(draws.values())
     if spent > 0.9 * FALSE_ALARM_BUDGET:
         equal = FALSE_ALARM_BUDGET / max(comparisons, 1)
@@ -294,10 +308,12 @@ class _Judge:
     of_misses: float
     decisions: Decisions
 
-    def __call__(self, claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...]) -> CaseResult:
+    def __call__(self, claim: Claim, case: Case, values: list[Measured],
+                 records: tuple[Record, ...]) -> CaseResult:
         broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
         if broken is not None:
-            return CaseResult(case, None, Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
+            return CaseResult(case, None,
+                              Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
         if values and isinstance(values[0], Outside):
             return CaseResult(case, None, judge(claim, case, values[0]), records)
         if not values:
@@ -305,7 +321,8 @@ class _Judge:
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
         alphas = (self.of_samples, self.of_misses)
         try:
-            index, decision = self.decisions.get(claim, records, alphas, lambda: self._worst(claim, case, values))
+            index, decision = self.decisions.get(claim, records, alphas,
+                                                 lambda: self._worst(claim, case, values))
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             # The statement has no value here, a defect of the claim: it must not take the other
             # verdicts with it.
@@ -317,8 +334,12 @@ class _Judge:
         """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever
         the other seeds say."""
         order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-        decisions = [judge(claim, case, value, alpha=self.of_samples if isinstance(value, Statistical) else self.of_misses) for value in values]
-        return min(enumerate(decisions), key=lambda d: (order.index(d[1].verdict), d[1].slack if d[1].slack is not None else 0.0))
+        decisions = [judge(claim, case, value,
+                           alpha=self.of_samples if isinstance(value, Statistical)
+                           else self.of_misses) for value in values]
+        return min(enumerate(decisions),
+                   key=lambda d: (order.index(d[1].verdict),
+                                  d[1].slack if d[1].slack is not None else 0.0))
 
 
 def verdict_name(result: ClaimResult) -> str:
@@ -335,15 +356,23 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     claim = result.claim
     return {
         "key": claim.key, "title": claim.title,
-        "verdict": verdict_name(result), "expected": claim.expected, "known": claim.known, "unexpected": result.unexpected,
-        "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on, "premises": dict(result.premises),
-        "control": {"why": claim.control.why, "fails": result.control.decision.verdict is Verdict.FAILS} if result.control else None,
-        "kind": claim.kind, "holds_for": claim.holds_for, "wording": claim.wording, "source": str(claim.source),
-        "decided": len(result.decided), "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
+        "verdict": verdict_name(result), "expected": claim.expected, "known": claim.known,
+        "unexpected": result.unexpected,
+        "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on,
+        "premises": dict(result.premises),
+        "control": {"why": claim.control.why,
+                    "fails": result.control.decision.verdict is Verdict.FAILS} if result.control
+                    else None,
+        "kind": claim.kind, "holds_for": claim.holds_for, "wording": claim.wording,
+        "source": str(claim.source),
+        "decided": len(result.decided), "cases_in_scope": len(result.in_scope),
+        "cases": len(result.cases),
         "missing": len(result.missing), "undecided": len(result.undecided), "weight": claim.weight,
         "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
-        "results": [{"case": c.case.fields(), "verdict": c.verdict_name, "certain": c.decision.certain,
+        "results": [{"case": c.case.fields(), "verdict": c.verdict_name,
+                     "certain": c.decision.certain,
                      "slack_log10": c.decision.slack, "reason": c.decision.reason,
-                     "measured": encode(c.measured) if c.measured else None, "records": [r.id for r in c.records]} for c in result.cases],
+                     "measured": encode(c.measured) if c.measured else None,
+                     "records": [r.id for r in c.records]} for c in result.cases],
     }

@@ -23,7 +23,8 @@ def runs_of(claim: Claim, suites: Iterable[str] = ("full", *ALONE)) -> Iterator[
     if claim.proof is not None:
         yield Run(claim, None)
     for suite in suites:
-        yield from (Run(claim, case, seed) for case in claim.cases(suite) for seed in range(claim.seeds))
+        yield from (Run(claim, case, seed) for case in claim.cases(suite)
+                    for seed in range(claim.seeds))
     yield control_run(claim)
 
 
@@ -37,7 +38,8 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     """The last suite of which a case of its own is recorded, else the first in which the claim has
     cases."""
     known = [suite for suite in SUITES if claim.cases(suite)]
-    done = [suite for suite in known if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ()) for seed in range(claim.seeds))]
+    done = [suite for suite in known
+            if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ()) for seed in range(claim.seeds))]
     return (done or known)[-1 if done else 0]
 
 

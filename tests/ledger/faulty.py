@@ -23,7 +23,8 @@ def measured(case: Case, seed: int) -> Exact:
 
 
 def go_wrong(case: Case) -> None:
-    """In the way that the case names, if any; a case that names a file does so only the first time."""
+    """In the way that the case names, if any; a case that names a file does so only the first
+    time."""
     if "kill" in case:
         os.kill(os.getpid(), signal.SIGKILL)
     if "hang" in case:
@@ -35,8 +36,10 @@ def go_wrong(case: Case) -> None:
 
 
 def claims(*cases: Case) -> dict[str, Claim]:
-    """The claim with these cases; by default as many as FAULTY_RUNS says, each of FAULTY_MILLISECONDS."""
-    cases = cases or tuple(Case(depth=1 + n % 60, n=n) for n in range(int(os.environ.get("FAULTY_RUNS", "60"))))
+    """The claim with these cases; by default as many as FAULTY_RUNS says, each of
+    FAULTY_MILLISECONDS."""
+    cases = cases or tuple(Case(depth=1 + n % 60, n=n)
+                           for n in range(int(os.environ.get("FAULTY_RUNS", "60"))))
     # Never judged, so it needs no statement.
     claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
                   measured, {"quick": cases}, Control(cases[0], "it is never judged"))
@@ -57,7 +60,8 @@ def drive(folder: str, engine: str) -> None:
     from depthlaw.ledger.run.suite import plan
 
     try:
-        execute(plan(claims(), "quick"), Store(Path(folder)), Pool(2, loader=LOADER) if engine == "pool" else Inline())
+        execute(plan(claims(), "quick"), Store(Path(folder)),
+                Pool(2, loader=LOADER) if engine == "pool" else Inline())
     except UsageError as error:
         sys.exit(f"error: {error}")
 

@@ -1,4 +1,5 @@
-"""The appendix: everything in it comes from records, the same records give the same bytes, and nothing is written by halves."""
+"""The appendix: everything in it comes from records, the same records give the same bytes, and
+nothing is written by halves."""
 import hashlib
 import html
 import json
@@ -23,15 +24,19 @@ from depthlaw.theory.values import Ball, Exact
 
 L, d, sep = symbol("depth"), symbol("width"), symbol("sep")
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
-FILES = ["SHA256SUMS", "appendix.md", "appendix.tex", "figures/separation-rank.pdf", "figures/separation-rank.png", "manifest.json",
+FILES = ["SHA256SUMS", "appendix.md", "appendix.tex", "figures/separation-rank.pdf",
+         "figures/separation-rank.png", "manifest.json",
          "references.bib", "values.tex"]
 
 
 def claim(name, statement, measured, **changes) -> Claim:
     key = name if "/" in name else f"separation_rank/{name}"
-    made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.", statement=statement,
-                 source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"), wording="recalled", kind="upper",
-                 holds_for="almost every", measured=measured, grid={"quick": SHAPES}, control=Control(SHAPES[0], "nine_times", measured=far),
+    made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.",
+                 statement=statement,
+                 source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"),
+                 wording="recalled", kind="upper",
+                 holds_for="almost every", measured=measured, grid={"quick": SHAPES},
+                 control=Control(SHAPES[0], "nine_times", measured=far),
                  note="as recalled")
     return replace(made, **changes)
 
@@ -45,16 +50,20 @@ def rank(case, seed):
 
 
 CLAIMS = [
-    claim("degree", sympy.Eq(symbol("degree"), 3**L), lambda c, s: Exact(3**c.depth), kind="identity",
-          proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)], rests_on="Prose: the induction.",
+    claim("degree", sympy.Eq(symbol("degree"), 3**L), lambda c, s: Exact(3**c.depth),
+          kind="identity",
+          proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
+          rests_on="Prose: the induction.",
           source=Source("dong2021", "Lemma 3"), wording="printed"),
-    claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank, assumes={"d < 9": lambda c: c.width < 9}),
+    claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank,
+          assumes={"d < 9": lambda c: c.width < 9}),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
     claim("loose", sympy.Le(sympy.log(sep) / sympy.log(3), sympy.Abs(10**L * d)), rank),
     claim("surprise2", sympy.Le(sep, 17), rank),
     claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, s: Ball(Fraction(8), Fraction(10))),
     claim("depth_choice/torch_only", sympy.Eq(sep, 9), None, needs="empirics"),
-    claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, s: Exact(10), kind="conditional", note="Rests on a conjecture.",
+    claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, s: Exact(10),
+          kind="conditional", note="Rests on a conjecture.",
           control=Control(SHAPES[0], "less", measured=lambda c, s: Exact(1))),
 ]
 
@@ -64,7 +73,8 @@ def judged(claims, root):
     store = Store(root)
     runs = plan(claims, "quick")
     assert execute(runs, store, Inline()) == []
-    return results(claims, "quick", store), "quick", manifest(store.get(run.id) for run in runs), store
+    return results(claims, "quick",
+                   store), "quick", manifest(store.get(run.id) for run in runs), store
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +101,18 @@ def test_writes_the_files_it_names(inputs, tmp_path):
 
 
 def test_hashes_hold(out):
-    listed = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text().splitlines()[1:])
-    assert listed == {name: hashlib.sha256((out / name).read_bytes()).hexdigest() for name in FILES[1:]}
+    listed = dict(line.split("  ")[::-1]
+                  for line in (out / "SHA256SUMS").read_text().splitlines()[1:])
+    assert listed == {name: hashlib.sha256((out / name).read_bytes()).hexdigest()
+                      for name in FILES[1:]}
 
 
 def test_same_records_same_bytes(inputs, out, tmp_path):
     found, suite, listed, store = inputs
     claims = {r.claim.key: r.claim for r in found}
     again = Store(store.root)
-    for path in write_appendix(tmp_path / "out", results(claims, suite, again), suite, listed, again):
+    for path in write_appendix(tmp_path / "out", results(claims, suite, again), suite, listed,
+                               again):
         assert path.read_bytes() == (out / path.relative_to(tmp_path / "out")).read_bytes(), path.name
     assert write_appendix(tmp_path / "out", *inputs)
 
@@ -140,7 +153,8 @@ def test_markdown_survives_a_renderer(inputs, out):
     page = MarkdownIt("commonmark").enable("table").render(text)
     tables = re.findall(r"<table>.*?</table>", page, re.S)
     assert len(tables) == 2 + 1 + len(CLAIMS)
-    assert sum(table.count("<tr>") for table in tables) == len(re.findall(r"^\|", text, re.M)) - len(tables)
+    assert sum(table.count("<tr>")
+               for table in tables) == len(re.findall(r"^\|", text, re.M)) - len(tables)
     # A renderer pads short rows and cuts long ones, so the pipes are counted in the source.
     for block in re.findall(r"(?:^\|.*\n)+", text, re.M):
         assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
@@ -170,16 +184,19 @@ def test_latex_is_well_formed(out):
             assert open_.pop() == name
     assert open_ == []
     assert set(re.findall(r"\\ref\{(.*?)\}", text)) <= set(re.findall(r"\\label\{(.*?)\}", text))
-    assert len(re.findall(r"\\label\{(.*?)\}", text)) == len(set(re.findall(r"\\label\{(.*?)\}", text))) >= 6
+    assert len(re.findall(r"\\label\{(.*?)\}",
+                          text)) == len(set(re.findall(r"\\label\{(.*?)\}", text))) >= 6
 
 
 def test_bibliography_holds_what_is_cited_and_nothing_else(out):
     cited = set(re.findall(r"\\cite\{(.*?)\}", (out / "appendix.tex").read_text()))
-    assert set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(), re.M)) == cited == {"levine2020", "dong2021", "depthlaw"}
+    assert set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(),
+                          re.M)) == cited == {"levine2020", "dong2021", "depthlaw"}
 
 
 def test_values_has_one_set_of_macros_for_each_claim(inputs, out):
-    macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}$", (out / "values.tex").read_text(), re.M))
+    macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}$",
+                             (out / "values.tex").read_text(), re.M))
     assert len(macros) == (out / "values.tex").read_text().count(r"\newcommand") == 6 + 4 * len(CLAIMS)
     assert macros[r"\dlSeparationRankDegree"] == "ARGUED"
     assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS"
@@ -190,9 +207,11 @@ def test_values_has_one_set_of_macros_for_each_claim(inputs, out):
 
 
 def test_changed_records_change_the_appendix(out, tmp_path):
-    changed = [replace(c, measured=lambda c, s: Exact(rank(c, s).value - 1)) if c.key.endswith("dimension_count") else c for c in CLAIMS]
+    changed = [replace(c, measured=lambda c, s: Exact(rank(c, s).value - 1))
+               if c.key.endswith("dimension_count") else c for c in CLAIMS]
     write_appendix(tmp_path / "out", *judged(changed, tmp_path / "results"))
-    for name in ("appendix.md", "appendix.tex", "values.tex", "manifest.json", "figures/separation-rank.pdf"):
+    for name in ("appendix.md", "appendix.tex", "values.tex", "manifest.json",
+                 "figures/separation-rank.pdf"):
         assert (tmp_path / "out" / name).read_bytes() != (out / name).read_bytes(), name
 
 
@@ -214,7 +233,8 @@ def test_missing_measurements_are_said(inputs, tmp_path):
     claims = {c.key: c for c in CLAIMS}
     extra = claim("not_yet", sympy.Le(sep, 99), rank)
     known = [record for run in plan(claims, suite) if (record := store.get(run.id))]
-    write_appendix(tmp_path / "out", results(claims | {extra.key: extra}, suite, store), suite, manifest(known), store)
+    write_appendix(tmp_path / "out", results(claims | {extra.key: extra}, suite, store), suite,
+                   manifest(known), store)
     for name in ("appendix.md", "appendix.tex"):
         # Those of the claim that needs torch count too: one number, whatever the reason.
         assert f"{2 * len(SHAPES)} cases have no record yet" in (tmp_path / "out" / name).read_text()
@@ -224,13 +244,15 @@ def test_nothing_recorded_says_what_to_run(tmp_path):
     claims = {c.key: c for c in CLAIMS}
     store = Store(tmp_path / "results")
     with pytest.raises(AppendixError, match="run `depthlaw verify quick` first") as error:
-        write_appendix(tmp_path / "out", results(claims, "quick", store), "quick", manifest([]), store)
+        write_appendix(tmp_path / "out", results(claims, "quick", store), "quick", manifest([]),
+                       store)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("spoil", [
-    lambda m: m | {"hash": "0" * 64}, lambda m: m | {"runs": m["runs"][1:]}, lambda m: m | {"runs": [*m["runs"], ["f" * 64, "0" * 64]]},
+    lambda m: m | {"hash": "0" * 64}, lambda m: m | {"runs": m["runs"][1:]},
+    lambda m: m | {"runs": [*m["runs"], ["f" * 64, "0" * 64]]},
     lambda m: m | {"runs": [[run, "0" * 64] for run, _ in m["runs"]]},
 ])
 def test_manifest_of_other_records_is_refused(inputs, tmp_path, spoil):
@@ -276,7 +298,8 @@ def test_failure_while_writing_leaves_nothing(inputs, tmp_path, monkeypatch):
 
 
 def test_record_facts_reach_the_reader(inputs, out):
-    environment = next(record.facts["environment"] for result in inputs[0] for record in result.records)
+    environment = next(record.facts["environment"] for result in inputs[0]
+                       for record in result.records)
     for name in ("appendix.md", "appendix.tex"):
         text = (out / name).read_text()
         assert environment["python"] in text

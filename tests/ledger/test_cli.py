@@ -1,4 +1,5 @@
-"""The commands as people run them: real processes, real folders, exit codes, one-line errors, terminals, pipes, full disks."""
+"""The commands as people run them: real processes, real folders, exit codes, one-line errors,
+terminals, pipes, full disks."""
 import errno
 import io
 import json
@@ -16,10 +17,13 @@ from depthlaw.ledger.cli.arguments.arguments import main
 from depthlaw.ledger.run.engines import cores
 from depthlaw.ledger.run.options import PROCESSES_PER_CORE
 
-# Claims of one suite that together take a moment: enough runs to be killed in the middle, few enough to repeat the suite.
-SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach", "--only", "hops/depth_corrected")
+# Claims of one suite that together take a moment: enough runs to be killed in the middle, few
+# enough to repeat the suite.
+SMALL = ("--engine", "inline", "--only", "separation_rank/degree", "--only", "connectivity/reach",
+         "--only", "hops/depth_corrected")
 
-# For the kills: several seconds of work in many runs, so that a random moment falls into a run more often than between two.
+# For the kills: several seconds of work in many runs, so that a random moment falls into a run more
+# often than between two.
 KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
 
 
@@ -42,7 +46,8 @@ def manifest_of(done: subprocess.CompletedProcess[str]) -> str:
 
 
 def test_the_quick_suite_end_to_end(tmp_path):
-    """Recorded once: every claim decided as expected; a second run measures nothing and says the same, with whole rows when piped."""
+    """Recorded once: every claim decided as expected; a second run measures nothing and says the
+    same, with whole rows when piped."""
     done = depthlaw("verify", "quick", "--results", tmp_path, "--json")
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     report = json.loads(done.stdout)
@@ -64,12 +69,16 @@ def test_the_quick_suite_end_to_end(tmp_path):
 
 
 def test_a_failing_claim_is_exit_code_1(tmp_path):
-    """The same program with one formula spoiled: the run must end in 1 and name the claim and the case."""
-    spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import separation_rank as m; real = m.claims;"
+    """The same program with one formula spoiled: the run must end in 1 and name the claim and the
+    case."""
+    spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import "
+             "separation_rank as m; real = m.claims;"
              "from depthlaw.theory.values import Exact; wrong = lambda case, seed: Exact(1);"
-             "m.claims = lambda: (replace(c, measured=wrong) if c.key == 'separation_rank/degree' else c for c in real());"
+             "m.claims = lambda: (replace(c, measured=wrong) if c.key == 'separation_rank/degree' "
+             "else c for c in real());"
              "from depthlaw.ledger.cli.arguments import main; sys.exit(main(sys.argv[1:]))")
-    command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
+    command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree",
+               "--results", str(tmp_path)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1, done.stderr
     assert "! separation_rank/degree: " in done.stdout
@@ -92,7 +101,8 @@ def test_a_failing_claim_is_exit_code_1(tmp_path):
     (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
     (("verify", "--gpus", "0,,1"), "'' is no device id"),
     (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
-    (("verify", "--processes", "1000000"), f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on this machine"),
+    (("verify", "--processes", "1000000"), f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on "
+                                           "this machine"),
     (("verify", "--processes", "-1"), "--processes -1 is out of range"),
     (("verify", "--results", ""), "the name of a file or folder is empty"),
     (("appendix", ""), "the name of a file or folder is empty"),
@@ -118,7 +128,8 @@ def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
 
 
 class Full(io.StringIO):
-    """Standard output on a full disk: it takes some text, and says so when that is flushed, or at once."""
+    """Standard output on a full disk: it takes some text, and says so when that is flushed, or at
+    once."""
 
     def __init__(self, room: int) -> None:
         super().__init__()
@@ -136,8 +147,10 @@ class Full(io.StringIO):
 
 @pytest.mark.parametrize("room", [0, 100])
 @pytest.mark.parametrize("arguments", [
-    ("depth", "3B"), ("claims",), ("show", "hops/doubling"), ("cite", "hops/doubling"), ("cite", "hops/doubling", "--json"), ("--help",),
-    ("records", "list", "--results", "reference"), ("verify", *SMALL, "--json"), ("verify", *SMALL), ("--version",),
+    ("depth", "3B"), ("claims",), ("show", "hops/doubling"), ("cite", "hops/doubling"),
+    ("cite", "hops/doubling", "--json"), ("--help",),
+    ("records", "list", "--results", "reference"), ("verify", *SMALL, "--json"), ("verify", *SMALL),
+    ("--version",),
 ])
 def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, monkeypatch, capsys):
     if arguments[0] == "verify":
@@ -152,7 +165,8 @@ def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, mon
         assert full.room >= 0
         return
     *notes, last = capsys.readouterr().err.splitlines()
-    assert (code, last) == (2, "error: the output cannot be written (No space left on device); what was recorded before is kept")
+    assert (code, last) == (2, "error: the output cannot be written (No space left on device); "
+                               "what was recorded before is kept")
     assert "Traceback" not in "".join(notes)
 
 
@@ -174,8 +188,10 @@ def in_a_terminal(columns: int, *arguments: str | Path) -> str:
 
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    environment = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
-    process = subprocess.Popen([sys.executable, "-m", "depthlaw", *map(str, arguments)], stdin=theirs, stdout=theirs, stderr=theirs,
+    environment = {name: value for name, value in os.environ.items()
+                   if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
+    process = subprocess.Popen([sys.executable, "-m", "depthlaw", *map(str, arguments)],
+                               stdin=theirs, stdout=theirs, stderr=theirs,
                                env=environment)
     os.close(theirs)
     shown = b""
@@ -202,7 +218,8 @@ def test_a_narrow_terminal_cuts_nothing(columns, tmp_path):
         assert re.search(rf"\b{name}\b", table)
     assert max(map(len, listed.splitlines()[:-1])) <= columns
     for record in json.loads(depthlaw("records", "list", "--results", tmp_path, "--json").stdout):
-        row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed, re.M)[0].split())
+        row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
+                                 re.M)[0].split())
         assert record["claim"] in row
         assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
 
@@ -224,13 +241,16 @@ def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path):
 
 def test_show_claims_cite(tmp_path):
     folder = tmp_path
-    chosen = ("--only", "hops/construction_printed_spacing", "--only", "separation_rank/degree", "--engine", "inline")
+    chosen = ("--only", "hops/construction_printed_spacing", "--only", "separation_rank/degree",
+              "--engine", "inline")
     assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
-    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample", "known since: FAILS"):
+    for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample",
+                 "known since: FAILS"):
         assert part in " ".join(shown.stdout.split())
-    data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder, "--json").stdout)
+    data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder,
+                               "--json").stdout)
     assert data["verdict"] in ("HOLDS", "ARGUED")
     listed = depthlaw("claims", "rank collapse", "--json")
     assert listed.returncode == 2 or json.loads(listed.stdout)
@@ -273,13 +293,15 @@ def wait_for_records(folder: Path, number: int, process: subprocess.Popen) -> No
 
 @pytest.mark.slow
 def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_moments):
-    """SIGKILL at ten random moments; every finished record survives each kill, and the last run equals an undisturbed one."""
+    """SIGKILL at ten random moments; every finished record survives each kill, and the last run
+    equals an undisturbed one."""
     selection = [word for key in KILLED for word in ("--only", key)]
     undisturbed = depthlaw("verify", *selection, "--results", tmp_path / "undisturbed", "--json")
     folder = tmp_path / "killed"
     kept: set[str] = set()
     for delay in rng_moments(10):
-        command = [sys.executable, "-m", "depthlaw", "verify", *selection, "--results", str(folder), "--quiet", "--engine", "inline"]
+        command = [sys.executable, "-m", "depthlaw", "verify", *selection, "--results", str(folder),
+                   "--quiet", "--engine", "inline"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_for_records(folder, len(kept) + 1, process)
         time.sleep(delay)

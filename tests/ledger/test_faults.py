@@ -1,5 +1,7 @@
-"""Whatever happens to the processes, the disk or the files: no finished record is lost, nothing that does not verify is accepted, and
-going on ends in the manifest of an undisturbed run. Each test counts its rounds; docs/reliability.md shows the counts."""
+"""Whatever happens to the processes, the disk or the files: no finished record is lost, nothing
+that does not verify is accepted, and going on ends in the manifest of an undisturbed run. Each test
+counts its rounds; docs/reliability.md shows the counts.
+"""
 from __future__ import annotations
 
 import errno
@@ -28,7 +30,8 @@ from depthlaw.theory.claim import Case
 def start(faulty, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:
     """A driver, by default with a pool of two, in a process group of its own."""
     command = [sys.executable, faulty.__file__, str(folder), engine]
-    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True, **options)
+    return subprocess.Popen(command, start_new_session=True, stderr=subprocess.PIPE, text=True,
+                            **options)
 
 
 def go_on(faulty, folder: Path) -> None:
@@ -41,20 +44,26 @@ def number_of_records(folder: Path) -> int:
 
 
 def alive(group: int) -> bool:
-    """Whether a process group has a process that is more than an entry waiting to be collected by init."""
-    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True, check=True).stdout
-    return any(int(line.split()[0]) == group and not line.split()[1].startswith("Z") for line in listed.splitlines())
+    """Whether a process group has a process that is more than an entry waiting to be collected by
+    init."""
+    listed = subprocess.run(["ps", "-A", "-o", "pgid=,stat="], capture_output=True, text=True,
+                            check=True).stdout
+    return any(int(line.split()[0]) == group and not line.split()[1].startswith("Z")
+               for line in listed.splitlines())
 
 
 @pytest.mark.slow
 def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
-    """SIGKILL to a driver without workers, to one with workers, and to its workers too; from its first moments to the middle of its work."""
+    """SIGKILL to a driver without workers, to one with workers, and to its workers too; from its
+    first moments to the middle of its work."""
     monkeypatch.setenv("FAULTY_RUNS", "600")
     monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
-    counted, moments, folder = fault("the driver is killed", "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
+    counted, moments, folder = fault("the driver is killed",
+                                     "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
     added = []
     for n in range(50):
-        before, driver = number_of_records(folder), start(faulty, folder, "pool" if n % 2 else "inline")
+        before, driver = number_of_records(folder), start(faulty, folder,
+                                                          "pool" if n % 2 else "inline")
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
@@ -68,12 +77,14 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
         added.append(counted.survived(folder))
     assert sum(n > 0 for n in added) >= 35
     go_on(faulty, folder)
-    counted.ended(folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command goes on")
+    counted.ended(folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command "
+                                                          "goes on")
 
 
 @pytest.mark.slow
 def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
-    """SIGKILL to one worker after the other, at work, idle or just starting; the driver goes on by itself."""
+    """SIGKILL to one worker after the other, at work, idle or just starting; the driver goes on by
+    itself."""
     from multiprocessing import process
 
     monkeypatch.setenv("FAULTY_RUNS", "400")
@@ -92,13 +103,15 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        failures = execute(plan(faulty.claims(), "quick"), Store(tmp_path), Pool(2, retries=50, loader=faulty.LOADER))
+        failures = execute(plan(faulty.claims(), "quick"), Store(tmp_path),
+                           Pool(2, retries=50, loader=faulty.LOADER))
     finally:
         over.set()
         killer.join()
     assert failures == []
     assert counted.rounds == 50
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"), "nothing; each run is tried again, up to twice by default")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), "nothing; each run is tried again, up "
+                                                            "to twice by default")
 
 
 def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
@@ -108,9 +121,12 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
 
 
 @pytest.mark.parametrize(("how", "name", "injected", "changes", "said"), [
-    ("kill", "a task kills its process", "SIGKILL from inside", {"retries": 0}, "its process died 1 times (exit code -9"),
-    ("hog", "a worker runs out of memory", "8 GiB asked for under RLIMIT_AS of 2 GiB", {"memory": 2**31}, "MemoryError"),
-    ("hang", "a task hangs", "600 s of sleep, timeout 0.5 s", {"timeout": 0.5}, "hung: stopped after 0.5 s"),
+    ("kill", "a task kills its process", "SIGKILL from inside", {"retries": 0},
+     "its process died 1 times (exit code -9"),
+    ("hog", "a worker runs out of memory", "8 GiB asked for under RLIMIT_AS of 2 GiB",
+     {"memory": 2**31}, "MemoryError"),
+    ("hang", "a task hangs", "600 s of sleep, timeout 0.5 s", {"timeout": 0.5},
+     "hung: stopped after 0.5 s"),
     ("wrong", "a task raises", "ValueError", {}, "ValueError: no such luck"),
 ])
 def test_tasks_that_go_wrong(faulty, tmp_path, fault, how, name, injected, changes, said):
@@ -139,7 +155,9 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
     said = []
     for limit in (0, 1, 40, 200, 400, 600):
-        driver = start(faulty, tmp_path, preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        driver = start(faulty, tmp_path,
+                       preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE,
+                                                                         (limit, limit)))
         said.append(error_line(driver))
         counted.survived(tmp_path)
         assert "File too large" in said[-1]
@@ -150,12 +168,14 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
 
 @pytest.fixture
 def small_disk(tmp_path) -> Iterator[Callable[[str], Path] | None]:
-    """A file system in memory: call it with mount options to change it. None where this user may not mount file systems."""
+    """A file system in memory: call it with mount options to change it. None where this user may
+    not mount file systems."""
     place = tmp_path / "disk"
     place.mkdir()
 
     def mount(options: str) -> Path:
-        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)], check=True, capture_output=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", options, "depthlaw", str(place)], check=True,
+                       capture_output=True)
         return place
 
     try:
@@ -201,11 +221,15 @@ def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
     counted.ended(folder, plan(faulty.claims(), "quick"), said[-1])
 
 
-@pytest.mark.parametrize(("number", "name"), [(errno.EROFS, "the folder becomes read-only"), (errno.EACCES, "the folder becomes forbidden"),
-                                              (errno.EIO, "the disk fails"), (errno.EDQUOT, "the quota is used up")])
+@pytest.mark.parametrize(("number", "name"),
+                         [(errno.EROFS, "the folder becomes read-only"),
+                          (errno.EACCES, "the folder becomes forbidden"),
+                                              (errno.EIO, "the disk fails"),
+                                              (errno.EDQUOT, "the quota is used up")])
 @pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number, name, where):
-    counted, moments = fault(name, f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
+    counted, moments = fault(name,
+                             f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
     real = getattr(os, where)
     runs = plan(faulty.claims(), "quick")
     for _ in range(5):
@@ -231,11 +255,14 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
 
 
 def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
-    """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and recorded times do not depend on it."""
-    counted, hours = fault("the clock jumps backwards", "time.time() goes back an hour at each call"), count()
+    """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and
+    recorded times do not depend on it."""
+    counted, hours = fault("the clock jumps backwards",
+                           "time.time() goes back an hour at each call"), count()
     now = time.time()
     monkeypatch.setattr(time, "time", lambda: now - 3600 * next(hours))
-    cases = (Case(depth=1, hang=1, after=str(tmp_path / "hung")), Case(depth=2, kill=1, after=str(tmp_path / "killed")),
+    cases = (Case(depth=1, hang=1, after=str(tmp_path / "hung")),
+             Case(depth=2, kill=1, after=str(tmp_path / "killed")),
              *(Case(depth=1, n=n, milliseconds=10) for n in range(200)))
     runs, folder = plan(faulty.claims(*cases), "quick"), tmp_path / "r"
     started = time.monotonic()
@@ -311,7 +338,8 @@ def modernise(path: Path, chance: random.Random) -> None:
     (modernise, "a record has a newer schema", "this version of depthlaw reads schema"),
 ])
 def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said):
-    """Damage is found, named and moved aside; what was damaged is measured again, and all else is kept."""
+    """Damage is found, named and moved aside; what was damaged is measured again, and all else is
+    kept."""
     monkeypatch.setenv("FAULTY_RUNS", "12")
     counted, chance = fault(name, "a random record, at a random place"), random.Random(name)
     go_on(faulty, tmp_path)
@@ -323,7 +351,9 @@ def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said
         assert said in item.why
         assert item.moved_to.is_file()
         assert len(store) == (12 if spoil is duplicate else 11)
-        counted.accepted += sum(record.result["exact"] != str(3 ** record.inputs["case"]["depth"]) for record in store)
+        counted.accepted += sum(record.result["exact"] != str(3 ** record.inputs["case"]["depth"])
+                                for record in store)
         go_on(faulty, tmp_path)
         counted.survived(tmp_path)
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"), f"not trusted: FILE ({item.why}); set aside as PLACE, not used")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"), f"not trusted: FILE ({item.why}); set "
+                                                            "aside as PLACE, not used")

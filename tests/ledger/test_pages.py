@@ -27,11 +27,14 @@ def test_coverage_tables_and_registry_agree(stem):
 
 
 def test_there_is_a_page_for_every_claim_and_no_other():
-    pages = {str(p.relative_to(DOCS / "claims"))[:-3] for p in (DOCS / "claims").rglob("*.md")} - {"README"}
+    pages = {str(p.relative_to(DOCS / "claims"))[:-3]
+             for p in (DOCS / "claims").rglob("*.md")} - {"README"}
     assert pages == set(registry())
 
 
-@pytest.mark.parametrize("key", ["separation_rank/upper_bound_deep", "hops/depth_corrected", "counting/twelve"])
+@pytest.mark.parametrize("key",
+                         ["separation_rank/upper_bound_deep", "hops/depth_corrected",
+                          "counting/twelve"])
 def test_committed_pages_state_what_the_claim_states(key, tmp_path):
     from depthlaw.ledger.publish.typesetting import md_math
     from depthlaw.theory.symbols import latex
@@ -45,13 +48,17 @@ def test_committed_glossary_is_up_to_date():
 
 def test_every_glossary_entry_is_used_or_a_case_field():
     claims = registry().values()
-    used = {s.name for c in claims for s in c.statement.free_symbols} | {n for c in claims for s in c.grid for k in c.grid[s] for n in k.fields()}
+    used = {s.name for c in claims for s in c.statement.free_symbols} | {n for c in claims
+                                                                         for s in c.grid
+                                                                         for k in c.grid[s]
+                                                                         for n in k.fields()}
     bound = {s.name for c in claims for s in c.statement.atoms() if getattr(s, "is_Symbol", False)}
     assert set(GLOSSARY) - used - bound == set()
 
 
 def test_writing_is_deterministic_and_removes_stale_pages(tmp_path, monkeypatch):
-    claims = {key: c for key, c in registry().items() if key in ("hops/doubling", "separation_rank/degree")}
+    claims = {key: c for key, c in registry().items()
+              if key in ("hops/doubling", "separation_rank/degree")}
     monkeypatch.setattr("depthlaw.ledger.publish.pages.registry", lambda: claims)
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
@@ -62,6 +69,7 @@ def test_writing_is_deterministic_and_removes_stale_pages(tmp_path, monkeypatch)
     assert not stale.exists()
     assert {p: p.read_bytes() for p in write(tmp_path / "docs", store, "quick")} == first
     page = (tmp_path / "docs" / "claims" / "separation_rank" / "degree.md").read_text()
-    for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "negative control", "FAILS"):
+    for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "negative control",
+                 "FAILS"):
         assert part in page
     assert "not run" not in page

@@ -1,4 +1,5 @@
-"""Ledgers verify as a whole, refuse to be written to, and agree with fresh runs; the one that is shipped too."""
+"""Ledgers verify as a whole, refuse to be written to, and agree with fresh runs; the one that is
+shipped too."""
 import gzip
 import json
 from fractions import Fraction
@@ -21,11 +22,13 @@ ONE = Exact(1)
 
 
 def record(value=ONE, claim="a/b", seed=0, code="old", **case) -> Record:
-    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code, "device": "cpu"}, encode(value),
+    return Record({"claim": claim, "case": case or None, "seed": seed, "code": code,
+                   "device": "cpu"}, encode(value),
                   {"environment": {"python": "3"}, "timing": {"wall_s": 0.123456}})
 
 
-SOME = (record(n=1), record(Exact(Fraction(1, 3)), n=2), record((Step("one", True), Step("two", None))),
+SOME = (record(n=1), record(Exact(Fraction(1, 3)), n=2),
+        record((Step("one", True), Step("two", None))),
         record(Ball(Fraction(0), Fraction(1)), n=3), record(Sample((0.5, 0.25)), n=4))
 
 
@@ -110,7 +113,8 @@ def test_a_ledger_cannot_be_written_to(tmp_path):
     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
     (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
     (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
-    (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True), (Proportion(990, 1000), Proportion(500, 1000), False),
+    (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True),
+    (Proportion(990, 1000), Proportion(500, 1000), False),
     ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
     ((Step("a", True),), (Step("a", False),), False),
     (Exact(9), (Step("a", True),), False),
@@ -121,10 +125,12 @@ def test_when_two_results_agree(ours, theirs, expected):
 
 
 def test_comparison_ignores_code_and_names_what_differs():
-    here = [record(Exact(1), n=1, code="new"), record(Exact(7), n=2, code="new"), record(Exact(5), n=5, code="new")]
+    here = [record(Exact(1), n=1, code="new"), record(Exact(7), n=2, code="new"),
+            record(Exact(5), n=5, code="new")]
     found = compare(here, SOME)
     assert found.line == "your machine agrees with the reference on 1 of 2 runs"
-    assert [(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements] == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})]
+    assert [(run_name(key), mine, theirs)
+            for key, mine, theirs in found.disagreements] == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})]
     assert compare([record(n=99)], SOME).compared == 0
 
 
@@ -141,7 +147,8 @@ def test_samples_are_pooled_over_seeds_before_they_are_compared():
 def own(tmp_path, monkeypatch):
     """A ledger of one claim, in the place of the shipped one."""
     path = tmp_path / "own.gz"
-    write_ledger(path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")], "quick")
+    write_ledger(path, [run.execute() for run in plan({DEGREE: registry()[DEGREE]}, "quick")],
+                 "quick")
     monkeypatch.setattr(reference, "SHIPPED", path)
     return path
 
@@ -151,12 +158,14 @@ def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     runs = len(Ledger(own))
     assert f"your machine agrees with the reference on {runs} of {runs} runs" in capsys.readouterr().out
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reference"] == {"compared": runs, "agree": runs, "disagreements": []}
+    assert json.loads(capsys.readouterr().out)["reference"] == {"compared": runs, "agree": runs,
+                                                                "disagreements": []}
 
 
 def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
     before = list(Ledger(own))
-    wrong = [Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts) for r in before]
+    wrong = [Record(r.inputs, {"exact": "0"} if "exact" in r.result else r.result, r.facts)
+             for r in before]
     write_ledger(own, wrong, "quick")
     main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"])
     out = capsys.readouterr().out
@@ -181,7 +190,8 @@ def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     only = {DEGREE: registry()[DEGREE]}
     monkeypatch.setattr(commands, "registry", lambda: only)
-    assert main(["appendix", str(tmp_path / "out"), "--reference", "--results", str(tmp_path / "absent"), "--json"]) == 0
+    assert main(["appendix", str(tmp_path / "out"), "--reference", "--results",
+                 str(tmp_path / "absent"), "--json"]) == 0
     said = capsys.readouterr()
     assert json.loads(said.out)["manifest"] == Ledger(own).header["manifest"]
     assert "from the reference ledger" in said.err
@@ -219,7 +229,8 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
     times = {reference.run_key(r): r.facts["timing"]["wall_s"] for r in shipped}
     for run in plan(registry(), "quick"):
         key = (run.claim.key, canonical(run.inputs["case"]), run.seed, run.control)
-        # Trainings were read when these were recorded; here they would take their time, and they are not compared.
+        # Trainings were read when these were recorded; here they would take their time, and they
+        # are not compared.
         if times.get(key, 1.0) < 0.01 and not run.claim.reads:
             quickest.setdefault(run.claim.topic, run)
     found = compare([run.execute() for run in quickest.values()], shipped)
@@ -229,7 +240,8 @@ def test_the_shipped_reference_verifies_and_agrees_with_fresh_runs():
 
 def test_what_trained_nets_answer_is_not_compared():
     def made(claim, right):
-        return Record({"claim": claim, "case": {"n": 1}, "seed": 0, "device": "cpu", "code": "c"}, encode(Proportion(right, 1000)), {})
+        return Record({"claim": claim, "case": {"n": 1}, "seed": 0, "device": "cpu", "code": "c"},
+                      encode(Proportion(right, 1000)), {})
 
     for claim, compared in (("trained_depth/hops_wall", 0), ("hops/doubling", 1)):
         found = compare([made(claim, 990)], [made(claim, 100)])

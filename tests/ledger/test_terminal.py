@@ -1,4 +1,5 @@
-"""Nothing printed is ever cut: whole rows when piped, wrapped in a terminal of 80 columns, blocks in one of 40."""
+"""Nothing printed is ever cut: whole rows when piped, wrapped in a terminal of 80 columns, blocks
+in one of 40."""
 import io
 import re
 
@@ -39,21 +40,25 @@ def squeezed(text: str) -> str:
 
 @pytest.mark.parametrize("width", [10, 40, 80, 200])
 def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
-    text = printed(width, is_terminal=False, what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+    text = printed(width, is_terminal=False,
+                   what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
     assert "…" not in text
     for result in results:
-        (row,) = (line for line in text.splitlines() if line.startswith(f" {result.claim.key.partition('/')[2]} "))
+        (row,) = (line for line in text.splitlines() if line.startswith(" "
+                                                                        f"{result.claim.key.partition('/')[2]} "))
         assert result.verdict.value in row
         assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
 
 @pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
 def test_a_terminal_gets_every_word_within_its_width(results, width):
-    text = printed(width, is_terminal=True, what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+    text = printed(width, is_terminal=True,
+                   what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     for result in results:
-        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}", result.claim.source.key, result.claim.wording):
+        for part in (result.verdict.value, f"{len(result.decided)}/{len(result.in_scope)}",
+                     result.claim.source.key, result.claim.wording):
             assert part in squeezed(text)
         # A long name goes on below, where the other columns of its second line are empty.
         assert result.claim.key.partition("/")[2][:min(27, width - 2)] in text
@@ -66,13 +71,17 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 def test_show_and_claims_and_frontier_keep_within_the_terminal(results, width):
     entries = [Entry(13, 2, 5, 5, True, 5473, 5473, 1.2e11, 11.0, 2**30, ())]
     for what in (lambda c: terminal.show(c, results[1], "quick"),
-                 lambda c: terminal.print_table(c, terminal.claims_table([r.claim for r in results])),
+                 lambda c: terminal.print_table(c,
+                                                terminal.claims_table([r.claim for r in results])),
                  lambda c: terminal.print_table(c, table(entries))):
         text = printed(width, is_terminal=True, what=what)
         assert max(map(len, text.splitlines()), default=0) <= width
         assert "…" not in text
-    shown = squeezed(printed(width, is_terminal=True, what=lambda c: terminal.show(c, results[1], "quick")))
+    shown = squeezed(printed(width, is_terminal=True,
+                             what=lambda c: terminal.show(c, results[1], "quick")))
     for row in results[1].cases:
         assert all(field in shown for field in str(row.case).split())
-    listed = printed(width, is_terminal=True, what=lambda c: terminal.print_table(c, terminal.claims_table([results[0].claim])))
+    listed = printed(width, is_terminal=True,
+                     what=lambda c: terminal.print_table(c,
+                                                         terminal.claims_table([results[0].claim])))
     assert all(word in listed.split() for word in results[0].claim.title.split())

@@ -1,4 +1,5 @@
-"""Escaping for Markdown and LaTeX, held against a Markdown renderer and against LaTeX's own rules."""
+"""Escaping for Markdown and LaTeX, held against a Markdown renderer and against LaTeX's own
+rules."""
 import html
 import re
 
@@ -30,24 +31,30 @@ def flat(text: str) -> str:
 
 @given(st.one_of(TEXT, PRINTED))
 def test_markdown_shows_the_text_itself(text):
-    (shown,) = re.fullmatch(r"<p>x(.*)x</p>\n", RENDERER.render(f"x{typesetting.md(text)}x"), re.S).groups()
+    (shown,) = re.fullmatch(r"<p>x(.*)x</p>\n", RENDERER.render(f"x{typesetting.md(text)}x"),
+                            re.S).groups()
     assert html.unescape(shown) == flat(text)
 
 
 @given(PRINTED)
 def test_markdown_table_keeps_its_cells(text):
-    cells = [typesetting.md(text), typesetting.md_code(text or "-"), typesetting.md_math(f"a{text}b"), "end"]
-    page = RENDERER.render("| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n" + "| " + " | ".join(cells) + " |\n")
+    cells = [typesetting.md(text), typesetting.md_code(text or "-"),
+             typesetting.md_math(f"a{text}b"), "end"]
+    page = RENDERER.render("| 1 | 2 | 3 | 4 |\n|---|---|---|---|\n" + "| " + " | ".join(cells)
+                           + " |\n")
     shown = re.findall(r"<td>(.*?)</td>", page)
     assert html.unescape(shown[0]) == flat(text).strip()
-    assert html.unescape(re.fullmatch("<code>(.*)</code>", shown[1])[1]).strip() == flat(text or "-").strip()
+    assert html.unescape(re.fullmatch("<code>(.*)</code>", shown[1])[1]).strip() == flat(text
+                                                                                         or "-").strip()
     assert shown[3] == "end"
 
 
 @pytest.mark.parametrize("latex", [
-    r"\left|x\right| \leq \|M\|_{1}", r"\left\{a_{i}, b_{j}\right\}", r"a*b_*c*", r"x_{1} < y_{2} > z",
+    r"\left|x\right| \leq \|M\|_{1}", r"\left\{a_{i}, b_{j}\right\}", r"a*b_*c*",
+    r"x_{1} < y_{2} > z",
     r"\begin{cases} a & b \\ c & d \end{cases}",
-    r"\left[x\right](n)", r"a\,b\;c\!d", r"`~", r"\operatorname{sep}_{A}_{B}", r"<b>", r"x~", r"\#_{w} = 0",
+    r"\left[x\right](n)", r"a\,b\;c\!d", r"`~", r"\operatorname{sep}_{A}_{B}", r"<b>", r"x~",
+    r"\#_{w} = 0",
 ])
 def test_maths_passes_through_a_renderer_that_knows_no_maths(latex):
     inline = typesetting.md_math(latex)
@@ -76,27 +83,35 @@ def test_latex_text_holds_nothing_that_latex_could_stumble_over(text):
         accents = r"\\[`'^~=u.\"rHvc]\{[A-Za-z]\}|\\(ss|o|O|l|L|ae|AE|oe|OE)\{\}"
         commands = r"\\(text(backslash|asciicircum|asciitilde|asciigrave|tt|subscript|superscript)|dots|allowbreak)(?![A-Za-z])"
         maths = r"\\ensuremath\{(?:[^{}]|\{[^{}]*\})*\}"
-        rest = re.sub(commands, "", re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
+        rest = re.sub(commands, "",
+                      re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
         assert not re.search(r"[\\$&#%_^]", rest), rest
 
 
 @pytest.mark.parametrize(("text", "latex"), [
-    ("50% & #1 $x$", r"50\% \& \#1 \$x\$"), ("a\x1b[2Jb\n c", "a[2Jb c"), ('say "yes" and "no"', "say ``yes'' and ``no''"),
-    ("λ ≤ Ω² Α", r"\ensuremath{\lambda} \ensuremath{\leq} \ensuremath{\Omega}\ensuremath{^{2}} \ensuremath{\mathrm{A}}"),
-    ("Čech é Łoś", r"\v{C}ech \'{e} \L{}o\'{s}"), ("Ϟ ή", "[U+03DE] [U+03AE]"), ("漢", "[U+6F22]"), ("a–b", "a--b"),
+    ("50% & #1 $x$", r"50\% \& \#1 \$x\$"), ("a\x1b[2Jb\n c", "a[2Jb c"),
+    ('say "yes" and "no"', "say ``yes'' and ``no''"),
+    ("λ ≤ Ω² Α", r"\ensuremath{\lambda} \ensuremath{\leq} \ensuremath{\Omega}\ensuremath{^{2}} "
+                 r"\ensuremath{\mathrm{A}}"),
+    ("Čech é Łoś", r"\v{C}ech \'{e} \L{}o\'{s}"), ("Ϟ ή", "[U+03DE] [U+03AE]"), ("漢", "[U+6F22]"),
+    ("a–b", "a--b"),
 ])
 def test_latex_text(text, latex):
     assert typesetting.tex(text) == latex
 
 
-@pytest.mark.parametrize("text", ["theory/rank_collapse/__init__.py", "rank_collapse/cubic", "residual_BERT.pdf", "a_b/c_d", "an_id", "`k_v`"])
+@pytest.mark.parametrize("text",
+                         ["theory/rank_collapse/__init__.py", "rank_collapse/cubic",
+                          "residual_BERT.pdf", "a_b/c_d", "an_id", "`k_v`"])
 def test_names_are_not_taken_for_formulas(text):
     assert typesetting.prose(text) == typesetting.tex(text)
 
 
 @pytest.mark.parametrize(("text", "latex"), [
-    ("3^(C(L))", r"3\textsuperscript{C(L)}"), ("sum_{k=0}^C", r"sum\textsubscript{k=0}\textsuperscript{C}"),
-    ("x_i^2 != y", r"x\textsubscript{i}\textsuperscript{2} \ensuremath{\neq} y"), ("e^-x_1", r"e\textsuperscript{-x}\_1"),
+    ("3^(C(L))", r"3\textsuperscript{C(L)}"),
+    ("sum_{k=0}^C", r"sum\textsubscript{k=0}\textsuperscript{C}"),
+    ("x_i^2 != y", r"x\textsubscript{i}\textsuperscript{2} \ensuremath{\neq} y"),
+    ("e^-x_1", r"e\textsuperscript{-x}\_1"),
 ])
 def test_formulas_in_prose(text, latex):
     assert typesetting.prose(text) == latex
@@ -107,15 +122,18 @@ def test_macros_are_letters_only():
     assert re.fullmatch(r"\\[A-Za-z]+", typesetting.macro("a_b/0_1x"))
 
 
-@pytest.mark.parametrize(("value", "latex"), [(0.0, r"\times 1"), (-0.02, r"\times 0.955"), (12.4, r"\times 10^{12.4}"),
+@pytest.mark.parametrize(("value", "latex"),
+                         [(0.0, r"\times 1"), (-0.02, r"\times 0.955"), (12.4, r"\times 10^{12.4}"),
                                               (2e7, r"\times 10^{2\cdot 10^{7}}"), (None, "")])
 def test_slack_is_a_factor(value, latex):
     assert typesetting.factor(value) == latex
 
 
 @pytest.mark.parametrize(("text", "latex"), [
-    ("7", "7"), ("-1/3", "-1/3"), ("1e+20", r"1\cdot 10^{20}"), ("10^-320.51", "10^{-320.51}"), ("-10^400.00", "-10^{400.00}"),
-    ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"), ("mean 0.5 of 10", None), ("123456...0000 (191 digits)", None), ("-", None),
+    ("7", "7"), ("-1/3", "-1/3"), ("1e+20", r"1\cdot 10^{20}"), ("10^-320.51", "10^{-320.51}"),
+    ("-10^400.00", "-10^{400.00}"),
+    ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"), ("mean 0.5 of 10", None),
+    ("123456...0000 (191 digits)", None), ("-", None),
 ])
 def test_numbers_become_maths(text, latex):
     assert typesetting.maths(text) == latex
