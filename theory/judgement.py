@@ -1,20 +1,21 @@
-"""The one comparison rule: the whole interval on the right side HOLDS, on the wrong side FAILS, anything else is UNDECIDED."""
+"""The one comparison rule: all of an interval on one side HOLDS or FAILS, else it is UNDECIDED."""
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
 from enum import StrEnum
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import sympy
 
 from .claim import Claim, at, measured_symbol
+from .exact.enclosure import enclose, sign
 from .values import Ball, Case, Exact, Measured, Outside, Statistical
 
-if TYPE_CHECKING:
-    import sympy
-
-# Chance that a full run of every suite reports a FAILS that is only sampling noise; it is divided by the number of statistical
-# comparisons in the run, so every tolerance of a statistical verdict follows from it.
+# Chance that a full run of every suite reports a FAILS that is only sampling noise; it is divided
+# by the number of statistical comparisons in the run, so every tolerance of a statistical verdict
+# follows from it.
 FALSE_ALARM_BUDGET = 1e-3
 
 
@@ -40,10 +41,11 @@ class Decision:
     """The verdict on one case.
 
     Attributes:
-        slack: how many orders of magnitude (log10 of the ratio of the two sides) lie between them on the permitted side; negative
-            when violated, None when it has no meaning.
-        certain: the observation settles this case: no probability was involved, and it is a counterexample to a statement about all, an
-            example for a statement about some, or a witness for a lower bound almost everywhere.
+        slack: how many orders of magnitude (log10 of the ratio of the two sides) lie between them
+            on the permitted side; negative when violated, None when it has no meaning.
+        certain: the observation settles this case: no probability was involved, and it is a
+            counterexample to a statement about all, an example for a statement about some, or a
+            witness for a lower bound almost everywhere.
         reason: one line for people.
     """
 
@@ -53,7 +55,8 @@ class Decision:
     reason: str = ""
 
 
-def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALARM_BUDGET, force: bool = False) -> Decision:
+def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALARM_BUDGET,
+          force: bool = False) -> Decision:
     """Apply the comparison rule to one measured value.
 
     Args:
@@ -61,7 +64,7 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
         case: where it was measured.
         value: what was measured.
         alpha: chance of a false alarm allowed to this comparison, when it is statistical.
-        force: judge even where an assumption is broken (used by the failing twins).
+        force: judge even where an assumption is broken (used by negative controls).
 
     Returns:
         OUT_OF_SCOPE when an assumption is broken; otherwise HOLDS, FAILS or UNDECIDED.
@@ -81,25 +84,34 @@ def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALA
     holds, fails = _compare(relation, a, b, c, d)
     slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
     if not (holds or fails):
-        remedy = "more seeds would decide" if isinstance(value, Statistical) else "a sharper measurement would decide"
-        return Decision(Verdict.UNDECIDED, reason=f"the measured interval overlaps the prediction: {remedy}")
-    if isinstance(value, Exact) and value.truncated and not _shown_in_spite(claim, case, value, holds, a, d):
-        return Decision(Verdict.UNDECIDED, slack, reason=f"{TRUNCATED} at {value.value}: {TWICE} would decide")
+        remedy = "more seeds" if isinstance(value, Statistical) else "a sharper measurement"
+        why = f"the measured interval overlaps the prediction: {remedy} would decide"
+        return Decision(Verdict.UNDECIDED, reason=why)
+    if isinstance(value, Exact) and value.truncated and not _shown(claim, case, value, holds, a, d):
+        why = f"{TRUNCATED} at {value.value}: {TWICE} would decide"
+        return Decision(Verdict.UNDECIDED, slack, reason=why)
     misses = getattr(value, "misses", 0.0)
-    # The truth may be larger than the value with probability `misses`; a verdict that a larger value would overturn is not safe.
-    safe = not isinstance(value, Statistical) and (misses == 0 or _survives_larger(relation, holds, a, d))
+    # The truth may be larger than the value with probability `misses`; a verdict that a larger
+    # value would overturn is not safe.
+    safe = not isinstance(value, Statistical) and (
+        misses == 0 or _survives_larger(relation, holds, a, d))
     if misses > alpha and not safe:
         why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
         return Decision(Verdict.UNDECIDED, slack, reason=why)
     if misses == 1 and holds:
         # How far the truth lies above a value that only bounds it from below is not known.
         slack = None
-    return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain=safe and _settles(claim, holds))
+    certain = safe and _settles(claim, holds)
+    return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
 
 
-def _shown_in_spite(claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
-    """Whether a truncated value decides all the same: it is a violation that a larger truth would only make larger, or it is twice what a lower
-    bound asks for, so that a rank below the bound would have shown."""
+def _shown(claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr,
+           d: sympy.Expr) -> bool:
+    """Whether a truncated value decides all the same.
+
+    So does a violation that a larger truth would only make larger, and twice what a lower bound
+    asks for, where a rank below the bound would have shown.
+    """
     relation = claim.statement.rel_op
     if holds:
         half = _left(claim, case, Fraction(value.value) / 2)
@@ -108,14 +120,18 @@ def _shown_in_spite(claim: Claim, case: Case, value: Exact, holds: bool, a: symp
 
 
 def _settles(claim: Claim, holds: bool) -> bool:
-    """Whether one safe observation settles its case: a violation refutes a statement about all or almost all, and an example proves a
-    statement about some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind two-sided, whose other half is built
-    into what is measured, such as a rank that is the size of its matrix. Agreement with "all" proves nothing."""
+    """Whether one safe observation settles its case.
+
+    A violation refutes a statement about all or almost all, and an example proves a statement about
+    some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind
+    two-sided, whose other half is built into what is measured, such as a rank that is the size of
+    its matrix. Agreement with "all" proves nothing.
+    """
     if not holds:
         return claim.holds_for in ("all", "almost every")
     if claim.holds_for == "almost every":
-        # A two-sided claim's measurement is bounded from above by construction, so a witness settles the equality.
-        return claim.statement.rel_op in (">=", ">") or (claim.kind == "two-sided" and claim.statement.rel_op == "==")
+        relation = claim.statement.rel_op
+        return relation in (">=", ">") or (claim.kind == "two-sided" and relation == "==")
     return claim.holds_for == "exists"
 
 
@@ -129,31 +145,31 @@ def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction
 
 
 def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
-    """The left side at a value of the measured quantity; it must grow with that quantity, so that intervals map to intervals."""
-    import sympy
-
-    measured, left, exact = measured_symbol(claim.statement, case), at(claim.statement.lhs, case), Fraction(value)
+    """The left side at a value of the measured quantity, with which it must grow."""
+    measured, left = measured_symbol(claim.statement, case), at(claim.statement.lhs, case)
     if left != measured and log_base(left) is None and not sympy.diff(left, measured).is_positive:
-        raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with {measured}; state the claim the other way round")
-    return left.subs(measured, sympy.Rational(exact.numerator, exact.denominator))
+        raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with "
+                         f"{measured}; state the claim the other way round")
+    return left.subs(measured, _rational(Fraction(value)))
 
 
 def _right(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
-    import sympy
-
-    def exact(value: Fraction) -> sympy.Expr:
-        return sympy.Rational(value.numerator, value.denominator)
-
     if isinstance(predicted, Ball):
-        return exact(predicted.low), exact(predicted.high)
-    value = exact(predicted) if isinstance(predicted, Fraction) else sympy.sympify(predicted)
+        return _rational(predicted.low), _rational(predicted.high)
+    value = _rational(predicted) if isinstance(predicted, Fraction) else sympy.sympify(predicted)
     return value, value
 
 
-def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: sympy.Expr) -> tuple[bool, bool]:
-    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails. Equality means: measured inside predicted."""
-    from .exact.enclosure import sign
+def _rational(value: Fraction) -> sympy.Rational:
+    return sympy.Rational(value.numerator, value.denominator)
 
+
+def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr,
+             d: sympy.Expr) -> tuple[bool, bool]:
+    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails.
+
+    Equality means: measured inside predicted.
+    """
     orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
 
     def is_(left: sympy.Expr, right: sympy.Expr, *signs: int) -> bool:
@@ -175,19 +191,13 @@ def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr, d: symp
 
 
 def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
-    from .exact.enclosure import sign
-
     if holds:
         return relation in (">=", ">")
     return relation in ("<=", "<") or (relation == "==" and sign(a - d) == 1)
 
 
 def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
-    """log10 of the ratio of the two sides on the permitted side; None for equalities and for sides that are not positive."""
-    import sympy
-
-    from .exact.enclosure import enclose
-
+    """log10 of the ratio of the two sides; None for equalities and sides that are not positive."""
     relation = claim.statement.rel_op
     if relation in ("==", "!="):
         return None
@@ -205,9 +215,7 @@ def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
 
 
 def log_base(left: sympy.Expr) -> sympy.Expr | None:
-    """b when the left side of a statement is the logarithm to base b of the measured quantity, otherwise None."""
-    import sympy
-
+    """b when the left side of a statement is the logarithm to base b of what is measured."""
     if isinstance(left, sympy.log):
         return sympy.E
     if isinstance(left, sympy.Mul) and len(left.args) == 2:

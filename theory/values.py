@@ -1,4 +1,4 @@
-"""What a claim is asked about and what is measured there: a `Case`, and the values `Exact`, `Ball`, `Sample`, `Proportion` and `Outside`."""
+"""What a claim is asked about, a `Case`, and the kinds of values that are measured there."""
 from __future__ import annotations
 
 import hashlib
@@ -18,7 +18,7 @@ Scalar = int | str | bool
 
 
 class Case:
-    """One point of a claim's domain: named integers, booleans and strings ("1/3" and "0.1" are read as rationals).
+    """One point of a claim's domain: named integers, booleans and strings, such as "1/3" or "0.1".
 
     >>> Case(width=2, depth=3).depth
     3
@@ -36,7 +36,8 @@ class Case:
     def grid(cls, **axes: Scalar | Iterable[Scalar]) -> tuple[Case, ...]:
         """The product of the axes; a single value is an axis of length one."""
         lists = [[v] if isinstance(v, str | int) else list(v) for v in axes.values()]
-        return tuple(cls(**dict(zip(axes, point, strict=True))) for point in itertools.product(*lists))
+        points = itertools.product(*lists)
+        return tuple(cls(**dict(zip(axes, point, strict=True))) for point in points)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -79,7 +80,7 @@ class Case:
         return Fraction(self._fields[name])
 
     def rng(self, seed: int) -> np.random.Generator:
-        """A generator that depends on the case and the seed alone: not on the claim, the code, or the order of runs."""
+        """A generator that depends on the case and the seed alone, not on claim, code or order."""
         import numpy as np
 
         text = json.dumps([self._fields, seed], sort_keys=True)
@@ -92,9 +93,13 @@ def _case_from_fields(fields: dict[str, Scalar]) -> Case:
 
 @dataclass(frozen=True)
 class Exact:
-    """An integer or rational known exactly. `misses` bounds the probability that the true quantity is LARGER than the value:
-    the rank of a random matrix over a finite field never exceeds the quantity it certifies, and rarely falls short of it.
-    `truncated`: the measurement could not have seen more than this value, such as the full rank of as many inputs as were given."""
+    """An integer or rational known exactly.
+
+    `misses` bounds the probability that the true quantity is LARGER than the value: the rank of a
+    random matrix over a finite field never exceeds the quantity it certifies, and rarely falls
+    short of it. `truncated`: the measurement could not have seen more than this value, such as the
+    full rank of as many inputs as were given.
+    """
 
     value: int | Fraction
     misses: float = 0.0
@@ -118,7 +123,8 @@ class Ball:
     def __post_init__(self) -> None:
         """Refuse an empty interval, of which everything is true."""
         if not self.low <= self.high:
-            raise ValueError(f"an interval needs low <= high; got [{float(self.low):g}, {float(self.high):g}]")
+            low, high = float(self.low), float(self.high)
+            raise ValueError(f"an interval needs low <= high; got [{low:g}, {high:g}]")
 
     @classmethod
     def of(cls, ball: arb) -> Ball:
@@ -130,13 +136,14 @@ class Ball:
     def widened(self, bits: int = 64) -> Ball:
         """The smallest interval around this one whose end points are multiples of 2^-bits.
 
-        Flint's integrals keep nodes from earlier, more precise calls, so their last bits depend on what a process did before; a
-        record must not.
+        Flint's integrals keep nodes from earlier, more precise calls, so their last bits depend on
+        what a process did before; a record must not.
 
         >>> Ball(Fraction(1, 3), Fraction(1, 3)).widened(2)
         Ball(low=Fraction(1, 4), high=Fraction(1, 2))
         """
-        return Ball(Fraction(math.floor(self.low * 2**bits), 2**bits), Fraction(math.ceil(self.high * 2**bits), 2**bits))
+        low, high = math.floor(self.low * 2**bits), math.ceil(self.high * 2**bits)
+        return Ball(Fraction(low, 2**bits), Fraction(high, 2**bits))
 
 
 @dataclass(frozen=True)
@@ -172,9 +179,10 @@ class Sample:
 
 @dataclass(frozen=True)
 class Proportion:
-    """How many of so many independent trials succeeded; estimated is the mean probability of success (Clopper-Pearson interval).
+    """How many of so many independent trials succeeded, for the mean probability of success.
 
-    The trials need not have the same probability: the interval for equal ones is then too wide, not too narrow (Hoeffding 1956).
+    The interval is that of Clopper and Pearson. The trials need not have the same probability: the
+    interval for equal ones is then too wide, not too narrow (Hoeffding 1956).
 
     >>> [round(end, 3) for end in Proportion(98, 100).interval(0.05)]
     [0.93, 0.998]
@@ -186,7 +194,8 @@ class Proportion:
     def __post_init__(self) -> None:
         """Refuse counts that no interval can be computed from."""
         if not 0 <= self.right <= self.trials or self.trials < 1:
-            raise ValueError(f"a proportion is of at least one trial, with 0 to all right; got {self.right} of {self.trials}")
+            raise ValueError("a proportion is of at least one trial, with 0 to all right; got "
+                             f"{self.right} of {self.trials}")
 
     def interval(self, alpha: float) -> tuple[float, float]:
         """Two-sided confidence interval of level at least 1 - alpha."""
@@ -205,9 +214,10 @@ class Proportion:
 
 @dataclass(frozen=True)
 class Outside:
-    """The instance that was built breaks an assumption of the claim, so its case is OUT_OF_SCOPE; `broken` names the assumption.
+    """The instance that was built breaks the assumption `broken`, so its case is OUT_OF_SCOPE.
 
-    For assumptions that only the instance can tell, such as a bound on a norm of weights that were drawn.
+    For assumptions that only the instance can tell, such as a bound on a norm of weights that were
+    drawn.
     """
 
     broken: str
@@ -220,7 +230,7 @@ Measured = Exact | Ball | Sample | Proportion | Outside
 
 
 def joined(values: Sequence[Measured]) -> list[Measured]:
-    """What the seeds of one case measured: samples as one sample, proportions as one proportion, anything else as it is.
+    """What the seeds of one case measured: samples and proportions as one, anything else as it is.
 
     >>> joined([Sample((1.0,)), Sample((2.0,))]), joined([Proportion(1, 2), Proportion(2, 2)])
     ([Sample(values=(1.0, 2.0))], [Proportion(right=3, trials=4)])
@@ -236,7 +246,7 @@ def joined(values: Sequence[Measured]) -> list[Measured]:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of a machine-checked argument: what it says, and whether the machine confirmed it (None: could not tell)."""
+    """One step of an argument: what it says, and whether the machine confirmed it (None: unsure)."""
 
     says: str
     holds: bool | None
