@@ -9,8 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor
 
-from depthlaw.theory.formal_languages.automaton import Automaton, minimal
-from depthlaw.theory.formal_languages.measured import block_language
+from depthlaw.theory.formal_languages.automaton import Automaton, block_language, minimal
 
 from . import Batch, TokenIds
 

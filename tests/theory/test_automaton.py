@@ -7,11 +7,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.formal_languages.automaton import counter, minimal, monoid_period, period, star_free_language, transition_monoid, words
+from depthlaw.theory.formal_languages.automaton import (
+    counter,
+    images,
+    minimal,
+    monoid_period,
+    period,
+    star_free_language,
+    words,
+)
 
-EXPRESSIONS = st.recursive(st.sampled_from(["a", "b"]),
-                           lambda inner: st.one_of(inner.map(lambda x: f"({x})*"), st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),
-                                                   st.tuples(inner, inner).map("".join)), max_leaves=6)
+EXPRESSIONS = st.recursive(st.sampled_from(["a", "b"]), lambda inner: st.one_of(
+    inner.map(lambda x: f"({x})*"), st.tuples(inner, inner).map(lambda p: f"({p[0]}|{p[1]})"),
+    st.tuples(inner, inner).map("".join)), max_leaves=6)
+
+
+def moved(automaton, state: int, word: str) -> int:
+    for letter in word:
+        state = automaton.moves["ab".index(letter)][state]
+    return state
 
 
 @given(EXPRESSIONS)
@@ -26,28 +40,25 @@ def test_monoid_and_counters_agree_and_a_counter_counts(expression: str) -> None
     found = counter(automaton)
     assert (monoid_period(automaton) == 1) == (found is None)
     if found is not None:
-        for state, target in zip(found.cycle, (*found.cycle[1:], found.cycle[0]), strict=True):
-            for letter in found.word:
-                state = automaton.moves["ab".index(letter)][state]
-            assert state == target
+        word, cycle = found
+        assert [moved(automaton, state, word) for state in cycle] == [*cycle[1:], cycle[0]]
 
 
 def test_elements_of_the_monoid_are_the_maps_of_their_words() -> None:
     automaton = minimal("(a(ab)*b)*")
-    for element, word in transition_monoid(automaton).items():
-        for state in range(automaton.states):
-            reached = state
-            for letter in word:
-                reached = automaton.moves["ab".index(letter)][reached]
-            assert reached == element[state]
+    states = tuple(range(automaton.states))
+    for element, word in images(automaton, states).items():
+        assert element == tuple(moved(automaton, state, word) for state in states)
 
 
-@pytest.mark.parametrize(("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)])
-def test_period_is_the_least_common_multiple_of_the_cycles(element: tuple[int, ...], p: int) -> None:
+@pytest.mark.parametrize(
+    ("element", "p"), [((0, 1), 1), ((1, 0), 2), ((1, 1), 1), ((1, 2, 0, 4, 3), 6)])
+def test_period_is_the_least_common_multiple_of_the_cycles(element, p: int) -> None:
     assert period(element) == p
 
 
-@pytest.mark.parametrize(("expression", "p"), [("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)])
+@pytest.mark.parametrize(("expression", "p"), [
+    ("(aa)*", 2), ("(ab)*", 1), ("(aba|b)*", 2), ("((a|b)(a|b)(a|b))*", 3), ("a*", 1)])
 def test_known_periods(expression: str, p: int) -> None:
     assert monoid_period(minimal(expression)) == p
 

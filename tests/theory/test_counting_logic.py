@@ -1,4 +1,4 @@
-"""Counting logic: truth at every position against counting by hand, and the formulas for blocks against regular expressions."""
+"""Counting logic: truth at every position by hand, formulas for blocks against expressions."""
 from __future__ import annotations
 
 import re
@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 
 from depthlaw.theory.formal_languages.automaton import words
-from depthlaw.theory.formal_languages.counting_logic import blocks, depth, in_block, truths
+from depthlaw.theory.formal_languages.counting_logic import depth, in_block, truths, with_blocks
 
 
 def test_truths_count_up_to_each_position() -> None:
@@ -19,8 +19,9 @@ def test_truths_count_up_to_each_position() -> None:
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
 def test_blocks_formula_is_the_regular_expression(k: int) -> None:
     pattern = "".join(("a+", "b+")[i % 2] for i in range(k))
-    assert all(truths(blocks(k), word)[-1] == bool(re.fullmatch(pattern, word)) for word in words(8) if word)
-    assert depth(blocks(k)) == k
+    assert all(truths(with_blocks(k), word)[-1] == bool(re.fullmatch(pattern, word))
+               for word in words(8) if word)
+    assert depth(with_blocks(k)) == k
 
 
 @pytest.mark.parametrize("k", [2, 3, 4, 5])

@@ -1,4 +1,4 @@
-"""Depth of formal languages: the formulas, their bad input, and claims that a changed constant turns."""
+"""Depth of formal languages: certificates of lower bounds, expressions, claims one off."""
 from __future__ import annotations
 
 from dataclasses import replace
@@ -6,55 +6,98 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from depthlaw.theory import formal_languages
-from depthlaw.theory.claim import Claim
-from depthlaw.theory.formal_languages.measured import block_layers, counting_depth, prediction_depth
+from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.formal_languages import counting_logic, hard_attention, star_free
+from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
+from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, run
 from depthlaw.theory.judgement import Verdict, judge
 
-CLAIMS = list(formal_languages.claims())
+CLAIMS = [claim for module in (counting_logic, hard_attention, star_free)
+          for claim in vars(module).values() if isinstance(claim, Claim)]
 
 
 def verdicts(claim: Claim) -> set[Verdict]:
-    assert claim.measured is not None
-    return {judge(claim, case, claim.measured(case, 0)).verdict for case in claim.cases("quick")}
-
-
-@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
-def test_formulas_agree_with_executed_networks(k: int) -> None:
-    assert formal_languages.hard_attention_layers(k) == block_layers(k, 7).value
-    assert formal_languages.counting_layers(k) == counting_depth(k, 8).value
-    if k >= 3:
-        assert formal_languages.counting_layers(k, prediction=True) == prediction_depth(k, 8).value
-
-
-@pytest.mark.parametrize("blocks", [0, -1, 1.5, True])
-def test_blocks_must_be_a_positive_integer(blocks) -> None:
-    with pytest.raises(ValueError, match="positive integer"):
-        formal_languages.hard_attention_layers(blocks)
-
-
-def test_prediction_is_stated_from_three_blocks_on() -> None:
-    with pytest.raises(ValueError, match="from three blocks"):
-        formal_languages.counting_layers(2, prediction=True)
+    return {judge(claim, case, claim.measure(case)).verdict for case in claim.cases("quick")}
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda c: c.key)
 def test_claims_hold_and_one_more_fails(claim: Claim) -> None:
     assert verdicts(claim) == {Verdict.HOLDS}
-    one_more = replace(claim, statement=sympy.Eq(claim.statement.lhs, claim.statement.rhs + 1, evaluate=False))
-    assert verdicts(one_more) == {Verdict.FAILS}
+    more = sympy.Eq(claim.statement.lhs, claim.statement.rhs + 1, evaluate=False)
+    assert verdicts(replace(claim, statement=more)) == {Verdict.FAILS}
 
 
 def test_what_is_ours_is_credited_to_us_and_nothing_is_printed_that_was_not_read() -> None:
-    """Of yang2024masked the abstract and a figure were read, of yang2025knee a restatement and the numbers of one figure."""
+    """Of one source an abstract and a figure were read, of the other the numbers of a figure."""
     for claim in CLAIMS:
         assert (claim.source.key == "depthlaw") == (claim.wording == "derived"), claim.key
         assert claim.source.key != "yang2024masked", claim.key
-    assert {claim.key for claim in CLAIMS if claim.wording == "printed"} == {"formal_languages/crasp_accuracy"}
-    assert {claim.key: str(claim.source) for claim in CLAIMS}["formal_languages/crasp_accuracy"] == "yang2025knee, arXiv:2506.16055v2, Figure 2"
+    assert [claim.name for claim in CLAIMS if claim.wording == "printed"] == ["crasp_accuracy"]
+    source = counting_logic.crasp_accuracy.source
+    assert str(source) == "yang2025knee, arXiv:2506.16055v2, Figure 2"
 
 
 def test_the_witness_of_the_mask_is_invariant_under_doubling_beyond_the_cases() -> None:
-    from depthlaw.theory.formal_languages.measured import stutter_pairs
+    pairs = hard_attention.non_strict_mask.measure
+    assert [pairs(Case(depth=layers, longest=6)).value for layers in (6, 9)] == [0, 0]
 
-    assert [stutter_pairs(layers, 6, strict=False).value for layers in (6, 9)] == [0, 0]
+
+@pytest.mark.parametrize("name", list(hard_attention.LANGUAGES))
+def test_network_of_a_listed_language_accepts_its_regular_expression(name: str) -> None:
+    layers, expression, formula = hard_attention.LANGUAGES[name]
+    automaton = minimal(expression)
+    assert all(run(formula, word) == (automaton.accepts(word), layers) for word in words(7))
+
+
+def test_a_clash_is_a_pair_that_the_depth_cannot_tell_apart() -> None:
+    accepts, listed = minimal("a*b*").accepts, list(words(6))
+    first, second = hard_attention.clash(accepts, 1, listed) or ("", "")
+    assert accepts(first) != accepts(second)
+    assert kinds(first, 1) == kinds(second, 1)
+    assert hard_attention.clash(accepts, 2, listed) is None
+
+
+def test_a_wrong_network_and_a_wasteful_one_are_not_certified() -> None:
+    at_least = hard_attention.at_least
+    _, expression, right = hard_attention.LANGUAGES["ends in b"]
+    two = at_least(2)
+    formulas = (at_least(1), ("and", right, at_least(1)), ("and", right, ("or", two, ("not", two))))
+    accepts = minimal(expression).accepts
+    found = [hard_attention.least_layers(accepts, formula, 4).value for formula in formulas]
+    assert found == [-1, 1, -1]
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 6])
+def test_blocks_formula_has_the_stated_depth(k: int) -> None:
+    assert depth(hard_attention.blocks_formula(k)) == k // 2 + 1
+
+
+def test_no_blocks_is_refused() -> None:
+    with pytest.raises(ValueError, match="at least one block"):
+        block_language(0)
+
+
+def test_modular_languages_count() -> None:
+    automaton = minimal(star_free.modular(3))
+    assert all(automaton.accepts(word) == (word.count("a") % 3 == 0) for word in words(7))
+
+
+def test_star_free_difference_counts_words() -> None:
+    differ = star_free.star_free_expressions.measure
+    assert differ(Case(expression="(ab)*", star_free="(ab)*")).value == 0
+    # The words a^i b^j with j > 0.
+    assert differ(Case(expression="a*", star_free="a*b*")).value == sum(range(10))
+
+
+def test_the_prediction_formula_is_wrong_on_words_that_are_not_of_k_blocks() -> None:
+    prediction, case = counting_logic.crasp_prediction, Case(blocks=4, longest=3)
+    assert not minimal(block_language(4)).accepts("bab")
+    assert counting_logic.truths(counting_logic.in_block(4), "bab")[-1]
+    assert prediction.measure(Case(blocks=4, longest=9)).value == 2
+    assert prediction.measure(prediction.control.case, control=True).value == -1
+    assert prediction.measure(case, control=True).value == -1
+
+
+def test_depth_one_counting_defines_one_block_only() -> None:
+    found = [counting_logic.crasp_depth_one.measure(Case(blocks=k, longest=8)) for k in (1, 2, 3)]
+    assert [each.value for each in found] == [0, 1, 1]

@@ -1,4 +1,4 @@
-"""Hard attention and temporal logic: the network against the definition, and kinds of words against all formulas of depth 1."""
+"""Hard attention and temporal logic: networks against the definition, kinds against formulas."""
 from __future__ import annotations
 
 from itertools import product
@@ -8,14 +8,26 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.theory.formal_languages.automaton import words
-from depthlaw.theory.formal_languages.temporal_logic import depth, every, kinds, leftmost, means, neither, once, previous, rightmost, run
+from depthlaw.theory.formal_languages.temporal_logic import (
+    attend,
+    depth,
+    every,
+    kinds,
+    means,
+    neither,
+    once,
+    previous,
+    run,
+)
 
-FORMULAS = st.recursive(st.sampled_from(["a", "b", "1"]), lambda inner: st.one_of(
-    inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)), max_leaves=6)
+FORMULAS = st.recursive(
+    st.sampled_from(["a", "b", "1"]), lambda inner: st.one_of(
+        inner.map(neither), st.tuples(st.sampled_from(["and", "or", "since"]), inner, inner)),
+    max_leaves=6)
 
 
 @given(FORMULAS, st.text("ab", max_size=7))
-def test_network_agrees_with_the_definition_and_runs_one_layer_per_level(formula, word: str) -> None:
+def test_network_agrees_with_the_definition_and_runs_a_layer_per_level(formula, word) -> None:
     assert run(formula, word) == (means(formula, word), depth(formula))
 
 
@@ -38,13 +50,14 @@ def test_kinds_of_depth_one_are_what_all_formulas_of_depth_one_tell_apart() -> N
 
 
 def test_heads_attend_to_the_largest_score_on_their_side() -> None:
-    assert rightmost([2, 2, 0, 9], [1, 0, 1, 1]) == [0, 1, 0, 0]
-    assert leftmost([2, 2, 0, 9], [1, 0, 1, 1]) == [0, 1, 1, 1]
-    assert rightmost([], []) == []
-    assert rightmost([0, 0], [1, 1]) == [0, 0], "nothing scores, so nothing is copied"
+    assert attend([2, 2, 0, 9], [1, 0, 1, 1]) == [0, 1, 0, 0]
+    assert attend([2, 2, 0, 9], [1, 0, 1, 1], ties=-1) == [0, 1, 1, 1]
+    assert attend([], []) == []
+    assert attend([0, 0], [1, 1]) == [0, 0], "nothing scores, so nothing is copied"
 
 
-@pytest.mark.parametrize(("formula", "layers"), [("a", 0), (once("a"), 1), (every("a", previous(once("b"))), 2), (("since", once("a"), "b"), 2)])
+@pytest.mark.parametrize(("formula", "layers"), [
+    ("a", 0), (once("a"), 1), (every("a", previous(once("b"))), 2), (("since", once("a"), "b"), 2)])
 def test_depth(formula, layers: int) -> None:
     assert depth(formula) == layers
 

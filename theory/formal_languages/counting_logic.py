@@ -1,14 +1,35 @@
-"""Temporal logic that counts to the left, TL[count-left], which is C-RASP: what transformers with rounded soft attention compute.
+"""Temporal logic that counts to the left, TL[count-left], which is C-RASP: what transformers with
+rounded soft attention compute.
 
-At a position i a formula may compare sums of counts #x = |{j <= i : x holds at j}| with integers; the nesting depth of counts is the
-number of layers. A word is read at its last position.
+At a position i a formula may compare sums of counts #x = |{j <= i : x holds at j}| with integers;
+the nesting depth of counts is the number of layers. A word is read at its last position.
 """
 from __future__ import annotations
 
-from functools import cache
+from itertools import accumulate
 from typing import Any
 
-# A formula: a letter, ("not", x), ("and", x, y, ...), or ("least", x, n): at least n positions up to here satisfy x.
+from sympy import Eq, Min
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import quantity
+from .automaton import block_language, minimal, words
+from .hard_attention import blocks as k
+
+count_depth = quantity(
+    "count_depth", r"L_{\#}",
+    "nesting depth of a counting formula that is right on every word tried", "integer")
+fails = quantity(
+    "depth_one_fails", "f",
+    "1 if two words that depth 1 cannot tell apart differ in membership, else 0",
+    "nonnegative integer")
+perfect_depth = quantity(
+    "perfect_depth", "L_{100}", "least depth with a published accuracy of 100 %")
+
+KNEE = "arXiv:2506.16055"
+
+# A formula: a letter, ("not", x), ("and", x, y, ...), or ("least", x, n): n or more positions up to
+# here satisfy x.
 Formula = str | tuple[Any, ...]
 
 
@@ -18,10 +39,8 @@ def depth(formula: Formula) -> int:
     >>> depth(("least", ("and", "a", ("least", "b", 1)), 1))
     2
     """
-    if isinstance(formula, str):
-        return 0
-    parts = formula[1:2] if formula[0] == "least" else formula[1:]
-    return max(depth(x) for x in parts) + (formula[0] == "least")
+    counts = formula[0] == "least"
+    return max(map(depth, formula[1:2] if counts else formula[1:]), default=0) + counts
 
 
 def truths(formula: Formula, word: str) -> list[bool]:
@@ -30,26 +49,18 @@ def truths(formula: Formula, word: str) -> list[bool]:
     >>> truths(("least", "a", 2), "aba")
     [False, False, True]
     """
-    @cache
-    def values(f: Formula) -> tuple[bool, ...]:
-        if isinstance(f, str):
-            return tuple(letter == f for letter in word)
-        if f[0] == "not":
-            return tuple(not v for v in values(f[1]))
-        if f[0] == "and":
-            return tuple(map(all, zip(*(values(x) for x in f[1:]), strict=True)))
-        inner, count, result = values(f[1]), 0, []
-        for v in inner:
-            count += v
-            result.append(count >= f[2])
-        return tuple(result)
-
-    return list(values(formula))
+    if isinstance(formula, str):
+        return [letter == formula for letter in word]
+    if formula[0] == "least":
+        return [count >= formula[2] for count in accumulate(truths(formula[1], word))]
+    points = zip(*(truths(part, word) for part in formula[1:]), strict=True)
+    return [all(point) != (formula[0] == "not") for point in points]
 
 
 def in_block(m: int) -> Formula:
-    """In a word that begins with a: this position lies in the m-th block of equal letters or later, and bears its letter. Depth m - 2,
-    since the letter b alone shows the second block.
+    """In a word that begins with a: here is the m-th block, or a later one of the same letter.
+
+    Depth m - 2, since the letter b alone shows the second block.
 
     >>> truths(in_block(3), "aabba")
     [False, False, False, False, True]
@@ -61,13 +72,109 @@ def in_block(m: int) -> Formula:
     return ("and", "ab"[(m - 1) % 2], ("least", in_block(m - 1), 1))
 
 
-def blocks(k: int) -> Formula:
-    """a+ b+ a+ ... with exactly k blocks, at depth k: the k-th block is reached, the next one is not, and no b stands before the first a.
+def with_blocks(m: int) -> Formula:
+    """Exactly m blocks, at depth m: the m-th is reached, the next is not, no b is before all a.
 
-    >>> depth(blocks(3)), truths(blocks(3), "aabba")[-1]
+    >>> depth(with_blocks(3)), truths(with_blocks(3), "aabba")[-1]
     (3, True)
     """
-    parts: list[Formula] = [("least", in_block(k), 1), ("not", ("least", in_block(k + 1), 1))]
-    if k > 1:
+    parts: list[Formula] = [("least", in_block(m), 1), ("not", ("least", in_block(m + 1), 1))]
+    if m > 1:
         parts.append(("not", ("least", ("and", "b", ("not", ("least", "a", 1))), 1)))
     return ("and", *parts)
+
+
+# --- claims ---
+
+
+@claim(
+    Eq(count_depth, k), source=Source("yang2025knee", "depth hierarchy, definability", KNEE),
+    wording="reported", kind="construction",
+    cases={"quick": Case.grid(blocks=range(1, 6), longest=8),
+           "theory": Case.grid(blocks=(6, 7, 8), longest=11)},
+    control=Control(Case(blocks=3, longest=8), "a layer less", statement=Eq(count_depth, k - 1)))
+def crasp_blocks(case: Case) -> Exact:
+    """C-RASP recognises k blocks at depth k.
+
+    For every k the words a+ b+ a+ ... with k blocks are defined by a formula of TL[count-left],
+    that is C-RASP, of depth k.
+
+    A formula of ours, run on all words up to the length. That depth k - 1 does not suffice is not
+    shown here beyond k = 2: every two words of bounded length are told apart at depth 2 by large
+    enough constants.
+    """
+    formula, accepts = with_blocks(case.blocks), minimal(block_language(case.blocks)).accepts
+    right = all(truths(formula, word)[-1] == accepts(word) for word in words(case.longest) if word)
+    return Exact(depth(formula) if right else -1)
+
+
+def _prediction(case: Case, anywhere: bool) -> Exact:
+    formula, accepts = in_block(case.blocks), minimal(block_language(case.blocks)).accepts
+    right = all(truths(formula, word) == [accepts(word[:i + 1]) for i in range(len(word))]
+                for word in words(case.longest) if anywhere or accepts(word))
+    return Exact(depth(formula) if right else -1)
+
+
+@claim(
+    Eq(count_depth, k - 2), kind="construction",
+    source=Source("depthlaw", f"after yang2025knee, {KNEE} (as reported), the prediction task"),
+    cases={"quick": Case.grid(blocks=range(3, 7), longest=9),
+           "theory": Case.grid(blocks=(7, 8), longest=12)},
+    assumes={"at least three blocks": lambda case: case.blocks >= 3},
+    control=Control(
+        Case(blocks=4, longest=9), "the same formula on all words, not only those of k blocks",
+        measured=lambda case: _prediction(case, anywhere=True)))
+def crasp_prediction(case: Case) -> Exact:
+    """Depth k - 2 is enough for the prediction task.
+
+    For every k >= 3, on a word of k blocks a formula of depth k - 2 says at each position whether
+    the prefix has k blocks.
+
+    Reported also: k - 3 is not; not shown here. Inputs are words of the language, the reading under
+    which k - 2 is right: the first letter and the letter read save a layer each. On arbitrary words
+    prefix membership is as deep as membership.
+    """
+    return _prediction(case, anywhere=False)
+
+
+@claim(
+    Eq(fails, Min(1, k - 1)),
+    source=Source("depthlaw", f"after yang2025knee, {KNEE}, the depth hierarchy"),
+    cases={"quick": Case.grid(blocks=range(1, 7), longest=8)},
+    control=Control(
+        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))))
+def crasp_depth_one(case: Case) -> Exact:
+    """Depth 1 counts letters and nothing else.
+
+    C-RASP of depth 1 sees the numbers of a and b and the last letter of a word only; so it defines
+    the words with k blocks for k = 1 and for no other k.
+
+    Two words, one in the language and one not, with equal counts and last letter: a certificate for
+    every depth-1 formula.
+    """
+    accepts, seen = minimal(block_language(case.blocks)).accepts, dict[Any, bool]()
+    counts = ((word, (word.count("a"), word.count("b"), word[-1]))
+              for word in words(case.longest) if word)
+    return Exact(int(any(seen.setdefault(count, accepts(word)) != accepts(word)
+                         for word, count in counts)))
+
+
+# Published whole-string accuracies on L_4 by depth, in percent.
+ACCURACY_L4 = {1: "21.7", 2: "100"}
+
+
+@claim(
+    Eq(perfect_depth, k - 2), source=Source("yang2025knee", "Figure 2", f"{KNEE}v2"),
+    wording="printed", kind="empirical fit", holds_for="exists", cases={"quick": (Case(blocks=4),)},
+    control=Control(Case(blocks=4), "the depth of recognition", statement=Eq(perfect_depth, k)))
+def crasp_accuracy(case: Case) -> Exact:
+    """The published nets are perfect on L_4 from depth 2 on.
+
+    The least depth at which the published accuracy on L_4 is 100 % is k - 2 = 2, the depth of the
+    prediction task.
+
+    Two published numbers, 21.7 % at depth 1 and 100 % from depth 2 on, of one language; for which
+    lengths was not verified. Not trained here. That the prediction task needs depth k - 2 is
+    reported (formal_languages/crasp_prediction).
+    """
+    return Exact(min(layers for layers, accuracy in ACCURACY_L4.items() if accuracy == "100"))

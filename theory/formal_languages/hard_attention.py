@@ -1,0 +1,258 @@
+"""Masked hard attention: what so many layers recognise, and words that fewer cannot tell apart."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sympy import Eq, floor
+
+from ..claim import Case, Control, Exact, Source, claim
+from ..symbols import depth as t
+from ..symbols import quantity, stated
+from .automaton import block_language, minimal, words
+from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous, run
+
+wrong_words = quantity(
+    "wrong_words", r"\#_{wrong}", "words on which two descriptions of a language differ",
+    "nonnegative integer")
+letters = quantity("letters", "k", "least number of letters in a word")
+attention_layers = quantity(
+    "attention_layers", "L^*",
+    "least number of layers of rightmost unique hard attention that recognises a language",
+    "integer")
+kinds_apart = quantity(
+    "unary_kinds", "c", "how many of the words 1, a, aa, ... networks of a depth tell apart")
+blocks = quantity("blocks", "k", "number of blocks of equal letters in a+ b+ a+ ...")
+separated_pairs = quantity(
+    "separated_pairs", "s", "pairs of words that networks of a depth tell apart",
+    "nonnegative integer")
+
+
+def after_masked(what: str) -> Source:
+    """What is our own is credited to this project, and names what it was made after."""
+    return Source("depthlaw", f"after yang2024masked, arXiv:2310.13897v4, {what}")
+
+
+HIERARCHY = after_masked("overview figure: the hierarchy in depth is strict")
+
+# --- formulas and their networks ---
+
+
+def _wrong_words(case: Case, seed: int, ties: int) -> Exact:
+    rng = case.rng(seed)
+
+    def formula(layers: int) -> Formula:
+        if layers == 0:
+            return str(rng.choice(["a", "b", "1"]))
+        deep, flat = formula(layers - 1), formula(int(rng.integers(0, layers)))
+        pair = (deep, flat) if rng.integers(2) else (flat, deep)
+        since = ("since", *(neither(x) if rng.integers(2) else x for x in pair))
+        return ("and" if rng.integers(2) else "or", since,
+                formula(int(rng.integers(0, layers + 1)) if layers < 2 else layers - 1))
+
+    chosen = [formula(case.depth) for _ in range(case.formulas)]
+    return Exact(sum(run(f, word, ties) != (means(f, word), depth(f))
+                     for f in chosen for word in words(6)))
+
+
+@claim(
+    Eq(wrong_words, 0), kind="construction",
+    source=after_masked("abstract: hard attention equals LTL, through B-RASP"),
+    cases={"quick": Case.grid(depth=(0, 1, 2), formulas=6),
+           "theory": Case.grid(depth=(1, 2, 3), formulas=8)},
+    control=Control(Case(depth=2, formulas=6), "heads that attend to the leftmost maximum",
+                    measured=lambda case, seed: _wrong_words(case, seed, ties=-1)))
+def network(case: Case, seed: int) -> Exact:
+    """Hard attention computes temporal logic, layer for depth.
+
+    For every formula of linear temporal logic with the strict past operator since, the network with
+    one layer of rightmost unique hard attention per nesting level agrees with the formula on every
+    word; no positions are used.
+
+    Run on random formulas over a, b and all words up to length 6: agreement, not a proof for all
+    formulas. Of the equivalence, which the abstract states, this is the direction from logic to
+    networks; that it goes layer for depth is ours. Hard attention networks are read as Boolean
+    here. Of the source only the abstract and the overview figure were read.
+    """
+    return _wrong_words(case, seed, ties=1)
+
+
+# --- least numbers of layers ---
+
+
+def least_layers(accepts: Callable[[str], bool], formula: Formula, longest: int) -> Exact:
+    """The least number of layers for a language, or -1 where that is not shown.
+
+    The network of the formula must be right on every word up to the length, and below its depth two
+    words must look alike.
+    """
+    listed, layers = list(words(longest)), depth(formula)
+    right = all(run(formula, word) == (accepts(word), layers) for word in listed)
+    needed = layers == 0 or clash(accepts, layers - 1, listed) is not None
+    return Exact(layers if right and needed else -1)
+
+
+def clash(accepts: Callable[[str], bool], layers: int, listed: list[str]) -> tuple[str, str] | None:
+    """Two words, one of them in the language, that no network of so many layers tells apart."""
+    seen: dict[Any, str] = {}
+    for word in listed:
+        other = seen.setdefault(kinds(word, layers), word)
+        if accepts(other) != accepts(word):
+            return other, word
+    return None
+
+
+def at_least(k: int) -> Formula:
+    """The word has at least k letters: `once` nested k times."""
+    return once(at_least(k - 1)) if k else "1"
+
+
+@claim(
+    Eq(attention_layers, letters), source=HIERARCHY,
+    cases={"quick": Case.grid(letters=range(1, 6)), "theory": Case.grid(letters=(6, 7, 8))},
+    control=Control(
+        Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)))
+def strict_hierarchy(case: Case) -> Exact:
+    """k layers recognise a language that k - 1 do not.
+
+    For every k the words with at least k letters are recognised by k layers of rightmost hard
+    attention under a strict future mask without positions, and by no fewer.
+
+    A witness of the strictness, k by k: the network is run on all words up to length k + 1, and two
+    words, one letter longer or shorter, look alike to k - 1 layers. The published proof, which was
+    not read, rests on the until hierarchy, as recalled.
+    """
+    k = case.letters
+    return least_layers(lambda word: len(word) >= k, at_least(k), k + 1)
+
+
+def _unary_kinds(case: Case, strict: bool) -> Exact:
+    lengths = range(0 if strict else 1, 2 * case.depth + 4)
+    return Exact(len({kinds("a" * n, case.depth, strict) for n in lengths}))
+
+
+@claim(
+    Eq(kinds_apart, t + 1), source=HIERARCHY, cases={"quick": Case.grid(depth=range(9))},
+    control=Control(Case(depth=3), "a mask that is not strict",
+                    measured=lambda case: _unary_kinds(case, strict=False)))
+def unary_limit(case: Case) -> Exact:
+    """Depth t counts to t and no further.
+
+    On words of one letter the networks of t layers of rightmost hard attention tell exactly t + 1
+    lengths apart, 0 to t - 1 and more; so no number of layers decides whether a length is even.
+
+    Computed for the lengths up to 2 t + 3; that no longer word is told apart, and no depth decides
+    parity, is an induction in docs/coverage/formal_languages.md.
+    """
+    return _unary_kinds(case, strict=True)
+
+
+def alternation(m: int, last: str) -> Formula:
+    """An alternation of m letters, `last` being the last, ends at this position (at the first of
+    its block, for m > 2).
+
+    One `since` sees two changes of letter: the letter before differs, and this letter occurred
+    earlier.
+    """
+    other = "b" if last == "a" else "a"
+    if m == 1:
+        return last
+    if m == 2:
+        return ("and", last, once(other))
+    return every(last, previous(other), once(alternation(m - 2, last)))
+
+
+_REPEATS = ("or", ("and", "a", previous("a")), ("and", "b", previous("b")))
+_FIRST = neither(once("1"))
+# Layers as stated, a regular expression, and a formula.
+LANGUAGES: dict[str, tuple[int, str, Formula]] = {
+    "ends in b": (1, "(a|b)*b", previous("b")),
+    "begins with a": (2, "a(a|b)*", once(("and", "a", _FIRST))),
+    "contains ab": (2, "(a|b)*ab(a|b)*", once(("and", "b", previous("a")))),
+    "sorted": (2, "a*b*", neither(once(("and", "a", once("b"))))),
+    "alternating": (2, "(ab)*", every(neither(once(_REPEATS)), neither(once(("and", "b", _FIRST))),
+                                      neither(previous("a")))),
+    "a, b, a in order": (2, "(a|b)*a(a|b)*b(a|b)*a(a|b)*", once(alternation(3, "a"))),
+    "a, b, a, b in order": (3, "(a|b)*a(a|b)*b(a|b)*a(a|b)*b(a|b)*", once(alternation(4, "b"))),
+}
+
+
+def _listed(longest: int) -> tuple[Case, ...]:
+    return tuple(Case(language=name, longest=longest, stated=layers)
+                 for name, (layers, _, _) in LANGUAGES.items())
+
+
+@claim(
+    Eq(attention_layers, stated), source=Source("depthlaw", "docs/coverage/formal_languages.md"),
+    cases={"quick": _listed(6), "theory": _listed(9)},
+    control=Control(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"))
+def listed_layers(case: Case) -> Exact:
+    """Least number of layers of small languages.
+
+    Rightmost hard attention under a strict future mask, without positions, read at an extra last
+    position, needs exactly 1 layer for the last letter, 2 for the first letter, for a factor ab,
+    for sorted words a*b*, for alternating words (ab)* and for a, b, a in order, and 3 for a, b, a,
+    b in order.
+
+    Upper bound: a formula run as a network on all words up to the length, so that exactly is by
+    words of length <= 9. Lower bound: two words that fewer layers cannot tell apart, valid without
+    limit.
+    """
+    _, expression, formula = LANGUAGES[case.language]
+    return least_layers(minimal(expression).accepts, formula, case.longest)
+
+
+def blocks_formula(k: int) -> Formula:
+    """Exactly k blocks: an alternation of k letters begins with a, and none with b."""
+    last, other = ("a", "b") if k % 2 else ("b", "a")
+    return ("and", once(alternation(k, last)), neither(once(alternation(k, other))))
+
+
+@claim(
+    Eq(attention_layers, floor(blocks / 2) + 1),
+    source=Source("depthlaw", "after yang2025knee, arXiv:2506.16055: languages; "
+                  "docs/coverage/formal_languages.md"),
+    cases={"quick": (*Case.grid(blocks=range(1, 6), longest=7), Case(blocks=6, longest=9)),
+           "theory": (Case(blocks=7, longest=10),)},
+    control=Control(Case(blocks=4, longest=7), "one layer per block",
+                    statement=Eq(attention_layers, blocks)))
+def blocks_hard_attention(case: Case) -> Exact:
+    """Layers of hard attention for k blocks.
+
+    For every k the words a+ b+ a+ ... with k blocks need exactly floor(k / 2) + 1 layers of
+    rightmost hard attention under a strict future mask: half as many as counting attention.
+
+    The formula is right for every k (docs/coverage/formal_languages.md has the argument); that
+    fewer layers fail is shown for the k tried. Heads that attend to the leftmost maximum are not
+    covered.
+    """
+    accepts = minimal(block_language(case.blocks)).accepts
+    return least_layers(accepts, blocks_formula(case.blocks), case.longest)
+
+
+def _separated_pairs(case: Case, strict: bool) -> Exact:
+    """Pairs of a word and the same word with one letter doubled that a depth tells apart."""
+    pairs = ((word, word[:i] + word[i:i + 1] + word[i:])
+             for word in words(case.longest) for i in range(len(word)))
+    return Exact(sum(kinds(word, case.depth, strict) != kinds(doubled, case.depth, strict)
+                     for word, doubled in pairs))
+
+
+@claim(
+    Eq(separated_pairs, 0), source=after_masked("abstract: strict masking increases power"),
+    cases={"quick": Case.grid(depth=(0, 1, 2, 3), longest=6),
+           "theory": Case.grid(depth=(4, 5), longest=7)},
+    control=Control(Case(depth=2, longest=4), "a strict mask",
+                    measured=lambda case: _separated_pairs(case, strict=True)))
+def non_strict_mask(case: Case) -> Exact:
+    """A mask that is not strict cannot see repetition.
+
+    When a position may attend to itself, no number of layers of rightmost hard attention tells a
+    word from the same word with a letter doubled; so (ab)* is out of reach, which two layers
+    recognise under a strict mask.
+
+    The word is read at its last position. Computed on all words up to the length and each doubled
+    letter. The abstract says that strict masking increases power; the witness is ours. Of the
+    source only the abstract and the overview figure were read.
+    """
+    return _separated_pairs(case, strict=False)
