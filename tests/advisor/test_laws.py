@@ -69,6 +69,18 @@ def test_layers_for_a_task_are_those_of_the_claims(size: int) -> None:
     assert laws.layers_for_hops_printed(size) == stated("hops/depth_printed", hops=size)
 
 
+@pytest.mark.parametrize("depth", [0, 1, 5, 40])
+def test_reach_is_that_of_its_claim(depth: int) -> None:
+    assert laws.reach(depth) == stated("connectivity/reach", depth=depth, diameter=3**depth)
+    assert laws.layers_for_diameter(laws.reach(depth)) == depth
+
+
+@pytest.mark.parametrize("depth", [0, 1, 5, 40])
+def test_universal_layers_grow_by_two_where_the_vertices_double(depth: int) -> None:
+    assert laws.universal_layers(2**depth) == 18 + 2 * depth
+    assert laws.universal_layers(2**depth + 1) == 20 + 2 * depth
+
+
 def test_every_hop_up_to_the_largest_was_executed() -> None:
     cases = [c for suite in SUITES for c in find("hops/depth_corrected").cases(suite)]
     executed = {case.hops for case in cases}
