@@ -1,8 +1,8 @@
-"""Rank over F_p next to python-flint and to the machine's float64 matrix product, in the same run,
-with the same number of threads.
+"""Rank over F_p next to python-flint and to the machine's float64 product, on the same threads.
 
 Run with `pytest benchmarks/test_finite_field.py --benchmark-only`. Sizes are 1024 and 2048;
 BENCHMARK_LARGE=1 adds 4096, where python-flint takes half a minute, and 8192, without python-flint.
+Small sizes compare the two routes that `rank` chooses from, each from the array to the rank.
 Threads are those of OPENBLAS_NUM_THREADS or OMP_NUM_THREADS, else all cores. Each round runs the
 peers beside the kernel; medians and ratios are printed and stored, nothing depends on them.
 """
@@ -18,13 +18,22 @@ import flint
 import numpy as np
 import pytest
 
-from depthlaw.theory.exact.finite_field import centred, default_prime, elimination_cost, rank
+from depthlaw.theory.exact import finite_field
+from depthlaw.theory.exact.finite_field import (
+    FLINT_SIDE,
+    centred,
+    default_prime,
+    elimination_cost,
+    rank,
+)
 
 LARGE = os.environ.get("BENCHMARK_LARGE", "") == "1"
 SIZES = (1024, 2048, *((4096, 8192) if LARGE else ()))
 FLINT_LIMIT = 4096
-TOLD = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
-THREADS = next((int(value) for value in TOLD if value.isdecimal()), os.cpu_count() or 1)
+SMALL = ((8, 8), (32, 32), (64, 64), (FLINT_SIDE // 2, FLINT_SIDE), (FLINT_SIDE, FLINT_SIDE),
+         (FLINT_SIDE, 2 * FLINT_SIDE), (128, 128), (256, 256))
+GIVEN = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
+THREADS = next((int(value) for value in GIVEN if value.isdecimal()), os.cpu_count() or 1)
 
 
 def seconds(work: Callable[[], object]) -> float:
@@ -34,10 +43,34 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - before
 
 
+@pytest.mark.parametrize(("m", "n"), SMALL)
+@pytest.mark.benchmark(group="two routes to a rank")
+def test_both_routes(benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int) -> None:
+    p, times = default_prime(min(m, n)), {"flint": [], "elimination": []}
+    a = centred(np.random.default_rng(n).integers(0, p, (m, n)), p)
+
+    def one_of_each() -> None:
+        for route, side in (("flint", max(m, n)), ("elimination", -1)):
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(finite_field, "FLINT_SIDE", side)
+                times[route].append(seconds(lambda: rank(a, p)))
+
+    found = benchmark.pedantic(rank, args=(a, p), setup=one_of_each, rounds=31, warmup_rounds=1)
+    flints, mine = (1e3 * median(times[route]) for route in ("flint", "elimination"))
+    ratio = mine / flints
+    benchmark.extra_info.update({"threads": THREADS, "elimination / flint": ratio})
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n{m} x {n}, {THREADS} threads: elimination {mine:.3f} ms, python-flint {flints:.3f} ms, "
+            f"ratio {ratio:.2f}; "
+            f"rank takes {'flint' if max(m, n) <= FLINT_SIDE else 'the elimination'}\n")
+    assert found == min(m, n)
+
+
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.benchmark(group="rank over F_p")
-def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.CaptureFixture[str],
-                                                   n: int) -> None:
+def test_rank_against_flint_and_the_matrix_product(
+        benchmark, capsys: pytest.CaptureFixture[str], n: int) -> None:
     p, rounds = default_prime(n), 5 if n <= 2048 else 3
     a = centred(np.random.default_rng(n).integers(0, p, (n, n)), p)
     real, out = np.random.default_rng(0).standard_normal((n, n)), np.empty((n, n))
@@ -58,15 +91,15 @@ def test_rank_against_flint_and_the_matrix_product(benchmark, capsys: pytest.Cap
     mine = benchmark.stats.stats.median if benchmark.stats else seconds(lambda: rank(a, p))
     product, cost = median(products), elimination_cost(n, n, p)
     share = 2 / 3 * n**3 / mine / (2 * n**3 / product)
-    benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share,
-                                 "flint / depthlaw": None})
-    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s ({2 / 3e9 * n**3 / mine:.1f} "
-            f"Gop/s), product {product:.3f} s "
+    benchmark.extra_info.update({"threads": THREADS, "share of the product's rate": share})
+    line = (f"\nn={n}, p={p}, {THREADS} threads: rank {mine:.3f} s "
+            f"({2 / 3e9 * n**3 / mine:.1f} Gop/s), product {product:.3f} s "
             f"({2e-9 * n**3 / product:.1f} Gop/s), share of its rate {share:.0%}; operations "
-            f"{cost.operations:.3g}, bytes moved "
-            f"{cost.bytes_moved:.3g}, memory {cost.peak_bytes / 1e6:.0f} MB")
+            f"{cost.operations:.3g}, bytes moved {cost.bytes_moved:.3g}, memory "
+            f"{cost.peak_bytes / 1e6:.0f} MB")
+    ratio = median(flints) / mine if flints else None
+    benchmark.extra_info["flint / depthlaw"] = ratio
     if flints:
-        benchmark.extra_info["flint / depthlaw"] = ratio = median(flints) / mine
         line += f"; python-flint {median(flints):.3f} s, ratio {ratio:.1f}"
     with capsys.disabled():
         sys.stdout.write(line + "\n")

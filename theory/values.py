@@ -246,7 +246,7 @@ def joined(values: Sequence[Measured]) -> list[Measured]:
 
 @dataclass(frozen=True)
 class Step:
-    """One step of an argument: what it says, and whether the machine confirmed it (None: unsure)."""
+    """One step of an argument: what it says, and whether the machine confirmed it (None: open)."""
 
     says: str
     holds: bool | None

@@ -197,7 +197,7 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     if field.host and max(matrix.shape) <= FLINT_SIDE:
         entries = residues(matrix, field, overwrite).astype(np.int64).ravel().tolist()
         # Through a matrix of integers, into which entries are read faster.
-        integers = flint.fmpz_mat(*matrix.shape, entries)
+        integers = flint.fmpz_mat(matrix.shape[0], matrix.shape[1], entries)
         return int(flint.nmod_mat(integers, int(p)).rank())
     return len(rank_profile(matrix, p, overwrite=overwrite).columns)
 
