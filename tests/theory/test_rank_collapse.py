@@ -8,7 +8,7 @@ from sympy import Eq, Le, Rational, log, sqrt
 from depthlaw.ledger.verdicts.mutation import mutants
 from depthlaw.theory.claim import Case, at, registry
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.rank_collapse.cubic_step import (
+from depthlaw.theory.rank_collapse.cubic_law import (
     cubic_slope,
     qk_norm,
     qk_width,

@@ -18,7 +18,9 @@ from ..claim import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..exact.enclosure import from_fraction
 from ..proof_steps import at_least
 from ..symbols import beta, depth, heads, quantity, residual
-from .cubic_step import SIZES, V2, chain_steps, qk_width
+from .cubic_law import SIZES, qk_width
+from .cubic_step import chain_steps
+from .residual_norms import V2
 from .softmax_attention import (
     Head,
     attention,

@@ -17,9 +17,9 @@ from ..exact.enclosure import enclose, from_fraction
 from ..proof_steps import sum_step
 from ..search import Point, Search
 from ..symbols import quantity
+from .residual_norms import V2
 from .softmax_attention import largest, resolved, row_ranges, softmax_rows
 
-V2 = "arXiv:2103.03404v2"
 # The largest range of a row of logit changes that the lemma allows: the root of e^x = 1 + 2x, cut.
 LARGEST_RANGE = Fraction(1256, 1000)
 

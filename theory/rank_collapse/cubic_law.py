@@ -1,0 +1,379 @@
+"""A layer of softmax attention cubes the distance to rank one (Dong, Cordonnier, Loukas 2021)."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from functools import partial
+
+import flint
+import numpy as np
+import sympy
+from flint import arb, arb_mat
+from sympy import Eq, Expr, Le, Rational, Symbol, diff, exp, expand, simplify, sqrt, symbols
+from sympy.core.relational import Relational
+
+from ..claim import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..exact.enclosure import enclose, from_fraction
+from ..proof_steps import at_least
+from ..search import Point, Search
+from ..symbols import quantity, residual
+from .cubic_step import GAMMA_FREE, chain_steps, gamma_free_steps, logit_max
+from .rational_matrices import random_matrix
+from .residual_norms import V1, V2, range_steps
+from .softmax_attention import (
+    Head,
+    about_best_centre,
+    attention,
+    ball_composite_norm,
+    ball_norms,
+    centred,
+    composite_norm,
+    gamma,
+    instance,
+    largest,
+    lies_above,
+    residual_norm,
+    resolved,
+    row_ranges,
+)
+from .softmax_perturbation import LARGEST_RANGE
+
+qk_width = quantity("qk_width", "d_{qk}", "query/key width of one head")
+qk_norm = quantity(
+    "qk_norm", r"\|W_{QK}\|_1", "largest column sum of |W_Q W_K^T|, the same for every head",
+    "positive real")
+value_norm = quantity(
+    "value_norm", r"\|W_V\|_{1,\infty}", "composite norm of the value matrix of a head",
+    "positive real")
+residual_next = quantity(
+    "residual_next", "r_1", "composite norm of the tokens minus their centre after one layer",
+    "positive real")
+residual_per_gamma = quantity(
+    "residual_per_gamma", r"r_1/\gamma",
+    "composite norm of the residual after one layer, divided by gamma", "positive real")
+cubic_slope = quantity(
+    "cubic_slope", r"\partial\log r_1/\partial\log r_0",
+    "slope of log r_1 against log r_0 when the input residual is halved", "positive real")
+nonzero_gradients = quantity(
+    "nonzero_gradients", r"\#_{\nabla}",
+    "non-zero derivatives of outputs in entries of W_Q and W_K", "nonnegative integer")
+
+# Small, unit and large residuals: a wrong exponent of r_0 shows at the ends, a wrong constant
+# everywhere.
+SIZES = (("1/1000", "100"), ("1", "1/2"), ("100", "1/20000"))
+_CUBIC = 4 * qk_norm * value_norm / sqrt(qk_width) * residual**3
+_PAIR = Case(
+    tokens=2, width=1, residual="1/1000", qk_norm="1", value_norm="1", qk_width=1, bias=0)
+
+
+def _layers(
+    shapes: Iterable[tuple[int, int]], sizes: Iterable[tuple[str, str]] = SIZES, qk_width: int = 1,
+) -> tuple[Case, ...]:
+    return tuple(
+        Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=qk_width, bias=bias)
+        for n, d in shapes for r, w in sizes for bias in (0, 1))
+
+
+def _small_range(case: Case) -> bool:
+    # `instance` scales weights and tokens to exactly the norms of the case; see logit_range_chain.
+    return bool((2 * _logits(case)) ** 2 <= LARGEST_RANGE**2 * case.get("qk_width", 1))
+
+
+def _logits(case: Case) -> Fraction:
+    return case.rational("qk_norm") * case.rational("residual") ** 2
+
+
+def _after_layer(tokens: arb_mat, head: Head, per_gamma: bool) -> arb:
+    """The residual after one layer, divided by gamma of its input where asked."""
+    norm = residual_norm(attention(tokens, [head]))
+    if not per_gamma:
+        return norm
+    one, infinity = head.gammas(centred(tokens))
+    return norm / (one * infinity).sqrt()
+
+
+def after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
+    """`_after_layer` on the instance of the case."""
+    def once() -> arb:
+        tokens, [[head]] = instance(case)
+        return _after_layer(tokens, head, per_gamma)
+
+    return about_best_centre(resolved(once), case)
+
+
+def _searches(per_gamma: bool) -> tuple[Search, ...]:
+    """Small logits, where the law is exact to first order, and logits at the edge of its range."""
+    return tuple(
+        _search(Case(tokens=n, width=d, residual=r, qk_norm=w, value_norm="1", qk_width=1, bias=0),
+                per_gamma)
+        for n, d in ((2, 1), (4, 1), (4, 2), (6, 3)) for r, w in (("1/1000", "1"), ("1", "1/2")))
+
+
+def _search(case: Case, per_gamma: bool) -> Search:
+    """Tokens R, -R, whose mean is the best centre, and one head, of the norms the case names."""
+    n, d, r, w = case.tokens, case.width, case.rational("residual"), case.rational("qk_norm")
+    half = n // 2 * d
+
+    def split(vector: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Tokens, query-key matrix and value matrix, not yet scaled to their norms."""
+        R = vector[:half].reshape(n // 2, d)
+        qk, value = vector[half:].reshape(2, d, d)
+        return np.vstack([R, -R]), qk, value
+
+    def objective(vector: np.ndarray) -> float:
+        R, qk, value = split(vector)
+        sizes = composite_norm(R), np.abs(qk).sum(axis=0).max(), composite_norm(value)
+        if min(sizes) == 0:
+            return float("nan")
+        R = R * (float(r) / sizes[0])
+        E = R @ (qk * (float(w) / sizes[1])) @ R.T / np.sqrt(case.qk_width)
+        # P - q with q uniform (the centre is zero), by expm1: the plain difference would lose all
+        # digits of a small residual.
+        low = np.expm1(E)
+        mean = low.mean(axis=1, keepdims=True)
+        moved = (low - mean) / (1 + mean) / n @ R @ (value / sizes[2])
+        norm = float(composite_norm(moved - moved.mean(axis=0)))
+        return norm / gamma(E) if per_gamma else norm
+
+    def measured(point: Point) -> Ball:
+        def once() -> arb:
+            R, qk, value = (arb_mat([[from_fraction(v) for v in row] for row in matrix])
+                            for matrix in split(np.array(point, dtype=object)))
+            R = R * (from_fraction(r) / ball_composite_norm(R))
+            qk = qk * (from_fraction(w) / ball_norms(qk)[0])
+            value = value * (1 / ball_composite_norm(value))
+            return _after_layer(R, Head(qk, value, case.qk_width), per_gamma)
+
+        return Ball.of(resolved(once))
+
+    return Search(case, half + 2 * d * d, objective, measured)
+
+
+_law = partial(
+    claim, wording="reported",
+    assumes={"2 |W_QK|_1 r_0^2 <= 1.256 sqrt(d_qk), so that the logits range over at most 1.256":
+             _small_range},
+    cases={"quick": _layers([(2, 1), (4, 3), (8, 4)]),
+           "theory": _layers([(16, 8), (6, 12)]) + _layers([(4, 4)], qk_width=4)})
+
+
+@_law(
+    Le(residual_per_gamma, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V2),
+    search=partial(_searches, per_gamma=True),
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)))
+def one_layer_cubic(case: Case) -> Ball:
+    """One attention layer cubes the residual, constant 4 gamma.
+
+    For every input whose logits range over at most 1.256 and one head, the residual after a softmax
+    attention layer is at most 4 gamma |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the
+    residual before it, with gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1) of its logits.
+
+    gamma is the value that the proof needs; the paper's wording of it is not available to us. The
+    residual is the minimum over centres; inputs are chosen so that the token mean attains it.
+    """
+    return after_one_layer(case, per_gamma=True)
+
+
+@one_layer_cubic.argument(
+    "Argument: residual_chain with |D1|_1 |D1|_inf = (2 gamma |E|_1)^2. Prose: the joints of that "
+    "claim; |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk).")
+def _(statement: Relational) -> Iterator[Step]:
+    """The chain with constant 2, gamma's definition, |E|_1 <= |W_QK|_1 |R|^2 / sqrt(d_qk)."""
+    yield from chain_steps(2)
+    yield from range_steps()
+    yield Step("2 sqrt(|D1|_1 |D1|_inf) = 4 gamma |E|_1, and the stated bound is at least "
+               "4 |W_QK|_1 |W_V| r^3 / sqrt(d_qk)", at_least(_constant(statement), 4))
+
+
+def _constant(statement: Relational) -> Expr:
+    """The bound over |W_QK|_1 |W_V| r^3 / sqrt(d_qk): a number where it has that form."""
+    return simplify(statement.rhs * sqrt(qk_width) / (qk_norm * value_norm * residual**3))
+
+
+@_law(
+    Le(residual_next, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V1),
+    search=partial(_searches, per_gamma=False),
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)))
+def one_layer_cubic_v1(case: Case) -> Ball:
+    """One attention layer cubes the residual, constant 4.
+
+    For every input whose logits range over at most 1.256 and one head, the residual after a softmax
+    attention layer is at most 4 |W_QK|_1 |W_V|_(1,inf) / sqrt(d_qk) times the cube of the residual
+    before it.
+
+    The proof of version 1 (as reported) has a gap: it needs |D1|_1 <= 2 |E|_1, which E = I refutes
+    for n >= 3. No counterexample to the statement is known; for small logits there is an argument,
+    see one_layer_small_logits. The residual is the minimum over centres; inputs are chosen so that
+    the token mean attains it.
+    """
+    return after_one_layer(case)
+
+
+# Below the root of 2 e^M (e^M - 1)/M = 4; see gamma_free_range.
+SMALL_LOGITS = Fraction(4563, 10000)
+
+
+@claim(
+    Le(residual_next, _CUBIC),
+    source=Source("dong2021", "one-layer, one-head lemma, small logits", V1),
+    assumes={"|W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), so that |E_ij| <= 0.4563":
+             lambda case: _logits(case) ** 2 <= SMALL_LOGITS**2 * case.qk_width},
+    cases={"quick": _layers(
+        [(2, 1), (6, 4)], [("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")])},
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)))
+def one_layer_small_logits(case: Case) -> Ball:
+    """Version 1's cubic bound, for small logits.
+
+    For every input and one head with |W_QK|_1 r_0^2 <= 0.4563 sqrt(d_qk), the residual after a
+    softmax attention layer is at most 4 |W_QK|_1 |W_V| / sqrt(d_qk) times the cube of the residual
+    before it: no gamma.
+
+    Beyond that range the statement of version 1 has neither an argument nor a counterexample: see
+    one_layer_cubic_v1.
+    """
+    return after_one_layer(case)
+
+
+@one_layer_small_logits.argument(
+    "Argument: gamma_free_bound at M = 0.4563. Prose: max |E_ij| <= |E|_1 <= "
+    "|W_QK|_1 r_0^2 / sqrt(d_qk) <= M, and its joints.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The gamma-free bound, and its constant at the largest logits allowed."""
+    M, stated = logit_max, _constant(statement)
+    at_end = enclose(GAMMA_FREE.subs(M, Rational(4563, 10000)))
+    yield from gamma_free_steps(GAMMA_FREE)
+    yield Step(
+        "for 0 < M <= 0.4563 the constant grows with M and is below the stated one at the end",
+        bool(stated.is_number) and bool(at_end < enclose(stated)))
+    series = expand((M - 1) * exp(M) + 1)
+    yield Step("(e^M - 1)/M grows with M: M^2 times its derivative is (M - 1) e^M + 1, zero at 0 "
+               "with derivative M e^M",
+               series.subs(M, 0) == 0 and simplify(diff(series, M) - M * exp(M)) == 0)
+
+
+WELL_CONDITIONED = "the condition number of the first-order term is at most `condition`"
+
+
+def _slopes(
+    residuals: Iterable[str], shapes: Iterable[tuple[int, int, str]],
+) -> tuple[Case, ...]:
+    return tuple(
+        Case(tokens=n, width=d, condition=k, residual=r, qk_norm="1", value_norm="1", qk_width=1)
+        for n, d, k in shapes for r in residuals)
+
+
+def _around(statement: Relational, case: Case) -> Ball:
+    """The interval around the slope that the second-order remainder of the softmax allows.
+
+    softmax(tE) has second t-derivative at most q_j e^D D^2 entrywise, so with
+    M = ||W_QK||_1 r^2 / sqrt(d_qk) >= D/2 each norm of the output is ||F|| (1 +- eta),
+    eta = kappa M e^(2M), and at most eta/4 after halving:
+    |slope - 3| <= (-log(1-eta) - log(1-eta/4)) / log 2.
+    """
+    with flint.ctx.workprec(128):
+        M = from_fraction(_logits(case)) / from_fraction(case.get("qk_width", 1)).sqrt()
+        eta = from_fraction(case.rational("condition")) * M * (2 * M).exp()
+        error = Ball.of(-((1 - eta) * (1 - eta / 4)).log() / from_fraction(2).log()).high
+    slope = Fraction(int(statement.rhs.p), int(statement.rhs.q))
+    return Ball(slope - error, slope + error)
+
+
+@claim(
+    Eq(cubic_slope, 3), kind="rate", holds_for="almost every", predicted=_around,
+    source=Source("depthlaw", "theory/rank_collapse/__init__.py, slope of one layer"),
+    assumes={"remainder below one: condition * |W_QK|_1 r^2 < 1/4":
+             lambda case: case.rational("condition") * _logits(case) < Fraction(1, 4)},
+    cases={"quick": _slopes(
+        ("1/20", "1/1000", "1/1000000"), ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))),
+        "theory": _slopes(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
+    control=Control(_slopes(("1/1000",), ((2, 1, "9/4"),))[0], "slope 2",
+                    statement=Eq(cubic_slope, 2)))
+def cubic_rate(case: Case) -> Ball | Outside:
+    """One layer's residual is of third order in the input's.
+
+    For almost every symmetric input and one head, log of the residual after a layer against log of
+    the residual before it has slope 3 in the limit of small residuals, within the second-order
+    remainder of the softmax.
+
+    Every prediction is an interval around 3 whose width is proportional to the squared residual.
+    Out of scope unless the condition number of the first-order term is at most `condition`, which
+    is computed on the layer that is drawn. The interval's width is derived in prose.
+    """
+    def condition() -> arb:
+        """The largest of D ||1 b|| / ||F|| in both norms, b = q^T |R W|.
+
+        F = (q (E - E q)) R W is the layer to first order in E.
+        """
+        R, [[head]] = instance(case)
+        E, RW, n = head.perturbation(R), R * head.value, case.tokens
+        F = arb_mat([[(entry - sum(row) / n) / n for entry in row] for row in E.tolist()]) * RW
+        b = [sum(abs(entry) for entry in column) / n for column in RW.transpose().tolist()]
+        (one, infinity), D = ball_norms(F), largest(row_ranges(E))
+        return (D * n * largest(b) / one).max(D * sum(b) / infinity)
+
+    def slope() -> arb:
+        whole, halved = (
+            residual_norm(attention(tokens, layers[0]))
+            for tokens, layers in (instance(case, shrink) for shrink in (1, 2)))
+        return (whole / halved).log() / from_fraction(2).log()
+
+    if lies_above(Ball.of(resolved(condition)), case.rational("condition")):
+        return Outside(WELL_CONDITIONED)
+    return Ball.of(resolved(slope))
+
+
+# --- at rank one ---
+
+
+@claim(
+    Eq(nonzero_gradients, 0), wording="reported", source=Source(
+        "noci2022", "vanishing query/key gradients, at exact rank collapse", "arXiv:2206.03126"),
+    assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
+    cases={"quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
+           "theory": (Case(instance="collapsed", tokens=8, width=4),)},
+    control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"))
+def zero_query_key_gradient(case: Case) -> Exact:
+    """Collapsed tokens give queries and keys no gradient.
+
+    At X = 1 x^T every derivative of a softmax attention layer's output in an entry of W_Q or W_K is
+    zero, for all weights.
+
+    The paper's statement is about expected gradients at initialisation; this is its exact case, and
+    says nothing on W_V.
+    """
+    n, d = case.tokens, case.width
+    Wq, Wk, Wv = (random_matrix(case, d, d, salt) for salt in (1, 2, 3))
+    X = random_matrix(case, n, d)
+    # The logits must be constant along every row: then the attention is uniform, and rational.
+    if case.instance == "collapsed":
+        X[1:] = X[0]
+    else:
+        Wq *= 0
+    Q, K, V = X @ Wq, X @ Wk, X @ Wv
+    if np.ptp(Q @ K.T, axis=1).any():
+        raise ValueError(f"the logits of [{case}] differ along a row: the attention is irrational")
+    count = 0
+    for i, j in np.ndindex(d, d):
+        dX = np.zeros_like(X)
+        dX[:, j] = X[:, i]
+        for dA in (dX @ K.T, Q @ dX.T):
+            # Uniform attention 1/n has the derivative (dA - row mean of dA) / n.
+            dP = (dA - dA.mean(axis=1, keepdims=True)) / n
+            count += int(np.count_nonzero(dP @ V))
+    return Exact(count)
+
+
+@zero_query_key_gradient.argument(
+    "Argument: the derivative in a logit is computed for a symbolic number of tokens. Prose: the "
+    "chain rule through the logits.")
+def _(statement: Relational) -> Iterator[Step]:
+    """At X = 1 x^T every output is a softmax average of n equal values."""
+    n = Symbol("n", integer=True, positive=True)
+    j, k = symbols("j k", integer=True)
+    a, value = sympy.IndexedBase("a"), Symbol("v")
+    total = sympy.Sum(exp(a[j]) * value, (j, 1, n))
+    slope = simplify(diff(total / sympy.Sum(exp(a[j]), (j, 1, n)), a[k]))
+    yield Step("the derivative of sum_j e^(a_j) v / sum_j e^(a_j) in a_k is 0 for every number n "
+               "of tokens and every k", slope == 0)
+    yield Step("so by the chain rule through the logits no derivative differs from zero, as stated",
+               statement.rhs == slope)
