@@ -10,12 +10,12 @@ from typing import Any
 import flint
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
-from sympy import Eq, Integer, Symbol, expand, factor, simplify, symbols
+from sympy import Eq, Integer, Symbol, expand, factor, symbols
 from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least
+from ..proof_steps import at_least, vanish
 from ..symbols import quantity
 from .rational_matrices import row_stochastic
 
@@ -95,9 +95,8 @@ def _(statement: Relational) -> Iterator[Step]:
     b, gap = symbols("b gap", nonnegative=True)
     sa, sb, x = symbols("s_a s_b x", positive=True)
     a, k = b + gap, Symbol("k", integer=True, positive=True)
-    yield Step("sum_k L_ik L_jk = a^(i-j): 1 a^(2j-2) + s_a^2 (a^0 + ... + a^(2j-4)) = 1, by the "
-               "geometric sum",
-               simplify((1 - x**2) * ((1 - x ** (2 * k)) / (1 - x**2)) + x ** (2 * k) - 1) == 0)
+    yield vanish("sum_k L_ik L_jk = a^(i-j): 1 a^(2j-2) + s_a^2 (a^0 + ... + a^(2j-4)) = 1, by the "
+                 "geometric sum", (1 - x**2) * ((1 - x ** (2 * k)) / (1 - x**2)) + x ** (2 * k) - 1)
     # A_ij = (L(a)_ij - b L(a)_{i,j+1}) / s_b for j >= 2, with x = a^(i-j-1).
     inner = factor((sa * a * x - b * sa * x) / sb)
     yield Step("off the first column and below the diagonal A_ij = s_a a^(i-j-1) (a - b) / "

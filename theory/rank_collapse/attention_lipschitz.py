@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least
+from ..proof_steps import at_least, vanish
 from ..symbols import quantity, width
 from ..symbols import tokens as N
 from .rational_matrices import random_matrix, rational_array, row_stochastic
@@ -255,8 +255,8 @@ def _(statement: Relational) -> Iterator[Step]:
     a, b = sympy.symbols("a b", nonnegative=True)
     # With n numbers of sum S and squares Q: over ordered pairs (h_i - h_j)^2 sums to 2 n Q - 2 S^2.
     n, S, Q = sympy.symbols("n S Q", positive=True)
-    yield Step("sum over unordered pairs of (h_i - h_j)^2 / n is Q - S^2/n, the squared distance",
-               simplify((n * Q + n * Q - 2 * S * S) / 2 / n - (Q - S**2 / n)) == 0)
+    yield vanish("sum over unordered pairs of (h_i - h_j)^2 / n is Q - S^2/n, the squared distance",
+                 (n * Q + n * Q - 2 * S * S) / 2 / n - (Q - S**2 / n))
     cases: list[tuple[Expr, Expr]] = [(a - b, a - b), (a + b, a), (b - a, Integer(0))]
     yield Step("(max(x, 0) - max(y, 0))^2 <= (x - y)^2 for both positive, one positive and none "
                "positive",

@@ -14,6 +14,7 @@ from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
+from ..proof_steps import equal
 from ..symbols import depth as L
 from ..symbols import heads as H
 from ..symbols import quantity
@@ -23,8 +24,7 @@ from .softmax_attention import Head, attention, ball_composite_norm, centred, re
 errors = quantity(
     "path_errors", r"\#_{err}",
     "entries in which a sum over paths differs from the forward pass, or a row of P_path is no "
-    "distribution",
-    "nonnegative integer")
+    "distribution", "nonnegative integer")
 length = quantity(
     "path_length", r"\ell", "number of heads on a path; the other layers are skipped",
     "nonnegative integer")
@@ -122,13 +122,12 @@ def _(statement: Relational) -> Iterator[Step]:
 
 SMALL = tuple(Case(depth=k, heads=h, path_length=m)
               for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
+MODELS = ((1, 1), (12, 12), (24, 16), (96, 96), (12, 3))
 
 
 def _shapes(*pairs: tuple[int, int]) -> tuple[Case, ...]:
     return tuple(Case(depth=layers, heads=heads) for layers, heads in pairs)
 
-
-MODELS = _shapes((1, 1), (12, 12), (24, 16), (96, 96), (12, 3))
 
 def length_counts(case: Case) -> list[int]:
     """Paths by length 0..L, a layer at a time: a path grows by any of the heads or takes the skip.
@@ -141,10 +140,6 @@ def length_counts(case: Case) -> list[int]:
         grown = [0, *(case.heads * count for count in counts)]
         counts = [skip + more for skip, more in zip([*counts, 0], grown, strict=True)]
     return counts
-
-
-def _vanishes(expression: sympy.Expr) -> bool:
-    return bool(simplify(sympy.gammasimp(expression.rewrite(sympy.gamma))) == 0)
 
 
 @claim(
@@ -169,12 +164,11 @@ def path_count(case: Case) -> Exact:
     "and l = L + 1.")
 def _(statement: Relational) -> Iterator[Step]:
     """At L + 1 layers length l is length l and a skip, or length l - 1 and one of H heads."""
-    stated = statement.rhs
+    law = statement.rhs
     yield Step("base: with no layer there is one path, of length 0",
-               stated.subs({L: 0, length: 0}) == 1)
-    ratio = 1 + H * stated.subs(length, length - 1) / stated
-    yield Step("step: count(L + 1, l) = count(L, l) + H count(L, l - 1)",
-               _vanishes(stated.subs(L, L + 1) / stated - ratio))
+               law.subs({L: 0, length: 0}) == 1)
+    yield equal("step: count(L + 1, l) = count(L, l) + H count(L, l - 1)",
+                law.subs(L, L + 1) / law, 1 + H * law.subs(length, length - 1) / law)
 
 
 @from_counts(
@@ -198,11 +192,10 @@ def path_length_law(case: Case) -> Exact:
     "edges l = 0 and l = L + 1.")
 def _(statement: Relational) -> Iterator[Step]:
     """The same induction with each of the H + 1 choices of a layer equally likely."""
-    stated = statement.rhs
-    yield Step("base: with no layer all paths have length 0", stated.subs({L: 0, length: 0}) == 1)
-    ratio = 1 + H * stated.subs(length, length - 1) / stated
-    yield Step("step: share(L + 1, l) = (share(L, l) + H share(L, l - 1)) / (H + 1)",
-               _vanishes((H + 1) * stated.subs(L, L + 1) / stated - ratio))
+    law = statement.rhs
+    yield Step("base: with no layer all paths have length 0", law.subs({L: 0, length: 0}) == 1)
+    yield equal("step: share(L + 1, l) = (share(L, l) + H share(L, l - 1)) / (H + 1)",
+                (H + 1) * law.subs(L, L + 1) / law, 1 + H * law.subs(length, length - 1) / law)
 
 
 def _mean(counts: list[int]) -> Fraction:
@@ -210,7 +203,7 @@ def _mean(counts: list[int]) -> Fraction:
 
 
 @from_counts(
-    Eq(mean, L * H / (H + 1)), cases={"quick": MODELS},
+    Eq(mean, L * H / (H + 1)), cases={"quick": _shapes(*MODELS)},
     control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
 def path_length_mean(case: Case) -> Exact:
     """Mean path length is L H/(H + 1).
@@ -240,7 +233,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 @from_counts(
     Eq(mode, floor((L + 1) * H / (H + 1))),
-    cases={"quick": (*MODELS, *_shapes((2, 4), (5, 1), (6, 2), (40, 2)))},
+    cases={"quick": _shapes(*MODELS, (2, 4), (5, 1), (6, 2), (40, 2))},
     control=Control(
         Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
 def path_length_mode(case: Case) -> Exact:
@@ -261,10 +254,10 @@ def path_length_mode(case: Case) -> Exact:
 def _(statement: Relational) -> Iterator[Step]:
     """P(l) / P(l - 1) = H (L - l + 1) / l is at least 1 exactly for l <= (L + 1) H / (H + 1)."""
     law, border = path_count.statement.rhs, (L + 1) * H / (H + 1)
-    yield Step("count(l) / count(l - 1) = H (L - l + 1) / l",
-               _vanishes(law / law.subs(length, length - 1) - H * (L - length + 1) / length))
-    yield Step("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
-               simplify(H * (L - length + 1) - length - (H + 1) * (border - length)) == 0)
+    yield equal("count(l) / count(l - 1) = H (L - l + 1) / l",
+                law / law.subs(length, length - 1), H * (L - length + 1) / length)
+    yield equal("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
+                H * (L - length + 1) - length, (H + 1) * (border - length))
     yield Step("so the last length at which counts do not fall is the whole part of the border, as "
                "stated",
                isinstance(statement.rhs, floor) and simplify(statement.rhs.args[0] - border) == 0)

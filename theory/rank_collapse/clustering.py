@@ -19,6 +19,7 @@ from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
+from ..proof_steps import vanish
 from ..symbols import quantity
 from ..symbols import tokens as n
 from .attention_kernels import wrong_entries
@@ -304,9 +305,8 @@ def _(statement: Relational) -> Iterator[Step]:
     m, tau = sympy.symbols("n tau", positive=True)
     own, far = tau**2 * m**2, (2 * tau * m + m) * (1 + (m - 1) * rho)
     limit = sympy.limit(sympy.together((own * rho + far) / (own + far)), m, sympy.oo)
-    yield Step("for n -> infinity at fixed tau the cosine tends to rho (1 + tau)^2 / (tau^2 + 2 "
-               "tau rho + rho)",
-               simplify(limit - rho * (1 + tau) ** 2 / (tau**2 + 2 * tau * rho + rho)) == 0)
+    yield vanish("for n -> infinity at fixed tau the cosine tends to rho (1 + tau)^2 / (tau^2 + 2 "
+                 "tau rho + rho)", limit - rho * (1 + tau) ** 2 / (tau**2 + 2 * tau * rho + rho))
     pieces = statement.rhs.find(Piecewise).pop().args
     limits = [limit.subs(tau, 0), limit.subs(tau, 1), sympy.limit(limit, tau, sympy.oo)]
     yield Step("its values at tau = 0, 1 and infinity are the stated ones",

@@ -15,7 +15,7 @@ from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least, sum_step
+from ..proof_steps import at_least, sum_step, vanish
 from ..symbols import depth as L
 from ..symbols import position as j
 from ..symbols import quantity
@@ -149,8 +149,8 @@ def _(statement: Relational) -> Iterator[Step]:
     first, second = exp(w * x * (x - delta)), exp(w * x * x)
     moved = (first * (x - delta) + second * x) / (first + second) - (x - delta)
     sigma = 1 / (1 + exp(-s))
-    yield Step("the second token moves to distance delta sigma(w x_2 delta) from the first",
-               simplify(moved - delta * sigma.subs(s, w * x * delta)) == 0)
+    yield vanish("the second token moves to distance delta sigma(w x_2 delta) from the first",
+                 moved - delta * sigma.subs(s, w * x * delta))
     yield Step("sigma grows with s, and lies in (0, 1), so x_2 stays between its start and x_1 and "
                "|w x_2 delta| <= S",
                simplify(sympy.diff(sigma, s) * (1 + exp(-s)) ** 2 - exp(-s)) == 0)
@@ -357,10 +357,10 @@ def unit_rows_fixed_point(case: Case) -> Exact:
 def _(statement: Relational) -> Iterator[Step]:
     """At a = -1/eta the second coordinate does not move: eta a + b + 1 = b, for both signs of b."""
     stated, s = statement.rhs.args[0] / Integer(10) ** 9, sympy.Symbol("b", real=True)
-    yield Step("the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b",
-               simplify(-eta * stated + 1) == 0)
-    yield Step("it has unit norm for b = -sqrt(1 - a^2)",
-               simplify(stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1) == 0)
+    yield vanish("the stated size a makes (-a, b) a fixed point: eta (-a) + b + 1 = b",
+                 -eta * stated + 1)
+    yield vanish("it has unit norm for b = -sqrt(1 - a^2)",
+                 stated**2 + (-sympy.sqrt(1 - stated**2)) ** 2 - 1)
     # At (a, b) = (-sin s, cos s) a step takes the angle to atan2 of (sin s, cos s + 1 - eta sin s).
     slope = sympy.diff(sympy.atan2(sin(s), cos(s) + 1 - eta * sin(s)), s)
     root = sympy.sqrt(1 - 1 / eta**2)
