@@ -61,7 +61,7 @@ def test_both_routes(benchmark, capsys: pytest.CaptureFixture[str], m: int, n: i
     benchmark.extra_info.update({"threads": THREADS, "elimination / flint": ratio})
     with capsys.disabled():
         sys.stdout.write(
-            f"\n{m} x {n}, {THREADS} threads: elimination {mine:.3f} ms, python-flint {flints:.3f} ms, "
+            f"\n{m} x {n}, {THREADS} threads: elimination {mine:.3f} ms, flint {flints:.3f} ms, "
             f"ratio {ratio:.2f}; "
             f"rank takes {'flint' if max(m, n) <= FLINT_SIDE else 'the elimination'}\n")
     assert found == min(m, n)

@@ -37,8 +37,8 @@ __all__ = [
     "PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost",
     "matmul", "ple", "rank", "rank_profile", "relations", "triangular_solve"]
 
-# Up to this side python-flint finds a rank at least as fast, although every entry reaches it as a
-# Python integer; beyond, that alone costs more than the elimination. See docs/finite-field.md.
+# Up to this side python-flint finds most ranks faster, although every entry reaches it as a Python
+# integer; beyond, that alone costs more than the elimination. Measured: docs/finite-field.md.
 FLINT_SIDE = 80
 
 
