@@ -92,7 +92,7 @@ def _after_layer(tokens: arb_mat, head: Head, per_gamma: bool) -> arb:
     return norm / (one * infinity).sqrt()
 
 
-def after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
+def _after_one_layer(case: Case, *, per_gamma: bool = False) -> Ball:
     """`_after_layer` on the instance of the case."""
     def once() -> arb:
         tokens, [[head]] = instance(case)
@@ -171,7 +171,7 @@ def one_layer_cubic(case: Case) -> Ball:
     gamma is the value that the proof needs; the paper's wording of it is not available to us. The
     residual is the minimum over centres; inputs are chosen so that the token mean attains it.
     """
-    return after_one_layer(case, per_gamma=True)
+    return _after_one_layer(case, per_gamma=True)
 
 
 @one_layer_cubic.argument(
@@ -206,7 +206,7 @@ def one_layer_cubic_v1(case: Case) -> Ball:
     see one_layer_small_logits. The residual is the minimum over centres; inputs are chosen so that
     the token mean attains it.
     """
-    return after_one_layer(case)
+    return _after_one_layer(case)
 
 
 # Below the root of 2 e^M (e^M - 1)/M = 4; see gamma_free_range.
@@ -231,7 +231,7 @@ def one_layer_small_logits(case: Case) -> Ball:
     Beyond that range the statement of version 1 has neither an argument nor a counterexample: see
     one_layer_cubic_v1.
     """
-    return after_one_layer(case)
+    return _after_one_layer(case)
 
 
 @one_layer_small_logits.argument(
