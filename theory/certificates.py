@@ -1,7 +1,9 @@
-"""Stored certificates, checked again exactly from the file alone: no claim, record, or random number of ours is needed.
+"""Stored certificates, checked again exactly from the file alone: no claim, record, or random
+number of ours is needed.
 
-A certificate is a JSON object whose `kind` names the argument that it feeds. `recheck` runs that argument and returns its steps; `finding` says
-what a certificate that stands has established, with numbers computed from the file.
+A certificate is a JSON object whose `kind` names the argument that it feeds. `recheck` runs that
+argument and returns its steps; `finding` says what a certificate that stands has established, with
+numbers computed from the file.
 """
 from __future__ import annotations
 
@@ -13,19 +15,28 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import flint
+from flint import arb, fmpz, fmpz_mat
+
 from .plain_net import NAMES, PlainNet, leading_exponents, read_net, whole, whole_list
 from .values import Step
 
 if TYPE_CHECKING:
     from .separation_rank.linear_attention import AttentionNet
 
-__all__ = ["KINDS", "Finding", "finding", "leading_certificate", "load", "product_certificate", "recheck", "shipped"]
+__all__ = ["KINDS", "Finding", "finding", "leading_certificate", "load", "product_certificate",
+           "recheck", "shipped"]
+
+# What a check raises at a field that holds something else than it should.
+_WRONG_FORM = (KeyError, TypeError, IndexError, OverflowError, AttributeError, RecursionError,
+               MemoryError)
 
 # No certificate of ours is larger; reading stops here.
 MOST_BYTES = 16 * 2**20
 
-_PRODUCT, _LEADING, _RANKS = "separation_rank/product_of_forms", "separation_rank/leading_monomial", "separation_rank/graded_ranks"
-
+_PRODUCT = "separation_rank/product_of_forms"
+_LEADING = "separation_rank/leading_monomial"
+_RANKS = "separation_rank/graded_ranks"
 
 # A linear form of the moments: the coefficient of M_ab by (a, b), a <= b.
 Form = dict[tuple[int, int], int]
@@ -33,7 +44,8 @@ Form = dict[tuple[int, int], int]
 
 @dataclass(frozen=True)
 class Finding:
-    """What a certificate that stands has established, and whether the code that checked it is not the code that measured."""
+    """What a certificate that stands has established, and whether the code that checked it is not
+    the code that measured."""
 
     says: str
     independent: str
@@ -41,7 +53,8 @@ class Finding:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of certificate: the claim it is about, its fields, the sentence it states for its numbers, and how it is checked."""
+    """A kind of certificate: the claim it is about, its fields, the sentence it states for its
+    numbers, and how it is checked."""
 
     claim: str
     fields: tuple[str, ...]
@@ -68,17 +81,21 @@ def recheck(data: Mapping[str, Any]) -> tuple[Step, ...]:
     name = data.get("kind") if isinstance(data, Mapping) else None
     kind = KINDS.get(name) if isinstance(name, str) else None
     if kind is None:
-        raise ValueError(f"certificate kind {ascii(name)[:40]} is not known; accepted are {', '.join(sorted(KINDS))}")
+        known = ", ".join(sorted(KINDS))
+        raise ValueError(f"certificate kind {ascii(name)[:40]} is not known; accepted are {known}")
     wanted = {"kind", "claim", "says", *kind.fields}
     if set(data) != wanted:
-        wrong = sorted(ascii(field)[:40] for field in wanted ^ set(data))
-        raise ValueError(f"not a certificate of kind {name}: fields missing or unknown: {', '.join(wrong[:4])}; restore the file")
+        wrong = ", ".join(sorted(ascii(field)[:40] for field in wanted ^ set(data))[:4])
+        raise ValueError(f"not a certificate of kind {name}: fields missing or unknown: {wrong}; "
+                         "restore the file")
     try:
         steps = tuple(kind.steps(data))
-        fits = Step(f"the claim is {kind.claim}, and what the certificate says is what its kind says for these numbers",
+        fits = Step(f"the claim is {kind.claim}, and what the certificate says is what its kind "
+                    "says for these numbers",
                     data["claim"] == kind.claim and data["says"] == kind.sentence(data))
-    except (KeyError, TypeError, IndexError, OverflowError, AttributeError, RecursionError, MemoryError) as error:
-        raise ValueError(f"not a certificate of kind {name}: {type(error).__name__} at {str(error)[:80]}; restore the file") from None
+    except _WRONG_FORM as error:
+        raise ValueError(f"not a certificate of kind {name}: {type(error).__name__} at "
+                         f"{str(error)[:80]}; restore the file") from None
     return (*steps, fits)
 
 
@@ -95,7 +112,8 @@ def load(path: Path) -> dict[str, Any]:
     """Read a certificate file.
 
     Raises:
-        ValueError: when the file is no JSON object with finite numbers, no regular file, or larger than any certificate.
+        ValueError: when the file is no JSON object with finite numbers, no regular file, or larger
+            than any certificate.
     """
     try:
         if not stat.S_ISREG(path.stat().st_mode):
@@ -103,16 +121,20 @@ def load(path: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             text = file.read(MOST_BYTES + 1)
         if len(text) > MOST_BYTES:
-            raise ValueError(f"{path} is larger than any certificate ({MOST_BYTES // 2**20} MB); give the file of a certificate")
+            raise ValueError(f"{path} is larger than any certificate ({MOST_BYTES // 2**20} MB); "
+                             "give the file of a certificate")
         data = _parsed(text)
     except OSError as error:
-        raise ValueError(f"{path} cannot be read as a certificate: {error.strerror}; expected is a JSON object") from None
+        raise ValueError(f"{path} cannot be read as a certificate: {error.strerror}; expected is a "
+                         "JSON object") from None
     except (UnicodeDecodeError, json.JSONDecodeError, RecursionError):
-        raise ValueError(f"{path} cannot be read as a certificate; expected is a JSON object") from None
+        raise ValueError(f"{path} cannot be read as a certificate; expected is a JSON "
+                         "object") from None
     except MemoryError:
         raise ValueError(f"{path} does not fit into memory; expected is a certificate") from None
     if not isinstance(data, dict):
-        raise ValueError(f"{path} holds a {type(data).__name__}; expected is a JSON object with a field 'kind'")
+        raise ValueError(f"{path} holds a {type(data).__name__}; expected is a JSON object with a "
+                         "field 'kind'")
     return data
 
 
@@ -133,11 +155,12 @@ def shipped() -> dict[str, Path]:
     return {path.name: path for path in sorted(folder.glob("*.json"))}
 
 
-# --- lower bounds against the upper bound of Theorem 2 as recalled ------------------------------------------------------------------
+# --- lower bounds against the upper bound of Theorem 2 as recalled --------------------------------
 
 
 def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
-    """The certificate of kind "separation_rank/product_of_forms" for a net over Z, for instance from `coordinate_net`.
+    """The certificate of kind "separation_rank/product_of_forms" for a net over Z, for instance
+    from `coordinate_net`.
 
     Raises:
         ArithmeticError: when a layer does not multiply by one linear form.
@@ -146,11 +169,13 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
 
     forms = linear_forms(net)
     distinct = sorted(set(forms))
-    return _sealed({**_header(_PRODUCT, net, tokens), "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)})
+    return _sealed(_header(_PRODUCT, net, tokens) | {
+        "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)})
 
 
 def leading_certificate(net: AttentionNet, grading: Sequence[int], tokens: int) -> dict[str, Any]:
-    """The certificate of kind "separation_rank/leading_monomial" for a net over Z with weights that are not negative.
+    """The certificate of kind "separation_rank/leading_monomial" for a net over Z with weights that
+    are not negative.
 
     Raises:
         ArithmeticError: when no leading part is one monomial.
@@ -158,11 +183,13 @@ def leading_certificate(net: AttentionNet, grading: Sequence[int], tokens: int) 
     from .separation_rank.leading_monomial import leading_monomial
 
     column, exponents = leading_monomial(net, grading)
-    return _sealed({**_header(_LEADING, net, tokens), "grading": list(grading), "column": column, "exponents": list(exponents)})
+    return _sealed(_header(_LEADING, net, tokens) | {
+        "grading": list(grading), "column": column, "exponents": list(exponents)})
 
 
 def _header(kind: str, net: AttentionNet, tokens: int) -> dict[str, Any]:
-    return {"kind": kind, "claim": KINDS[kind].claim, "says": "", "width": net.width, "depth": net.depth, "heads": net.heads, "tokens": tokens,
+    return {"kind": kind, "claim": KINDS[kind].claim, "says": "", "width": net.width,
+            "depth": net.depth, "heads": net.heads, "tokens": tokens,
             "weights": {name: getattr(net, name).tolist() for name in NAMES}}
 
 
@@ -172,13 +199,16 @@ def _sealed(data: dict[str, Any]) -> dict[str, Any]:
 
 def _violation_sentence(data: Mapping[str, Any]) -> str:
     d, L, H = data["width"], data["depth"], data["heads"]
-    return (f"For d_x = {d}, L = {L}, H = {H}, N >= {2 * d + 2} tokens and almost all weights the separation rank is at least prod (exponent + 1), "
-            f"which exceeds 2 d_x L + L - 2 d_x log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, the upper bound of Theorem 2 as recalled.")
+    return (f"For d_x = {d}, L = {L}, H = {H}, N >= {2 * d + 2} tokens and almost all weights the "
+            "separation rank is at least prod (exponent + 1), which exceeds 2 d_x L + L - 2 d_x "
+            "log_3(d_x / (2 sqrt(2) e)) + log_3 d_x, the upper bound of Theorem 2 as recalled.")
 
 
 def _shape(data: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """d, L, H, N of a certificate; weights that are too large to be looked at are refused by the size of the file."""
-    return whole(data, "width", 1, 126), whole(data, "depth", 1, 4000), whole(data, "heads", 1, 126), whole(data, "tokens", 2, 10**6)
+    """d, L, H, N of a certificate; weights that are too large to be looked at are refused by the
+    size of the file."""
+    return (whole(data, "width", 1, 126), whole(data, "depth", 1, 4000),
+            whole(data, "heads", 1, 126), whole(data, "tokens", 2, 10**6))
 
 
 def _domain(d: int, depth: int, tokens: int) -> Step:
@@ -194,52 +224,69 @@ def _recheck_product(data: Mapping[str, Any]) -> Iterator[Step]:
     yield Step("the forms stored are linearly independent over Q", _independent(data["forms"]))
     found = [_one_form(entries) for entries in net.layer_forms()]
     kept = found[0][1] if found[0] else frozenset()
-    multiplies = all(item is not None and item[1] == kept and all(a in kept and b in kept for a, b in item[0]) for item in found) and 0 in kept
+    multiplies = 0 in kept and all(
+        item is not None and item[1] == kept and all(a in kept and b in kept for a, b in item[0])
+        for item in found)
     forms = [item[0] for item in found if item]
-    known = multiplies and all(form in stored for form in forms) and all(form in forms for form in stored)
-    yield Step("every layer is T_l(M) = f_l(M) P for all M, P the projection on some coordinates, f_l one of the forms stored, in their moments",
+    known = (multiplies and all(form in stored for form in forms)
+             and all(form in forms for form in stored))
+    yield Step("every layer is T_l(M) = f_l(M) P for all M, P the projection on some coordinates, "
+               "f_l one of the forms stored, in their moments",
                known)
-    # With M_l = c_l P M P: T_l multiplies by c_l f_l, so c_{l+1} = c_l^3 f_l^2, and f_l has the exponent 1 + 2 + 2 3 + ... = 3^(L-l).
-    right = known and exponents == [sum(3 ** (depth - 1 - layer) for layer, form in enumerate(forms) if form == other) for other in stored]
+    # With M_l = c_l P M P: T_l multiplies by c_l f_l, so c_{l+1} = c_l^3 f_l^2, and f_l has the
+    # exponent 1 + 2 + 2 3 + ... = 3^(L-l).
+    right = known and exponents == [
+        sum(3 ** (depth - 1 - layer) for layer, form in enumerate(forms) if form == other)
+        for other in stored]
     yield Step("y_p = x_p prod f^e with the exponents stored: layer l contributes 3^(L-l)", right)
     yield Step("the recursion over tokens gives this product at four inputs modulo a prime",
                right and net.products_give_outputs(stored, exponents, 4))
-    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls", right and _exceeds(d, depth, exponents))
+    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
+               "rigorous balls", right and _exceeds(d, depth, exponents))
 
 
 def _stored_forms(forms: Any, d: int) -> list[Form]:
     pairs = [(a, b) for a in range(d) for b in range(a, d)]
-    if not isinstance(forms, list) or not all(isinstance(f, list) and len(f) == len(pairs) and all(type(c) is int for c in f) for f in forms):
+    if not isinstance(forms, list) or not all(
+            isinstance(form, list) and len(form) == len(pairs) and all(type(c) is int for c in form)
+            for form in forms):
         raise ValueError(f"forms must be lists of {len(pairs)} whole numbers")
     return [{pair: c for pair, c in zip(pairs, form, strict=True) if c} for form in forms]
 
 
 def _one_form(entries: Mapping[tuple[int, int], Form]) -> tuple[Form, frozenset[int]] | None:
-    """(f, kept) where the entries are those of f(M) times the projection on the coordinates kept; None where they are not."""
+    """(f, kept) where the entries are those of f(M) times the projection on the coordinates kept;
+    None where they are not."""
     if not entries or any(p != a for p, a in entries):
         return None
     form = next(iter(entries.values()))
-    return (form, frozenset(p for p, _ in entries)) if all(other == form for other in entries.values()) else None
+    same = all(other == form for other in entries.values())
+    return (form, frozenset(p for p, _ in entries)) if same else None
 
 
 def _independent(forms: list[list[int]]) -> bool:
-    import flint
-
-    return bool(forms) and int(flint.fmpz_mat(forms).rank()) == len(forms)
+    return bool(forms) and int(fmpz_mat(forms).rank()) == len(forms)
 
 
 def _recheck_leading(data: Mapping[str, Any]) -> Iterator[Step]:
     d, depth, heads, tokens = _shape(data)
-    net, exponents, grading = read_net(data["weights"], d, depth, heads), whole_list(data, "exponents"), whole_list(data, "grading")
+    net = read_net(data["weights"], d, depth, heads)
+    exponents, grading = whole_list(data, "exponents"), whole_list(data, "grading")
     column = whole(data, "column", 0, d - 1)
-    if len(grading) != d * (d + 1) // 2 or len(exponents) != len(grading) or max(map(abs, grading)) > 10**9:
-        raise ValueError(f"grading and exponents must be {d * (d + 1) // 2} whole numbers, those of the grading at most 10^9 in size")
+    sizes = {len(grading), len(exponents)}
+    if sizes != {d * (d + 1) // 2} or max(map(abs, grading)) > 10**9:
+        raise ValueError(f"grading and exponents must be {d * (d + 1) // 2} whole numbers, those "
+                         "of the grading at most 10^9 in size")
     yield _domain(d, depth, tokens)
-    yield Step("no weight is negative, so no terms cancel", all(int(array.min()) >= 0 for array in net.weights.values()))
-    yield Step("the recursion over tokens gives e_1^T T_L(M_L) ... T_1(M_1) x at four inputs modulo a prime", net.moments_give_outputs(4))
-    yield Step("one monomial of P_a has the largest weight, and its exponents are those stored: max-plus products",
+    yield Step("no weight is negative, so no terms cancel",
+               all(int(array.min()) >= 0 for array in net.weights.values()))
+    yield Step("the recursion over tokens gives e_1^T T_L(M_L) ... T_1(M_1) x at four inputs "
+               "modulo a prime", net.moments_give_outputs(4))
+    yield Step("one monomial of P_a has the largest weight, and its exponents are those stored: "
+               "max-plus products",
                _leads(net, grading, column, exponents))
-    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls",
+    yield Step("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in "
+               "rigorous balls",
                min(exponents) >= 0 and _exceeds(d, depth, exponents))
 
 
@@ -251,8 +298,6 @@ def _leads(net: PlainNet, grading: list[int], column: int, exponents: list[int])
 
 
 def _exceeds(d: int, depth: int, exponents: list[int]) -> bool:
-    import flint
-
     with flint.ctx.workprec(192):
         rank, bound = _sides(d, depth, exponents)
         return bool(rank > bound)
@@ -260,26 +305,25 @@ def _exceeds(d: int, depth: int, exponents: list[int]) -> bool:
 
 def _sides(d: int, depth: int, exponents: list[int]) -> tuple[Any, Any]:
     """log_3 prod (e + 1), and the upper bound of Theorem 2 as recalled, as balls."""
-    from flint import arb, fmpz
-
     log3 = arb(3).log()
     rank = sum((arb(fmpz(e + 1)).log() for e in exponents), arb(0)) / log3
-    return rank, 2 * d * depth + depth - 2 * d * (arb(d) / (2 * arb(2).sqrt() * arb(1).exp())).log() / log3 + arb(d).log() / log3
+    constant = (arb(d) / (2 * arb(2).sqrt() * arb(1).exp())).log() / log3
+    return rank, 2 * d * depth + depth - 2 * d * constant + arb(d).log() / log3
 
 
 def _violation(data: Mapping[str, Any]) -> Finding:
-    import flint
-
     d, L, H, N = (data[name] for name in ("width", "depth", "heads", "tokens"))
     with flint.ctx.workprec(192):
         rank, bound = _sides(d, L, data["exponents"])
-        # The rank is rounded down, the bound to the nearest; that one exceeds the other is a step of its own.
+        # The rank is rounded down, the bound to the nearest; that one exceeds the other is a step
+        # of its own.
         low, near = int((rank * 1000).floor().unique_fmpz()), float(bound.mid())
     undefined = "; b_2 of its lower bound is undefined at H = d_x" if d == H else ""
-    return Finding(f"d={d}, L={L}, H={H}, N={N}: log_3 sep >= {low / 1000:.3f} > {near:.3f}; refutes Theorem 2 as recalled{undefined}", "yes")
+    return Finding(f"d={d}, L={L}, H={H}, N={N}: log_3 sep >= {low / 1000:.3f} > {near:.3f}; "
+                   f"refutes Theorem 2 as recalled{undefined}", "yes")
 
 
-# --- ranks of graded pieces ---------------------------------------------------------------------------------------------------------
+# --- ranks of graded pieces -----------------------------------------------------------------------
 
 
 def _recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
@@ -304,7 +348,14 @@ _NET = ("width", "depth", "heads", "tokens", "weights")
 
 # Another kind of certificate needs one entry here.
 KINDS: dict[str, Kind] = {
-    _PRODUCT: Kind("separation_rank/upper_bound_deep", (*_NET, "forms", "exponents"), _violation_sentence, _recheck_product, _violation),
-    _LEADING: Kind("separation_rank/upper_bound_deep", (*_NET, "grading", "column", "exponents"), _violation_sentence, _recheck_leading, _violation),
-    _RANKS: Kind("separation_rank/exact", ("width", "depth", "heads", "prime", "weights", "pieces", "rank"), _ranks_sentence, _recheck_ranks,
-                 _ranks_finding)}
+    _PRODUCT: Kind(
+        "separation_rank/upper_bound_deep", (*_NET, "forms", "exponents"), _violation_sentence,
+        _recheck_product, _violation),
+    _LEADING: Kind(
+        "separation_rank/upper_bound_deep", (*_NET, "grading", "column", "exponents"),
+        _violation_sentence, _recheck_leading, _violation),
+    _RANKS: Kind(
+        "separation_rank/exact",
+        ("width", "depth", "heads", "prime", "weights", "pieces", "rank"),
+        _ranks_sentence, _recheck_ranks, _ranks_finding),
+}

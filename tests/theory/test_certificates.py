@@ -12,11 +12,16 @@ import pytest
 from depthlaw.theory import certificates
 from depthlaw.theory.certificates import finding, leading_certificate, load, product_certificate, recheck, shipped
 from depthlaw.theory.plain_net import PlainForms, leading_exponents, read_net
-from depthlaw.theory.separation_rank import deep_upper_bound, dimension_count
-from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
+from depthlaw.theory.separation_rank import rank_certificate
+from depthlaw.theory.separation_rank.dimension_count import (
+    dimension_count,
+    log3_dimension_count,
+)
+from depthlaw.theory.separation_rank.explicit_weights import coordinate_net
 from depthlaw.theory.separation_rank.leading_monomial import GRADING, graded_net, leading_monomial, leading_monomials
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net
-from depthlaw.theory.separation_rank.measured import coordinate_net, separation_rank
+from depthlaw.theory.separation_rank.product_bound import _recalled
+from depthlaw.theory.separation_rank.value_rank import separation_rank
 
 LEAD = "separation_rank-upper_bound_deep.json"
 ALL_HEADS = "separation_rank-upper_bound_deep-all_heads.json"
@@ -109,16 +114,17 @@ def test_products_with_half_the_heads_need_width_16():
 
 
 def test_no_smaller_net_can_refute():
-    """S bounds the rank and stays below the recalled bound: at widths up to 3 for every depth, since S <= 3^(D L), at width 4 below depth 32."""
+    """S bounds the rank and stays below the recalled bound: at widths up to 3 for every depth,
+    since S <= 3^(D L), at width 4 below depth 32."""
     for width in (1, 2, 3):
         D = width * (width + 1) // 2
         assert 2 * width + 1 >= D  # the slope
-        assert float(deep_upper_bound(width, 1)) > D  # and the start
+        assert float(_recalled(width, 1).mid()) > D  # and the start
         assert all(math.log(dimension_count(width, L), 3) <= D * L + 1e-9 for L in range(1, 30))
-    assert next(L for L in range(2, 40) if float(log3_dimension_count(4, L)[0]) > float(deep_upper_bound(4, L))) == 32
+    assert next(L for L in range(2, 40) if float(log3_dimension_count(4, L)[0]) > float(_recalled(4, L).mid())) == 32
     # One monomial has at most the rank of equal exponents, which is not enough at depth 33.
     even = 10 * math.log((3**33 - 1) / 20 + 1, 3)
-    assert even < float(deep_upper_bound(4, 33))
+    assert even < float(_recalled(4, 33).mid())
 
 
 def test_leading_monomials_are_those_of_the_polynomials():
@@ -161,11 +167,12 @@ def test_weights_that_may_cancel_are_refused():
 
 
 def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
-    """The kinds that say "independent: yes" stand while every module of separation_rank that measures is out of reach."""
+    """The kinds that say "independent: yes" stand while every module of separation_rank that
+    measures is out of reach."""
     import sys
 
     found = [load(path) for path in shipped().values()]
-    for name in ("measured", "linear_attention", "leading_monomial"):
+    for name in ("value_rank", "linear_attention", "leading_monomial"):
         monkeypatch.setitem(sys.modules, f"depthlaw.theory.separation_rank.{name}", None)
     assert all(confirmed(data) for data in found)
 
@@ -210,11 +217,9 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
 
 def test_one_number_of_a_certificate_of_ranks_changed_is_seen():
     """Every number of it: the right-hand sides are a hash of the rest."""
-    from depthlaw.theory.separation_rank import exact
-
-    folder = certificates.Path(exact.__file__).parent
+    folder = certificates.Path(rank_certificate.__file__).parent
     draw = random.Random(0)
-    for name in exact.CERTIFICATES.values():
+    for name in rank_certificate.STORED.values():
         data = load(folder / name)
         assert confirmed(data)
         places = list(_numbers(data))

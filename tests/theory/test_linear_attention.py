@@ -1,4 +1,5 @@
-"""Linearised attention: the batched exact routes against plain loops over scalars, and the degree against known polynomials."""
+"""Linearised attention: the batched exact routes against plain loops over scalars, and the degree
+against known polynomials."""
 from dataclasses import replace
 from fractions import Fraction
 

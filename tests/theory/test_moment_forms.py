@@ -1,4 +1,5 @@
-"""The forms in the moments: against the normal form at random points, and catalecticants against derivatives by SymPy."""
+"""The forms in the moments: against the normal form at random points, and catalecticants against
+derivatives by SymPy."""
 from dataclasses import replace
 from math import comb
 
@@ -7,8 +8,12 @@ import pytest
 import sympy
 
 from depthlaw.theory.separation_rank.linear_attention import PRIME, normal_form, random_net, random_tokens
-from depthlaw.theory.separation_rank.measured import rank_mod
-from depthlaw.theory.separation_rank.moment_forms import catalecticant, catalecticant_sum, moment_forms
+from depthlaw.theory.separation_rank.moment_forms import (
+    catalecticant,
+    catalecticant_sum,
+    moment_forms,
+)
+from depthlaw.theory.separation_rank.value_rank import rank_mod
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), [(1, 2, 1), (2, 1, 1), (2, 2, 2), (3, 2, 1)])

@@ -23,8 +23,11 @@ from ..exact.finite_field import matmul
 from ..exact.residues import default_prime, pieces
 from .linear_attention import AttentionNet, random_net
 
-__all__ = ["PRIME", "Forms", "Piece", "catalecticant_part",  "dense_forms", "forms_bytes", "forms_entries", "frontier_forms", "frontier_net",
-           "partial_sums", "piece_shape", "products_with_variables", "scaled_forms", "selection"]
+__all__ = [
+    "PRIME", "Forms", "Piece", "catalecticant_part", "dense_forms", "exponents_of", "forms_bytes",
+    "forms_entries", "frontier_forms", "frontier_net", "partial_sums", "piece_shape",
+    "products_with_variables", "scaled_forms", "selection",
+]
 
 Integers = NDArray[np.integer[Any]]
 Floats = NDArray[np.float64]
@@ -91,7 +94,8 @@ def products_with_variables(variables: int, degree: int) -> Integers:
     Cost: O(D binom(D + j - 1, j) log j) operations, and four bytes for each number.
     """
     if variables < 1 or degree < 0 or math.comb(variables + degree, degree + 1) >= 2**31:
-        raise ValueError(f"variables={variables}, degree={degree}: accepted are at least one variable and fewer than 2^31 monomials")
+        raise ValueError(f"variables={variables}, degree={degree}: accepted are at least one "
+                         "variable and fewer than 2^31 monomials")
     numbers = np.arange(math.comb(variables + degree - 1, degree))
     sums = partial_sums(variables, degree, numbers)
     table = np.empty((variables, len(numbers)), dtype=np.int32)
@@ -114,7 +118,8 @@ def _factorials(variables: int, degree: int, prime: int) -> Floats:
     factorial = [1]
     for n in range(1, degree + 1):
         factorial.append(factorial[-1] * n % prime)
-    values = [np.full(math.comb(variables + j - 1, j), factorial[j], dtype=np.int64) for j in range(degree + 1)]
+    values = [np.full(math.comb(variables + j - 1, j), factorial[j], dtype=np.int64)
+              for j in range(degree + 1)]
     for D in range(2, variables + 1):
         sizes = [math.comb(D + s - 2, s) for s in range(degree + 1)]
         # From the highest degree down: lower ones are still those of one variable less.
@@ -182,18 +187,14 @@ def dense_forms(net: AttentionNet, *, coordinate: int = 0) -> Floats:
         raise ValueError("the forms need a net modulo a prime and without residual connections")
     row = np.zeros((net.width, 1))
     row[coordinate] = 1.0
-    left = [[_constant(net, net.output[layer, h], net.value[layer, h]) for h in range(net.heads)] for layer in range(net.depth)]
-    right = [[_constant(net, net.key[layer, h].T, net.query[layer, h]) for h in range(net.heads)] for layer in range(net.depth)]
+    places, heads = range(net.depth), range(net.heads)
+    left = [[matmul(net.output[n, h], net.value[n, h], net.prime) for h in heads] for n in places]
+    right = [[matmul(net.key[n, h].T, net.query[n, h], net.prime) for h in heads] for n in places]
     word = _Word(net.prime, net.width, left, right)
     for layer in reversed(range(net.depth)):
         row, degree = word.times_layer(row, (3**net.depth - 3 ** (layer + 1)) // 2, layer)
     assert degree == (3**net.depth - 1) // 2
     return row
-
-
-def _constant(net: AttentionNet, a: Integers, b: Integers) -> Floats:
-    assert net.prime is not None
-    return matmul(a, b, net.prime)
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,13 +207,16 @@ class _Word:
     left: list[list[Floats]]
     right: list[list[Floats]]
 
-    def times_layer(self, row: Floats, degree: int, layer: int, transposed: bool = False) -> tuple[Floats, int]:
+    def times_layer(
+        self, row: Floats, degree: int, layer: int, transposed: bool = False,
+    ) -> tuple[Floats, int]:
         """row T_l(M_l) = sum_h (row A_h) M_l B_h, or with the transpose, sum_h (row B_h^T) M_l
         A_h^T."""
         total = None
         for a, b in zip(self.left[layer], self.right[layer], strict=True):
             before, after = (b.T, a.T) if transposed else (a, b)
-            part, reached = self.times_moments(self._times(before, row, np.empty_like(row)), degree, layer)
+            mixed = self._times(before, row, np.empty_like(row))
+            part, reached = self.times_moments(mixed, degree, layer)
             self._times(after, part, part)
             total = part if total is None else np.add(total, part, out=total)
         assert total is not None
@@ -267,7 +271,8 @@ def scaled_forms(net: AttentionNet) -> Forms:
     """
     degree = (3**net.depth - 1) // 2
     if net.prime is not None and net.prime <= degree:
-        raise ValueError(f"p={net.prime} does not exceed the degree {degree} of the forms, so derivatives vanish; try {PRIME}")
+        raise ValueError(f"p={net.prime} does not exceed the degree {degree} of the forms, so "
+                         f"derivatives vanish; try {PRIME}")
     coefficients = dense_forms(net)
     assert net.prime is not None
     factorials = _factorials(net.width * (net.width + 1) // 2, degree, net.prime)
@@ -278,19 +283,20 @@ def scaled_forms(net: AttentionNet) -> Forms:
     return Forms(coefficients, degree, net.prime)
 
 
-def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> AttentionNet:
-    """The random net that a shape and a seed determine."""
-    return random_net(np.random.default_rng([width, depth, heads, seed]), width=width, depth=depth, heads=heads, prime=prime)
+def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0) -> AttentionNet:
+    """The random net modulo PRIME that a shape and a seed determine."""
+    rng = np.random.default_rng([width, depth, heads, seed])
+    return random_net(rng, width=width, depth=depth, heads=heads, prime=PRIME)
 
 
 @lru_cache(maxsize=1)
-def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0, prime: int = PRIME) -> Forms:
+def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0) -> Forms:
     """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one
     net share them."""
     # The forms and tables of another net can take more memory than is left for this one.
     frontier_forms.cache_clear()
     products_with_variables.cache_clear()
-    return scaled_forms(frontier_net(width, depth, heads, seed, prime))
+    return scaled_forms(frontier_net(width, depth, heads, seed))
 
 
 # --- one piece ------------------------------------------------------------------------------------
@@ -316,18 +322,24 @@ def piece_shape(width: int, depth: int, order: int) -> tuple[int, int]:
     degree, variables = (3**depth - 1) // 2, width * (width + 1) // 2
     if not 0 <= order <= degree:
         raise ValueError(f"order={order}: the orders of depth {depth} go from 0 to {degree}")
-    return width * math.comb(variables + order - 1, order), math.comb(variables + degree - order - 1, degree - order)
+    rows, rest = width * math.comb(variables + order - 1, order), degree - order
+    return rows, math.comb(variables + rest - 1, rest)
 
 
 def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPARE) -> Piece:
     """All of the shorter side, and a random choice of the longer one, larger by `spare`, in
     increasing order."""
-    short = min(shape)
-    rows, columns = (np.arange(size) if size <= short + spare else np.sort(rng.choice(size, short + spare, replace=False)) for size in shape)
+    most = min(shape) + spare
+    rows, columns = (
+        np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
+        for size in shape)
     return Piece(rows, columns)
 
 
-def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[tuple[int, int]], Floats] = np.empty) -> Floats:
+def catalecticant_part(
+    forms: Forms, order: int, piece: Piece,
+    make: Callable[[tuple[int, int]], Floats] = np.empty,
+) -> Floats:
     """The chosen rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed when k
     exceeds C - k.
 
@@ -342,27 +354,31 @@ def catalecticant_part(forms: Forms, order: int, piece: Piece, make: Callable[[t
 
     Cost: between one and min(k, C - k) + 1 gathers for each entry, mostly below three.
     """
-    size = forms.scaled.shape[1]
+    size, rest = forms.scaled.shape[1], forms.degree - order
     form, mu = np.divmod(piece.rows, math.comb(forms.variables + order - 1, order))
     # The tree of exponents runs over the side of smaller degree, where it is shallow; the other
     # side is one vector.
-    if order <= forms.degree - order:
+    if order <= rest:
         matrix = make((len(piece.rows), len(piece.columns)))
         sorting = np.argsort(mu, kind="stable")
         monomials, starts = np.unique(mu[sorting], return_index=True)
         groups = np.split(sorting, starts[1:])
-        for place, products in _products_with_all(forms.variables, order, monomials, forms.degree - order, piece.columns):
+        everything = forms.variables, order, monomials, rest, piece.columns
+        for place, products in _products_with_all(*everything):
             for row in groups[place]:
                 np.take(forms.scaled[form[row]], products, out=matrix[row], mode="clip")
         return matrix
     matrix = make((len(piece.columns), len(piece.rows)))
     offsets = form * size
-    for place, products in _products_with_all(forms.variables, forms.degree - order, piece.columns, order, mu):
+    everything = forms.variables, rest, piece.columns, order, mu
+    for place, products in _products_with_all(*everything):
         np.take(forms.scaled.reshape(-1), offsets + products, out=matrix[place], mode="clip")
     return matrix
 
 
-def _products_with_all(variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers) -> Iterator[tuple[int, Integers]]:
+def _products_with_all(
+    variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers,
+) -> Iterator[tuple[int, Integers]]:
     """For each monomial: its place in the list, and the numbers of its products with all of the
     others.
 
@@ -370,13 +386,15 @@ def _products_with_all(variables: int, degree: int, monomials: Integers, other_d
     longest beginning it shares with the last.
     """
     exponents = exponents_of(variables, degree, monomials)
-    words = np.repeat(np.tile(np.arange(variables), len(monomials)), exponents.T.reshape(-1)).reshape(len(monomials), degree)
+    letters = np.tile(np.arange(variables), len(monomials))
+    words = np.repeat(letters, exponents.T.reshape(-1)).reshape(len(monomials), degree)
     tables = [products_with_variables(variables, other_degree + step) for step in range(degree)]
     path: list[Integers] = [np.asarray(others)]
     last: list[int] = []
     for place in np.lexsort(words.T[::-1]) if degree else range(len(monomials)):
         word = words[place].tolist()
-        shared = next((n for n, (a, b) in enumerate(zip(word, last, strict=False)) if a != b), len(last))
+        pairs = enumerate(zip(word, last, strict=False))
+        shared = next((n for n, (a, b) in pairs if a != b), len(last))
         del path[shared + 1:]
         for step in range(shared, degree):
             path.append(tables[step][word[step]][path[-1]])
@@ -396,8 +414,10 @@ def forms_bytes(width: int, depth: int) -> int:
     """
     C, D = (3**depth - 1) // 2, width * (width + 1) // 2
     last, before = (math.comb(D + j - 1, j) for j in (C, C - 1))
-    growing, factorials = (2 * width + 1) * before + 4 * width * min(last, _CHUNK), math.comb(D + C, C) + last
-    return 8 * (width * last + max(growing, factorials)) + 4 * D * math.comb(D + C - 1, C - 1) + 2 * D * before
+    growing = (2 * width + 1) * before + 4 * width * min(last, _CHUNK)
+    factorials = math.comb(D + C, C) + last
+    tables = 4 * D * math.comb(D + C - 1, C - 1) + 2 * D * before
+    return 8 * (width * last + max(growing, factorials)) + tables
 
 
 def forms_entries(width: int, depth: int) -> int:

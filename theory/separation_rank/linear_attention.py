@@ -1,8 +1,10 @@
-"""Linearised self-attention as an exact polynomial: forward pass, normal form in the moments, value matrices and degrees.
+"""Linearised self-attention as an exact polynomial: forward pass, normal form in the moments, value
+matrices and degrees.
 
-A layer keeps what makes attention attention, query times key times value, and drops the softmax, the feed-forward block and the
-layer norm. Every entry of the output is then a polynomial in the tokens and the weights, so its values are exact integers (Python
-integers, rationals, polynomials over Z) or exact residues modulo a prime, and nothing here is ever rounded.
+A layer keeps what makes attention attention, query times key times value, and drops the softmax,
+the feed-forward block and the layer norm. Every entry of the output is then a polynomial in the
+tokens and the weights, so its values are exact integers (Python integers, rationals, polynomials
+over Z) or exact residues modulo a prime, and nothing here is ever rounded.
 """
 from __future__ import annotations
 
@@ -11,32 +13,37 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+import flint
 import numpy as np
 from numpy.typing import NDArray
 
 from ..values import Ball, Exact
 
-__all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree", "moments", "normal_form", "random_net", "random_tokens",
-           "value_matrix"]
+__all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree", "moments",
+           "normal_form", "random_net", "random_tokens", "value_matrix"]
 
 Array = NDArray[Any]
 
-# The largest prime below 2^31: products of residues, split in halves of 16 bits, add up in int64 without overflow.
+# The largest prime below 2^31: products of residues, split in halves of 16 bits, add up in int64
+# without overflow.
 PRIME = 2**31 - 1
 
-# Work on at most this many array entries at once, so that the memory stays near 100 MB however many inputs there are.
+# Work on at most this many array entries at once, so that the memory stays near 100 MB however many
+# inputs there are.
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class AttentionNet:
-    """The weights of a linearised attention net, over Z (`prime` None, Python integers) or modulo a prime.
+    """The weights of a linearised attention net, over Z (`prime` None, Python integers) or modulo a
+    prime.
 
     Attributes:
         query, key, value: arrays of shape (L, H, d_a, d_x).
         output: array of shape (L, H, d_x, d_a).
         prime: a prime below 2^31, or None for exact integers and rationals.
-        residual: whether a layer adds its input to its output. The theorems on separation rank assume it does not.
+        residual: whether a layer adds its input to its output. The theorems on separation rank
+            assume it does not.
     """
 
     query: Array
@@ -62,9 +69,12 @@ class AttentionNet:
         return int(self.query.shape[3])
 
 
-def random_net(rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, prime: int | None = PRIME,
-               residual: bool = False) -> AttentionNet:
-    """Independent uniform weights: residues modulo the prime, or non-zero integers of at most 3 in size over Z.
+def random_net(
+    rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, prime: int | None = PRIME,
+    residual: bool = False,
+) -> AttentionNet:
+    """Independent uniform weights: residues modulo the prime, or non-zero integers of at most 3 in
+    size over Z.
 
     Args:
         rng: source of randomness.
@@ -73,15 +83,18 @@ def random_net(rng: np.random.Generator, *, width: int, depth: int, heads: int =
         residual: add each layer's input to its output.
 
     Raises:
-        ValueError: when the shape is not positive, heads does not divide width, or the prime is not below 2^31.
+        ValueError: when the shape is not positive, heads does not divide width, or the prime is not
+            below 2^31.
 
     >>> random_net(np.random.default_rng(0), width=4, depth=3, heads=2).query.shape
     (3, 2, 2, 4)
     """
     if min(width, depth, heads) < 1 or width % heads:
-        raise ValueError(f"width={width}, depth={depth}, heads={heads}: all must be positive and heads must divide width")
+        raise ValueError(f"width={width}, depth={depth}, heads={heads}: all must be positive and "
+                         "heads must divide width")
     if prime is not None and not 2 <= prime < 2**31:
-        raise ValueError(f"prime={prime} must lie below 2^31, where sums of products fit in 64 bits; use PRIME")
+        raise ValueError(f"prime={prime} must lie below 2^31, where sums of products fit in 64 "
+                         "bits; use PRIME")
     head = width // heads
     shapes = 3 * [(depth, heads, head, width)] + [(depth, heads, width, head)]
     query, key, value, output = (_draw(rng, shape, prime) for shape in shapes)
@@ -94,13 +107,16 @@ def random_tokens(rng: np.random.Generator, net: AttentionNet, *shape: int) -> A
 
 
 def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0) -> Array:
-    """Entry `coordinate` of the output at `position`, by the recursion over tokens, for a batch of inputs.
+    """Entry `coordinate` of the output at `position`, by the recursion over tokens, for a batch of
+    inputs.
 
-    y^{l+1,i} = sum_h W^O_h sum_j <W^Q_h y^{l,i}, W^K_h y^{l,j}> W^V_h y^{l,j}, with y^{0,i} = x^i; all N positions attend.
+    y^{l+1,i} = sum_h W^O_h sum_j <W^Q_h y^{l,i}, W^K_h y^{l,j}> W^V_h y^{l,j}, with y^{0,i} = x^i;
+    all N positions attend.
 
     Args:
         net: the weights.
-        tokens: array (..., N, d_x) of residues, or of Python numbers (integers, fractions, polynomials) for a net over Z.
+        tokens: array (..., N, d_x) of residues, or of Python numbers (integers, fractions,
+            polynomials) for a net over Z.
         position, coordinate: which scalar of the output.
 
     Returns:
@@ -109,7 +125,8 @@ def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: 
     Raises:
         ValueError: when the tokens do not have the width of the net.
 
-    Cost: O(L H N (d_x + N) d_a) ring operations for each input. References: Levine et al. 2020, arXiv:2006.12467v3, eqs. (3)-(4).
+    Cost: O(L H N (d_x + N) d_a) ring operations for each input. References: Levine et al. 2020,
+    arXiv:2006.12467v3, eqs. (3)-(4).
 
     >>> net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     >>> x = np.array([[1, 2], [3, 4]], dtype=object)
@@ -118,7 +135,8 @@ def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: 
     """
     y = np.asarray(tokens)
     if y.ndim < 2 or y.shape[-1] != net.width:
-        raise ValueError(f"the tokens have shape {y.shape}, but this net reads (..., N, {net.width})")
+        raise ValueError(f"the tokens have shape {y.shape}, but this net reads (..., N, "
+                         f"{net.width})")
     for layer in range(net.depth - 1):
         y = _layer(net, layer, y, y)
     return _layer(net, net.depth - 1, y[..., position:position + 1, :], y)[..., 0, coordinate]
@@ -139,7 +157,8 @@ def _product(net: AttentionNet, a: Array, b: Array) -> Array:
     if net.prime is None:
         return np.matmul(a, b)
     if a.shape[-1] >= 2**15:
-        raise ValueError(f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most {2**15 - 1} is exact")
+        raise ValueError(f"an inner dimension of {a.shape[-1]} can overflow 64 bits; at most "
+                         f"{2**15 - 1} is exact")
     # a = 2^16 high + low: each partial sum stays below 2^15 * 2^47 = 2^62.
     high = np.matmul(a >> 16, b) % net.prime
     return ((high << 16) + np.matmul(a & 0xFFFF, b)) % net.prime
@@ -151,28 +170,35 @@ def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -
     return (rng.integers(1, 4, shape) * rng.choice((-1, 1), shape)).astype(object)
 
 
-# --- the normal form -------------------------------------------------------------------------------------------------------------
+# --- the normal form ------------------------------------------------------------------------------
 
 
 def moments(net: AttentionNet, tokens: Array) -> Array:
-    """M = sum_j x^j (x^j)^T, all that the output at one position sees of the other tokens: array (..., d_x, d_x)."""
+    """M = sum_j x^j (x^j)^T, all that the output at one position sees of the other tokens: array
+    (..., d_x, d_x)."""
     return _product(net, np.swapaxes(tokens, -1, -2), tokens)
 
 
 def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
-    """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output; linear in M."""
-    parts = [_product(net, _product(net, _product(net, net.output[layer, h], net.value[layer, h]), moment),
-                      _product(net, net.key[layer, h].T, net.query[layer, h])) for h in range(net.heads)]
+    """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output; linear
+    in M."""
+    parts = []
+    for h in range(net.heads):
+        before = _product(net, net.output[layer, h], net.value[layer, h])
+        after = _product(net, net.key[layer, h].T, net.query[layer, h])
+        parts.append(_product(net, _product(net, before, moment), after))
     total = sum(parts[1:], start=parts[0])
     return total if net.prime is None else total % net.prime
 
 
 def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: int = 0) -> Array:
-    """The same output from the moments: e_p^T T_L(M_L) ... T_1(M_1) x, where M_1 = M and M_{l+1} = T_l(M_l) M_l T_l(M_l)^T.
+    """The same output from the moments: e_p^T T_L(M_L) ... T_1(M_1) x, where M_1 = M and M_{l+1} =
+    T_l(M_l) M_l T_l(M_l)^T.
 
     Args:
         net: the weights, without residual connections.
-        moment: symmetric array (..., d_x, d_x). It need not be a sum over tokens: this is the polynomial in the moments itself.
+        moment: symmetric array (..., d_x, d_x). It need not be a sum over tokens: this is the
+            polynomial in the moments itself.
         token: array (..., d_x), the token at the position that is read.
         coordinate: the entry p.
 
@@ -196,10 +222,13 @@ def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: i
     return vector[..., coordinate, 0]
 
 
-def measured_degree(function: Callable[[Array], Any], base: Array, direction: Array) -> Exact | Ball:
+def measured_degree(
+    function: Callable[[Array], Any], base: Array, direction: Array,
+) -> Exact | Ball:
     """The degree of a homogeneous polynomial over Z, from its exact values.
 
-    Two routes must agree: f(2v) / f(v), a power of two for a homogeneous f, and the degree of t -> f(u + t v), which is run over Z[t].
+    Two routes must agree: f(2v) / f(v), a power of two for a homogeneous f, and the degree of t ->
+    f(u + t v), which is run over Z[t].
 
     Args:
         function: from an object array of ring elements to one ring element.
@@ -211,29 +240,33 @@ def measured_degree(function: Callable[[Array], Any], base: Array, direction: Ar
     Raises:
         ArithmeticError: when f(v) = 0, which says nothing, or when the two routes disagree.
 
-    >>> measured_degree(lambda v: v[0] * v[0] * v[1], np.array([1, 5], dtype=object), np.array([3, 2], dtype=object)).value
+    >>> u, v = (np.array(pair, dtype=object) for pair in ([1, 5], [3, 2]))
+    >>> measured_degree(lambda v: v[0] * v[0] * v[1], u, v).value
     3
     """
-    import flint
-
     one, two = function(direction), function(2 * direction)
     if not one:
-        raise ArithmeticError("the polynomial vanishes at the direction, so its degree cannot be read there; draw another point")
+        raise ArithmeticError("the polynomial vanishes at the direction, so its degree cannot be "
+                              "read there; draw another point")
     ratio = Fraction(int(two), int(one))
     power = ratio.numerator.bit_length() - 1
     if ratio != 2**power:
         # Enough bits to tell the logarithm from a whole number, however large the values.
-        with flint.ctx.workprec(64 + ratio.numerator.bit_length() + ratio.denominator.bit_length()):
-            return Ball.of(abs(flint.arb(flint.fmpq(ratio.numerator, ratio.denominator))).log() / flint.arb(2).log())
+        bits = ratio.numerator.bit_length() + ratio.denominator.bit_length()
+        with flint.ctx.workprec(64 + bits):
+            size = abs(flint.arb(flint.fmpq(ratio.numerator, ratio.denominator)))
+            return Ball.of(size.log() / flint.arb(2).log())
     line = np.frompyfunc(lambda u, v: flint.fmpz_poly([int(u), int(v)]), 2, 1)(base, direction)
     degree = int(function(line).degree())
     if degree != power:
-        raise ArithmeticError(f"doubling the input multiplies by 2^{power}, but the degree along a line is {degree}")
+        raise ArithmeticError(f"doubling the input multiplies by 2^{power}, but the degree along a "
+                              f"line is {degree}")
     return Exact(degree)
 
 
 def value_matrix(net: AttentionNet, left: Array, right: Array, *, coordinate: int = 0) -> Array:
-    """The values y_p(left_r, right_s) at position 0, by the token recursion: its rank never exceeds the separation rank.
+    """The values y_p(left_r, right_s) at position 0, by the token recursion: its rank never exceeds
+    the separation rank.
 
     Args:
         net: the weights.
@@ -252,6 +285,8 @@ def value_matrix(net: AttentionNet, left: Array, right: Array, *, coordinate: in
     for start in range(0, rows, step):
         part = left[start:start + step]
         shape = (len(part), columns)
-        pairs = (np.broadcast_to(part[:, None], (*shape, *part.shape[1:])), np.broadcast_to(right[None], (*shape, *right.shape[1:])))
-        values[start:start + step] = forward(net, np.concatenate(pairs, axis=2), coordinate=coordinate)
+        pairs = np.concatenate((
+            np.broadcast_to(part[:, None], (*shape, *part.shape[1:])),
+            np.broadcast_to(right[None], (*shape, *right.shape[1:]))), axis=2)
+        values[start:start + step] = forward(net, pairs, coordinate=coordinate)
     return values

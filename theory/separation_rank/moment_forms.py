@@ -1,7 +1,9 @@
-"""The output of linearised attention as d_x forms in the moments, with all their coefficients modulo a prime, and their catalecticants.
+"""The output of linearised attention as d_x forms in the moments, with all their coefficients
+modulo a prime, and their catalecticants.
 
-With T_l and M_l as in linear_attention, y_p = sum_a x_a P_a(M), P_a = (e_p^T T_L(M_L) ... T_1(M_1))_a. A catalecticant pairs the partial
-derivatives of order k of the P_a with the monomials of degree C - k; the ranks over all k add up to the separation rank.
+With T_l and M_l as in linear_attention, y_p = sum_a x_a P_a(M), P_a = (e_p^T T_L(M_L) ...
+T_1(M_1))_a. A catalecticant pairs the partial derivatives of order k of the P_a with the monomials
+of degree C - k; the ranks over all k add up to the separation rank.
 """
 from __future__ import annotations
 
@@ -9,9 +11,11 @@ import itertools
 from typing import Any
 
 import numpy as np
+from flint import Ordering, nmod_mpoly_ctx
 from numpy.typing import NDArray
 
 from .linear_attention import PRIME, AttentionNet, layer_matrix
+from .value_rank import rank_mod
 
 __all__ = ["catalecticant", "catalecticant_sum", "moment_forms"]
 
@@ -19,7 +23,8 @@ Exponents = tuple[int, ...]
 
 
 def moment_forms(net: AttentionNet, *, coordinate: int = 0) -> list[dict[Exponents, int]]:
-    """The polynomials P_1, ..., P_d: dictionaries from the exponents of M_ab, a <= b row by row, to coefficients modulo the prime.
+    """The polynomials P_1, ..., P_d: dictionaries from the exponents of M_ab, a <= b row by row, to
+    coefficients modulo the prime.
 
     Args:
         net: weights modulo a prime, without residual connections.
@@ -28,23 +33,24 @@ def moment_forms(net: AttentionNet, *, coordinate: int = 0) -> list[dict[Exponen
     Raises:
         ValueError: for a net with residual connections or over Z.
 
-    Cost: about d_x^3 products of polynomials with binom(D + C - 1, C) terms; width 4 at depth 2, width 3 at depth 3 are small.
+    Cost: about d_x^3 products of polynomials with binom(D + C - 1, C) terms; width 4 at depth 2,
+    width 3 at depth 3 are small.
 
     >>> from .linear_attention import random_net
     >>> forms = moment_forms(random_net(np.random.default_rng(0), width=2, depth=2))
     >>> len(forms), {sum(exponents) for form in forms for exponents in form}
     (2, {4})
     """
-    import flint
-
     if net.residual or net.prime is None:
         raise ValueError("the forms need a net modulo a prime and without residual connections")
     d, pairs = net.width, [(a, b) for a in range(net.width) for b in range(a, net.width)]
-    ring = flint.nmod_mpoly_ctx.get([f"m{a}_{b}" for a, b in pairs], modulus=net.prime, ordering=flint.Ordering.degrevlex)
+    names = [f"m{a}_{b}" for a, b in pairs]
+    ring = nmod_mpoly_ctx.get(names, modulus=net.prime, ordering=Ordering.degrevlex)
     moment = np.empty((d, d), dtype=object)
     for (a, b), variable in zip(pairs, ring.gens(), strict=True):
         moment[a, b] = moment[b, a] = variable
-    query, key, value, output = (_python_integers(w) for w in (net.query, net.key, net.value, net.output))
+    query, key, value, output = (
+        _python_integers(w) for w in (net.query, net.key, net.value, net.output))
     lifted = AttentionNet(query, key, value, output, prime=None)
     matrices = []
     for layer in range(net.depth):
@@ -54,7 +60,8 @@ def moment_forms(net: AttentionNet, *, coordinate: int = 0) -> list[dict[Exponen
     row = matrices[-1][coordinate:coordinate + 1]
     for matrix in reversed(matrices[:-1]):
         row = row @ matrix
-    return [{tuple(int(e) for e in exponents): int(c) for exponents, c in form.to_dict().items()} for form in row[0]]
+    return [{tuple(map(int, exponents)): int(c) for exponents, c in form.to_dict().items()}
+            for form in row[0]]
 
 
 def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
@@ -62,8 +69,11 @@ def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
     return np.array(array.tolist(), dtype=object)
 
 
-def catalecticant(forms: list[dict[Exponents, int]], order: int, prime: int = PRIME) -> NDArray[np.int64]:
-    """The matrix of all derivatives of one order: rows (a, mu) with |mu| = order, columns nu, entries (mu + nu)! [M^(mu+nu)] P_a.
+def catalecticant(
+    forms: list[dict[Exponents, int]], order: int, prime: int = PRIME,
+) -> NDArray[np.int64]:
+    """The matrix of all derivatives of one order: rows (a, mu) with |mu| = order, columns nu,
+    entries (mu + nu)! [M^(mu+nu)] P_a.
 
     Args:
         forms: from `moment_forms`; the same degree below the prime.
@@ -104,21 +114,21 @@ def _monomials(variables: int, degree: int) -> NDArray[np.int64]:
     """Exponents of all monomials of a degree: stars and bars."""
     if variables == 1:
         return np.array([[degree]])
-    bars = np.array(list(itertools.combinations(range(degree + variables - 1), variables - 1)), dtype=np.int64)
-    edges = np.hstack([np.full((len(bars), 1), -1), bars, np.full((len(bars), 1), degree + variables - 1)])
-    return np.diff(edges, axis=1) - 1
+    places = degree + variables - 1
+    bars = np.array(list(itertools.combinations(range(places), variables - 1)), dtype=np.int64)
+    ends = (np.full((len(bars), 1), end) for end in (-1, places))
+    return np.diff(np.hstack([next(ends), bars, next(ends)]), axis=1) - 1
 
 
 def catalecticant_sum(net: AttentionNet) -> int:
-    """The sum of the ranks of all catalecticants: the separation rank at these weights with enough tokens, modulo the prime.
+    """The sum of the ranks of all catalecticants: the separation rank at these weights with enough
+    tokens, modulo the prime.
 
     >>> from .linear_attention import random_net
     >>> catalecticant_sum(random_net(np.random.default_rng(0), width=2, depth=2))
     18
     """
-    from .measured import rank_mod
-
-    assert net.prime is not None
-    forms = moment_forms(net)
-    degree = (3**net.depth - 1) // 2
-    return sum(rank_mod(catalecticant(forms, order, net.prime), net.prime) for order in range(degree + 1))
+    prime, forms = net.prime, moment_forms(net)
+    assert prime is not None
+    orders = range((3**net.depth + 1) // 2)
+    return sum(rank_mod(catalecticant(forms, order, prime), prime) for order in orders)

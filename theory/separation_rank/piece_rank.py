@@ -72,15 +72,13 @@ def rank_of_piece(case: Case, seed: int, *, most: int, memory: int | None = None
 
 
 def draws_for(depth: int, rank: int) -> int:
-    """How many choices of weights `rank_of_piece` takes for a piece whose rank stays below
-    `most`."""
+    """How many choices of weights `rank_of_piece` takes where the rank stays below `most`."""
     miss = _one_miss(depth, rank)
     return next((n for n in range(1, _DRAWS) if miss**n < _RARE), _DRAWS)
 
 
 def _one_miss(depth: int, rank: int) -> float:
-    """The chance at most that weights with this rank miss a larger one, with a minor of one row
-    more."""
+    """The chance at most that weights with this rank miss a larger one."""
     return min(1.0, (rank + 1) * 2 * (3**depth - 1) / PRIME)
 
 
@@ -89,9 +87,10 @@ def graded_rank(forms: Forms, order: int, *, seed: int = 0, memory: int | None =
     """The rank of the catalecticant of one order over F_p.
 
     Args:
-        forms: from `scaled_forms`. order: k. seed: of the choice of rows or columns that are looked
-        at first, where one side is longer; the result does not depend
-            on it.
+        forms: from `scaled_forms`.
+        order: k.
+        seed: of the choice of rows or columns that are looked at first, where one side is longer;
+            the result does not depend on it.
         memory: bytes that the matrix may take; a larger one is kept in a temporary file and
             eliminated there, which is slow but exact.
         place: moves the matrix to where the elimination is done, for instance to a GPU.
@@ -166,8 +165,9 @@ def piece_cost(width: int, depth: int, order: int, rank: int | None = None) -> C
     goes to disk.
 
     Args:
-        width, depth, order: which piece. rank: of the piece, where it is known to be less than the
-        shorter side: then the whole matrix is filled.
+        width, depth, order: which piece.
+        rank: of the piece, where it is known to be less than the shorter side: then the whole
+            matrix is filled.
 
     Raises:
         ValueError: as `piece_shape`.
