@@ -2,7 +2,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -27,7 +26,6 @@ local_exponent = quantity(
     "local exponent of a depth as a function of the width", "positive real")
 
 TABLE = rows("shape_results")
-_textbook = partial(Source, "deepnetworks63")
 
 
 class Trained(NamedTuple):
@@ -48,8 +46,8 @@ def trained(group: str) -> list[Trained]:
 
 
 @claim(
-    Gt(gain, 0), source=_textbook("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
-    known="FAILS", weight="measurement",
+    Gt(gain, 0), source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width"),
+    wording="universal", known="FAILS", weight="measurement",
     # Neighbours of different width, or of one width where the group lists none.
     cases={"quick": [Case(group=group, depth=a.depth, deeper=b.depth)
                      for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
@@ -154,8 +152,8 @@ _NEXT_LARGER = [Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b)
 
 
 @claim(
-    Gt(depth, shallower), source=_textbook("Section 6.3, Modern Model Depths"), wording="universal",
-    known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
+    Gt(depth, shallower), source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
+    wording="universal", known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
     control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"))
 def more_layers_more_parameters(case: Case) -> Exact:
     """The textbook's trend: more layers, more parameters.

@@ -25,18 +25,10 @@ def rows(name: str) -> tuple[dict[str, str], ...]:
         return tuple(csv.DictReader(file))
 
 
-def half_unit(printed: str) -> Fraction:
-    """Half a unit of the last printed digit: how far the unrounded number may be away.
-
-    >>> half_unit("62.3") == Fraction(1, 20)
-    True
-    """
-    return Fraction(1, 2 * 10 ** len(printed.partition(".")[2]))
-
-
 def interval(printed: Iterable[tuple[int, str]]) -> Ball:
     """The sum of printed numbers with integer factors, each standing for its interval."""
-    terms = list(printed)
-    middle = sum((factor * Fraction(text) for factor, text in terms), Fraction(0))
-    radius = sum((abs(factor) * half_unit(text) for factor, text in terms), Fraction(0))
+    middle = radius = Fraction(0)
+    for factor, text in printed:
+        middle += factor * Fraction(text)
+        radius += abs(factor) * Fraction(1, 2 * 10 ** len(text.partition(".")[2]))
     return Ball(middle - radius, middle + radius)
