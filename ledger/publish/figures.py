@@ -2,15 +2,16 @@
 nothing else is drawn."""
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, SupportsFloat
+from typing import TYPE_CHECKING, Any
 
 from depthlaw.empirics.separation_rank import Entry
+from depthlaw.theory.claim import find
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.values import Exact
+from depthlaw.theory.values import Case, Exact
 
 from ..run.records import decode
 from ..verdicts.report import CaseResult, ClaimResult
@@ -238,19 +239,23 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
 def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int, float]]]:
     """(label, colour, line style, height by depth) of the bounds for one head, each where its
     theorem applies."""
-    from depthlaw.theory import separation_rank as theory
+    from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 
-    def curve(bound: Callable[[int], SupportsFloat], part: list[int]) -> dict[int, float]:
-        # A rank is at least 1: a negative bound says no more than that.
-        return {depth: max(0.0, float(bound(depth))) for depth in part}
-
-    shallow, deep = [depth for depth in depths if 3**depth < width], [depth for depth in depths
-                                                                      if 3**depth > width]
-    yield "dimension count $S(d_x, L)$", "S", "-", curve(lambda depth: theory.log3_dimension_count(width, depth)[1], list(depths))
+    counts = {depth: log3_dimension_count(width, depth)[1] for depth in depths}
+    yield "dimension count $S(d_x, L)$", "S", "-", counts
     # Two curves with one label: nothing connects the two theorems, and neither speaks about the
     # threshold itself.
-    yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.shallow_upper_bound(width, depth, 1), shallow)
-    yield "upper bound, Theorems 1 and 2", "upper", "--", curve(lambda depth: theory.deep_upper_bound(width, depth), deep)
-    if width > 1:
-        yield "lower bound, Theorems 1 and 2", "lower", ":", curve(lambda depth: theory.shallow_lower_bound(width, depth, 1), shallow)
-        yield "lower bound, Theorems 1 and 2", "lower", ":", curve(lambda depth: theory.deep_lower_bound(width, depth, 1), deep)
+    regimes = {"shallow": [depth for depth in depths if 3**depth < width],
+               "deep": [depth for depth in depths if 3**depth > width]}
+    for side, style in (("upper", "--"), ("lower", ":")) if width > 1 else (("upper", "--"),):
+        for regime, part in regimes.items():
+            heights = {depth: _bound(f"{side}_bound_{regime}", width, depth) for depth in part}
+            yield f"{side} bound, Theorems 1 and 2", side, style, heights
+
+
+def _bound(name: str, width: int, depth: int) -> float:
+    """log_3 of what a claim says of the rank of one head; no less than 0, since a rank is at least
+    1."""
+    claim = find(f"separation_rank/{name}")
+    bound = claim.predict(Case(width=width, depth=depth, heads=1))
+    return max(0.0, log(bound) / log(3) if claim.statement.lhs.is_Symbol else float(bound))

@@ -8,10 +8,10 @@ import pytest
 from depthlaw.ledger.publish import figures
 from depthlaw.ledger.run.records import Record, encode
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
-from depthlaw.theory import separation_rank as theory
-from depthlaw.theory.claim import Case, Claim, Control, Source
+from depthlaw.theory.claim import Case, Claim, Control, Source, find
 from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.values import Exact
 
 RANKS = {(2, 1, 1): 3, (2, 2, 1): 18, (2, 2, 2): 17, (3, 1, 1): 4, (4, 1, 1): 5, (4, 2, 1): 110}
@@ -58,21 +58,19 @@ def test_points_are_the_records_and_curves_the_functions(usual):
     assert drawn["$d_x = 2$", "measured, several heads"] == {2: math.log(17) / math.log(3)}
     for width in (2, 3, 4):
         title = f"$d_x = {width}$"
-        assert drawn[title,
-                     "dimension count $S(d_x, L)$"] == {L: float(theory.log3_dimension_count(width,
-                                                                                             L)[1])
-                                                                                             for L in (1, 2, 3)}
-        upper, lower = drawn[title, "upper bound, Theorems 1 and 2"], drawn[title,
-                                                                            "lower bound, Theorems "
-                                                                            "1 and 2"]
-        assert set(upper) == set(lower) == {L for L in (1, 2, 3) if width != 3**L}
-        for L in upper:
-            below = width > 3**L
-            assert upper[L] == float(theory.shallow_upper_bound(width, L, 1) if below
-                                     else theory.deep_upper_bound(width, L))
-            assert lower[L] == max(0.0,
-                                   float((theory.shallow_lower_bound if below
-                                          else theory.deep_lower_bound)(width, L, 1)))
+        counts = {L: log3_dimension_count(width, L)[1] for L in (1, 2, 3)}
+        assert drawn[title, "dimension count $S(d_x, L)$"] == counts
+        for side in ("upper", "lower"):
+            curve = drawn[title, f"{side} bound, Theorems 1 and 2"]
+            assert set(curve) == {L for L in (1, 2, 3) if width != 3**L}
+            for L, height in curve.items():
+                regime = "shallow" if width > 3**L else "deep"
+                claim = find(f"separation_rank/{side}_bound_{regime}")
+                bound = float(claim.predict(Case(width=width, depth=L, heads=1)))
+                left = claim.statement.lhs
+                seen = left.subs(dict.fromkeys(left.free_symbols, 3.0**height))
+                # A rank is at least 1: a negative bound says no more than that.
+                assert float(seen) == pytest.approx(max(0.0, bound))
 
 
 def test_caption_says_where_the_points_come_from(usual, tmp_path):

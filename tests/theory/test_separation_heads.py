@@ -21,7 +21,7 @@ CLAIMS = {claim.name: claim for claim in made_in(heads.__name__)}
 
 
 def least(d, L, H, k):
-    return heads.heads_bound(d, L, H, k, heads.best_cut(d, L, H, k))
+    return heads.heads_bounds(d, L, H, k)[heads.best_cut(d, L, H, k)]
 
 
 def heads_rank(d, L, H):
@@ -66,11 +66,11 @@ def test_special_weights_stay_below_every_cut(zeros):
     forms = scaled_forms(AttentionNet(**weights, prime=PRIME))
     for k in range(5):
         found = graded_rank(forms, k)
-        assert all(found <= heads.heads_bound(4, 2, 2, k, s) for s in (-1, 0, 1))
+        assert all(found <= bound for bound in heads.heads_bounds(4, 2, 2, k).values())
 
 
 def test_one_head_goes_beyond_the_bound_for_two():
-    assert graded_rank(frontier_forms(2, 2), 2) == 6 > heads.heads_bound(2, 2, 2, 2, -1) == 5
+    assert graded_rank(frontier_forms(2, 2), 2) == 6 > heads.heads_bounds(2, 2, 2, 2)[-1] == 5
 
 
 # --- four tokens ----------------------------------------------------------------------------------

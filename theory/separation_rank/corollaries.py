@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import flint
 from flint import arb
-from sympy import Expr, Ge, Integer, Le, Rational, Symbol, ceiling, log, together
+from sympy import Expr, Integer, Rational, Symbol, ceiling, log, together
 from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, at, claim
@@ -20,7 +20,7 @@ from .count_size import count_linear, linear_steps
 from .degree import beta_two, triplings
 from .dimension_count import log3_dimension_count
 from .lower_bounds import LAYERS, LOG_RATIO, K, N, lower_bound_deep
-from .notation import AT_LEAST_THRESHOLD, H, L, d, levine
+from .notation import AT_LEAST_THRESHOLD, Ge, H, L, Le, d, levine
 from .upper_bounds import RECALLED
 
 shallow_depth = quantity("shallow_depth", "L'", "depth of the shallower of two nets")
@@ -171,7 +171,7 @@ def corollary_2_recalled(case: Case) -> Exact:
     cases={"quick": Case.grid(width=(3, 9, 81), depth=(6, 24, 96), heads=1),
            "theory": Case.grid(width=(729, 6561), depth=(12, 96), heads=(1, 9))},
     control=Control(Case(width=9, depth=24, heads=1), "no extra layers or width",
-                    statement=Le(beta_two, 0, evaluate=False)))
+                    statement=Le(beta_two, 0)))
 def corollary_43(case: Case) -> Exact:
     """A wider net at its threshold would reach the count.
 

@@ -15,7 +15,7 @@ import math
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from sympy import Expr, Integer, Le, Matrix, Piecewise, Sum, Symbol, binomial, floor, symbols
+from sympy import Expr, Integer, Matrix, Piecewise, Sum, Symbol, binomial, floor, symbols
 from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, at, claim
@@ -24,7 +24,7 @@ from ..symbols import quantity
 from .dimension_count import moments_degree
 from .graded_pieces import PRIME, piece_shape
 from .head_word import kept_letters, separators, word_forms
-from .notation import COLUMNS, D, L, catalecticant_rank, d, k
+from .notation import COLUMNS, D, L, Le, catalecticant_rank, d, k
 from .notation import index as i
 from .piece_rank import graded_rank, rank_of_piece
 
@@ -107,7 +107,7 @@ _RESTS = ("Checked for all sizes: {checked}, relations and number of monomials. 
 
 
 @claim(
-    Le(catalecticant_rank, _BOUND, evaluate=False), source=_SOURCE,
+    Le(catalecticant_rank, _BOUND), source=_SOURCE,
     assumes={"H = 1": lambda c: c.heads == 1, "d_x > L": lambda c: c.width > c.depth,
              "2 k < C": lambda c: 2 * c.order < moments_degree(c.depth)},
     cases={"quick": (*Case.grid(width=(2, 3, 4, 5), depth=1, heads=1, order=0),
@@ -203,7 +203,7 @@ def _free_word(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Le(catalecticant_rank, _WORD_BOUND, evaluate=False), source=_SOURCE,
+    Le(catalecticant_rank, _WORD_BOUND), source=_SOURCE,
     assumes={"d_x >= q + 2": lambda c: c.width >= c.shared_separators + 2,
              "2 q < C": lambda c: 2 * c.shared_separators < c.word_letters,
              "2 k < C": lambda c: 2 * c.order < c.word_letters},

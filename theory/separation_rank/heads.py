@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import math
 from functools import partial
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 from flint import Ordering, fmpz_mat, fmpz_mpoly_ctx
 from numpy.typing import NDArray
-from sympy import Eq, Expr, Min, Sum, binomial, floor
+from sympy import Expr, Min, Sum, binomial, floor
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..exact.finite_field import matmul, rank
@@ -27,12 +28,12 @@ from .graded_pieces import (
     frontier_forms,
     piece_shape,
 )
-from .notation import D, H, L, catalecticant_rank, d, k
+from .notation import D, Eq, H, L, catalecticant_rank, d, k
 from .notation import index as i
 from .piece_rank import graded_rank
 from .value_rank import measured_rank, sep
 
-__all__ = ["best_cut", "heads_bound"]
+__all__ = ["best_cut", "heads_bounds"]
 
 cut = quantity(
     "cut", "s", "largest degree of the rows, in the moments that the first layer does not see, "
@@ -48,15 +49,17 @@ _on_the_page = partial(claim, source=Source("depthlaw", "docs/separation-rank.md
 # --- several heads --------------------------------------------------------------------------------
 
 
-def heads_bound(width: int, depth: int, heads: int, order: int, cut: int) -> int:
-    """The right side of heads_exact in whole numbers: a bound on rank Cat_k for all weights.
+def heads_bounds(width: int, depth: int, heads: int, order: int) -> dict[int, int]:
+    """The right side of heads_exact at each cut: bounds on rank Cat_k for all weights.
 
-    >>> [min(heads_bound(4, 2, 4, k, s) for s in (-1, 0, 1)) for k in range(5)]
+    >>> [min(heads_bounds(4, 2, 4, k).values()) for k in range(5)]
     [4, 36, 34, 10, 1]
     """
     degree, unseen = (3**depth - 1) // 2, (3 ** (depth - 1) - 1) // 2
-    rows, columns = (_by_unseen_degree(width, heads, n) for n in (order, degree - order))
-    return width * sum(rows[:cut + 1]) + sum(columns[:unseen - cut])
+    rows, columns = ([0, *accumulate(_by_unseen_degree(width, heads, n))]
+                     for n in (order, degree - order))
+    return {cut: width * rows[min(cut + 1, order + 1)]
+            + columns[min(unseen - cut, degree - order + 1)] for cut in range(-1, unseen + 1)}
 
 
 def _by_unseen_degree(width: int, heads: int, degree: int) -> list[int]:
@@ -74,13 +77,13 @@ def _forms(variables: int, degree: int) -> int:
 
 
 def best_cut(width: int, depth: int, heads: int, order: int) -> int:
-    """The first cut at which `heads_bound` is least.
+    """The first cut at which `heads_bounds` is least.
 
     >>> best_cut(4, 2, 4, 1)
     0
     """
-    cuts = range(-1, (3 ** (depth - 1) - 1) // 2 + 1)
-    return min(cuts, key=lambda cut: heads_bound(width, depth, heads, order, cut))
+    bounds = heads_bounds(width, depth, heads, order)
+    return min(bounds, key=lambda cut: bounds[cut])
 
 
 def _cases(*shapes: tuple[int, int, int], largest: int = 800) -> list[Case]:
@@ -185,7 +188,8 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
 
 @_on_the_page(
     Eq(restricted, Min(Sum(_two_rows(2 * k + 1 - i, i), (i, 0, k)),
-                       Sum(_two_rows(2 * _REST - 2 * i, 2 * i), (i, 0, floor(_REST / 2))))),
+                       Sum(_two_rows(2 * _REST - 2 * i, 2 * i), (i, 0, floor(_REST / 2))),
+                       evaluate=False)),
     assumes={"H = 1": lambda c: c.heads == 1, "N = 4": lambda c: c.tokens == 4,
              "d >= 2": lambda c: c.width >= 2},
     cases={"quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),

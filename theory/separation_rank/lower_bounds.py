@@ -10,7 +10,6 @@ from fractions import Fraction
 from functools import partial
 
 from sympy import (
-    Ge,
     Rational,
     Symbol,
     binomial,
@@ -27,7 +26,7 @@ from sympy.core.relational import Relational
 from ..claim import Case, Control, Exact, Step, claim
 from ..proof_steps import equal, logarithm_step, nonnegative
 from ..symbols import quantity
-from .notation import DEEP, SHALLOW, SPARE_WIDTH, H, L, d, levine
+from .notation import DEEP, SHALLOW, SPARE_WIDTH, Ge, H, L, d, levine
 from .value_rank import measured_rank, sep
 
 multiset = quantity(
@@ -105,7 +104,7 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
            "theory": (Case(width=10, depth=4, heads=2, tokens=4, inputs=480),
                       Case(width=12, depth=3, heads=4, tokens=2, inputs=60))},
     control=Control(Case(width=4, depth=2, heads=2, tokens=2), "the power 3^L and n = d_x",
-                    statement=Ge(sep, binomial(d + 3**L - 1, 3**L), evaluate=False)))
+                    statement=Ge(sep, binomial(d + 3**L - 1, 3**L))))
 def lower_bound_multiset(case: Case, seed: int) -> Exact:
     """Lower bound before simplification.
 

@@ -1,8 +1,10 @@
 """How statements of this topic are written: d, L, H, k, D, C, the count S, named assumptions."""
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
+import sympy
 from sympy import Min, Mul, Rational, Sum, binomial
 
 from ..claim import Source
@@ -13,7 +15,12 @@ from ..symbols import quantity
 from ..symbols import width as d
 
 __all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "ROWS", "SHALLOW", "SPARE_WIDTH",
-           "C", "D", "H", "L", "catalecticant_rank", "d", "dimension_sum", "index", "k", "levine"]
+           "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt", "catalecticant_rank", "d", "dimension_sum",
+           "index", "k", "levine"]
+
+# Relations as they are written. SymPy would compare their sides first: a second for this topic.
+Eq, Ge, Le, Lt = (
+    partial(kind, evaluate=False) for kind in (sympy.Eq, sympy.Ge, sympy.Le, sympy.Lt))
 
 index = quantity("index", "i", "an index of summation", "nonnegative integer")
 

@@ -8,7 +8,6 @@ from functools import partial
 from sympy import (
     E,
     Expr,
-    Le,
     Rational,
     Symbol,
     binomial,
@@ -26,7 +25,7 @@ from ..claim import Case, Control, Exact, Step, claim
 from ..proof_steps import equal, factorial_steps, logarithm_step, nonnegative
 from ..symbols import quantity
 from .count_bound import BIDEGREES, LARGER, SMALL, TWO_TOKENS, bidegree_steps, two_tokens_upper
-from .notation import AT_LEAST_THRESHOLD, DEEP, SHALLOW, C, H, L, d, levine
+from .notation import AT_LEAST_THRESHOLD, DEEP, SHALLOW, C, H, L, Le, d, levine
 from .value_rank import measured_rank, sep
 
 exponents = quantity(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
-from sympy import Eq, Expr, Le, Lt, Max, Min, Sum, binomial
+from sympy import Expr, Max, Min, Sum, binomial
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..symbols import quantity
@@ -28,7 +28,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import COLUMNS, COUNT_PAGE, ROWS, L, catalecticant_rank, d, k
+from .notation import COLUMNS, COUNT_PAGE, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, k
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
@@ -55,7 +55,8 @@ _BOTTLENECK = Source("wies2021", "vocabulary bottleneck", "arXiv:2105.03928v2")
 def _count(d: Expr) -> Sum:
     """S(d, L)."""
     D, C = d * (d + 1) / 2, (3**L - 1) / 2
-    return Sum(Min(d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)), (k, 0, C))
+    terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
+    return Sum(Min(*terms, evaluate=False), (k, 0, C))
 
 
 def _orders(*shapes: tuple[int, int]) -> list[Case]:
