@@ -122,6 +122,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 SMALL = tuple(Case(depth=k, heads=h, path_length=m)
               for k, h in ((1, 2), (3, 2), (4, 3)) for m in range(k + 1))
+PATHS = binomial(L, length) * H**length
 MODELS = ((1, 1), (12, 12), (24, 16), (96, 96), (12, 3))
 
 
@@ -143,12 +144,11 @@ def length_counts(case: Case) -> list[int]:
 
 
 @claim(
-    Eq(count, binomial(L, length) * H**length), wording="printed",
+    Eq(count, PATHS), wording="printed",
     source=Source("dong2021", "paths_counting.ipynb", "commit 38b5df6"),
     cases={"quick": SMALL, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
-    control=Control(
-        Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
-        statement=Eq(count, 2 * binomial(L, length) * H**length)))
+    control=Control(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
+                    statement=Eq(count, 2 * PATHS)))
 def path_count(case: Case) -> Exact:
     """Paths of length l with skips: binom(L, l) H^l.
 
@@ -253,9 +253,9 @@ def path_length_mode(case: Case) -> Exact:
     "length is the border rounded down.")
 def _(statement: Relational) -> Iterator[Step]:
     """P(l) / P(l - 1) = H (L - l + 1) / l is at least 1 exactly for l <= (L + 1) H / (H + 1)."""
-    law, border = path_count.statement.rhs, (L + 1) * H / (H + 1)
+    border = (L + 1) * H / (H + 1)
     yield equal("count(l) / count(l - 1) = H (L - l + 1) / l",
-                law / law.subs(length, length - 1), H * (L - length + 1) / length)
+                PATHS / PATHS.subs(length, length - 1), H * (L - length + 1) / length)
     yield equal("H (L - l + 1) - l = (H + 1) (border - l) with border = (L + 1) H / (H + 1)",
                 H * (L - length + 1) - length, (H + 1) * (border - length))
     yield Step("so the last length at which counts do not fall is the whole part of the border, as "
