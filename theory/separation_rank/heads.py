@@ -151,7 +151,7 @@ _W = d**2 / H
 
 
 @_on_the_page(
-    Eq(sep, d + Min(d * D, d * _W + binomial(_W + 2, 3)) + binomial(D + 1, 2)
+    Eq(sep, d + Min(d * D, d * _W + binomial(_W + 2, 3), evaluate=False) + binomial(D + 1, 2)
        - binomial(D - _W + 1, 2) + D + 1),
     assumes={"L = 2": lambda c: c.depth == 2, "H >= 2": lambda c: c.heads >= 2,
              "N >= 4": lambda c: c.tokens >= 4},
