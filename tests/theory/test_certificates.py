@@ -10,15 +10,27 @@ import numpy as np
 import pytest
 
 from depthlaw.theory import certificates
-from depthlaw.theory.certificates import finding, leading_certificate, load, product_certificate, recheck, shipped
-from depthlaw.theory.plain_net import PlainForms, leading_exponents, read_net
+from depthlaw.theory.certificates import (
+    finding,
+    leading_certificate,
+    load,
+    product_certificate,
+    recheck,
+    shipped,
+)
+from depthlaw.theory.plain_net import NAMES, PlainForms, leading_exponents, read_net
 from depthlaw.theory.separation_rank import rank_certificate
 from depthlaw.theory.separation_rank.dimension_count import (
     dimension_count,
     log3_dimension_count,
 )
 from depthlaw.theory.separation_rank.explicit_weights import coordinate_net
-from depthlaw.theory.separation_rank.leading_monomial import GRADING, graded_net, leading_monomial, leading_monomials
+from depthlaw.theory.separation_rank.leading_monomial import (
+    GRADING,
+    graded_net,
+    leading_monomial,
+    leading_monomials,
+)
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, random_net
 from depthlaw.theory.separation_rank.product_bound import _recalled
 from depthlaw.theory.separation_rank.value_rank import separation_rank
@@ -26,13 +38,18 @@ from depthlaw.theory.separation_rank.value_rank import separation_rank
 LEAD = "separation_rank-upper_bound_deep.json"
 ALL_HEADS = "separation_rank-upper_bound_deep-all_heads.json"
 HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
-MADE = {LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10), ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
+MADE = {LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10),
+        ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
         HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34)}
-SAYS = {LEAD: "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled",
-        HALF_HEADS: "d=16, L=216, H=8, N=34: log_3 sep >= 7110.369 > 7109.177; refutes Theorem 2 as recalled",
-        ALL_HEADS: "d=6, L=30, H=6, N=14: log_3 sep >= 399.369 > 394.339; refutes Theorem 2 as recalled; b_2 of its lower bound is undefined "
-                   "at H = d_x"}
-EXCEEDS = "log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous balls"
+SAYS = {
+    LEAD: "d=4, L=34, H=2, N=10: log_3 sep >= 312.276 > 312.020; refutes Theorem 2 as recalled",
+    HALF_HEADS: "d=16, L=216, H=8, N=34: log_3 sep >= 7110.369 > 7109.177; refutes Theorem 2 as "
+                "recalled",
+    ALL_HEADS: "d=6, L=30, H=6, N=14: log_3 sep >= 399.369 > 394.339; refutes Theorem 2 as "
+               "recalled; b_2 of its lower bound is undefined at H = d_x"}
+EXCEEDS = ("log_3 prod (e + 1) > 2 d L + L - 2 d log_3(d / (2 sqrt(2) e)) + log_3 d, in rigorous "
+           "balls")
+CLAIM = "separation_rank/exact"
 
 
 @pytest.fixture
@@ -74,8 +91,9 @@ def test_what_is_shipped_is_well_inside_the_domain_but_for_the_one_that_says_so(
 
 
 @pytest.mark.parametrize(("path", "to"), [
-    (("tokens",), 12), (("tokens",), 15), (("exponents", 0), 1), (("forms", 0, 0), 5), (("claim",), "separation_rank/exact"),
-    (("says",), "The bound is refuted."), (("weights", "value", 3, 1, 0, 5), 1), (("weights", "output", 0, 2, 2, 0), 0),
+    (("tokens",), 12), (("tokens",), 15), (("exponents", 0), 1), (("forms", 0, 0), 5),
+    (("claim",), CLAIM), (("says",), "The bound is refuted."),
+    (("weights", "value", 3, 1, 0, 5), 1), (("weights", "output", 0, 2, 2, 0), 0),
     (("weights", "key", 0, 0, 0), [0] * 6),
 ])
 def test_a_change_that_matters_is_seen(data, path, to):
@@ -83,16 +101,19 @@ def test_a_change_that_matters_is_seen(data, path, to):
 
 
 @pytest.mark.parametrize(("path", "to"), [
-    (("tokens",), 8), (("tokens",), 11), (("exponents", 0), 1), (("grading", 0), 5), (("column",), 1), (("claim",), "separation_rank/exact"),
-    (("says",), "The bound is refuted."), (("weights", "value", 3, 1, 0, 2), 0), (("weights", "value", 3, 1, 0, 2), -1),
+    (("tokens",), 8), (("tokens",), 11), (("exponents", 0), 1), (("grading", 0), 5),
+    (("column",), 1), (("claim",), CLAIM), (("says",), "The bound is refuted."),
+    (("weights", "value", 3, 1, 0, 2), 0), (("weights", "value", 3, 1, 0, 2), -1),
 ])
 def test_a_change_of_the_leading_monomial_is_seen(lead, path, to):
     assert not confirmed(change(lead, *path, to=to))
 
 
 @pytest.mark.parametrize(("path", "to"), [
-    (("heads",), 4), (("heads",), 0), (("heads",), True), (("width",), 6.0), (("depth",), "30"), (("exponents", 0), 1.0), (("forms", 0, 0), True),
-    (("tokens",), 10**400), (("weights", "value", 3, 1, 0, 5), 0.5), (("kind",), ["separation_rank/product_of_forms"]), (("extra",), 1),
+    (("heads",), 4), (("heads",), 0), (("heads",), True), (("width",), 6.0), (("depth",), "30"),
+    (("exponents", 0), 1.0), (("forms", 0, 0), True), (("tokens",), 10**400),
+    (("weights", "value", 3, 1, 0, 5), 0.5), (("kind",), ["separation_rank/product_of_forms"]),
+    (("extra",), 1),
 ])
 def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
     with pytest.raises(ValueError, match="must|accepted|missing or unknown") as error:
@@ -102,14 +123,16 @@ def test_heads_and_types_that_do_not_fit_are_refused(data, path, to):
 
 
 def test_a_shallower_net_is_no_counterexample():
-    for made in (product_certificate(coordinate_net(6, 29), 14), product_certificate(coordinate_net(16, 215, heads=8), 34),
+    for made in (product_certificate(coordinate_net(6, 29), 14),
+                 product_certificate(coordinate_net(16, 215, heads=8), 34),
                  leading_certificate(graded_net(33), GRADING, 10)):
         assert [step.says for step in recheck(made) if not step.holds] == [EXCEEDS]
 
 
 def test_products_with_half_the_heads_need_width_16():
     """The product's slope D_H exceeds 2 d_x + 1 for no smaller width with 2 H <= d_x."""
-    first = [(d, H) for d in range(1, 17) for H in range(1, d // 2 + 1) if d % H == 0 and 2 * d + 1 < H * (H + 1) // 2]
+    first = [(d, H) for d in range(1, 17) for H in range(1, d // 2 + 1)
+             if d % H == 0 and 2 * d + 1 < H * (H + 1) // 2]
     assert first == [(16, 8)]
 
 
@@ -121,7 +144,8 @@ def test_no_smaller_net_can_refute():
         assert 2 * width + 1 >= D  # the slope
         assert float(_recalled(width, 1).mid()) > D  # and the start
         assert all(math.log(dimension_count(width, L), 3) <= D * L + 1e-9 for L in range(1, 30))
-    assert next(L for L in range(2, 40) if float(log3_dimension_count(4, L)[0]) > float(_recalled(4, L).mid())) == 32
+    above = (float(log3_dimension_count(4, L)[0]) > _recalled(4, L).mid() for L in range(2, 40))
+    assert list(above).index(True) + 2 == 32
     # One monomial has at most the rank of equal exponents, which is not enough at depth 33.
     even = 10 * math.log((3**33 - 1) / 20 + 1, 3)
     assert even < float(_recalled(4, 33).mid())
@@ -132,9 +156,13 @@ def test_leading_monomials_are_those_of_the_polynomials():
     for depth in (1, 2, 3):
         forms = PlainForms(plain(graded_net(depth)), 2**31 - 1)
         for a, exponents in leading_monomials(graded_net(depth), GRADING):
-            terms = [[int(key) // (forms.degree + 1) ** (9 - j) % (forms.degree + 1) for j in range(10)] for key in forms._keys[a]]
+            base = forms.degree + 1
+            terms = [tuple(int(key) // base ** (9 - j) % base for j in range(10))
+                     for key in forms._keys[a]]
             weights = [sum(w * e for w, e in zip(GRADING, term, strict=True)) for term in terms]
-            assert [tuple(term) for term, weight in zip(terms, weights, strict=True) if weight == max(weights)] == [exponents]
+            top = max(weights)
+            pairs = zip(terms, weights, strict=True)
+            assert [term for term, weight in pairs if weight == top] == [exponents]
     for depth in (5, 20, 34):
         column, exponents = leading_monomial(graded_net(depth), GRADING)
         assert leading_exponents(plain(graded_net(depth)), GRADING, column) == list(exponents)
@@ -142,7 +170,8 @@ def test_leading_monomials_are_those_of_the_polynomials():
 
 
 def plain(net: AttentionNet):
-    return read_net({name: getattr(net, name).tolist() for name in ("query", "key", "value", "output")}, net.width, net.depth, net.heads)
+    weights = {name: getattr(net, name).tolist() for name in NAMES}
+    return read_net(weights, net.width, net.depth, net.heads)
 
 
 def test_random_weights_reach_at_least_the_rank_of_the_leading_monomial():
@@ -179,7 +208,8 @@ def test_rechecking_shares_no_code_with_the_measurement(monkeypatch):
 
 @pytest.mark.parametrize("broken", [
     {}, {"kind": "nothing"}, {"kind": "separation_rank/product_of_forms"}, [], {"kind": {}},
-    {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6, "tokens": 14},
+    {"kind": "separation_rank/product_of_forms", "width": 6, "depth": "x", "heads": 6,
+     "tokens": 14},
 ])
 def test_what_is_no_certificate_is_refused_in_one_line(broken):
     with pytest.raises(ValueError, match="certificate") as error:
@@ -242,11 +272,13 @@ def _numbers(data, path=()):
 
 
 def test_forms_multiplied_out_twice_are_the_same():
-    from depthlaw.theory.separation_rank.rank_certificate import _reduced, _square, certificate, scaled_forms
-
     for width, depth, heads in ((2, 3, 2), (3, 2, 1), (4, 2, 2)):
-        data = json.loads(json.dumps(certificate(width, depth, heads=heads)))
-        plain, forms = PlainForms(read_net(data["weights"], width, depth, heads), data["prime"]), scaled_forms(_reduced(data, data["prime"]))
+        made = rank_certificate.certificate(width, depth, heads=heads)
+        data = json.loads(json.dumps(made))
+        p = data["prime"]
+        plain = PlainForms(read_net(data["weights"], width, depth, heads), p)
+        forms = rank_certificate.scaled_forms(rank_certificate._reduced(data, p))
         for part in data["pieces"]:
-            entries = [int(v) for v in plain.square(part["order"], part["rows"], part["columns"]).entries()]
-            assert entries == (_square(forms, part).astype(np.int64) % data["prime"]).ravel().tolist()
+            square = plain.square(part["order"], part["rows"], part["columns"])
+            other = rank_certificate._square(forms, part).astype(np.int64) % p
+            assert [int(v) for v in square.entries()] == other.ravel().tolist()

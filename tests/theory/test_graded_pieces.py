@@ -1,5 +1,6 @@
 """Graded pieces over F_p: forms against polynomials of python-flint, catalecticants against the
 dictionary route, parts, memory, devices."""
+import dataclasses
 import math
 import subprocess
 import sys
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from depthlaw.theory.claim import Case
 from depthlaw.theory.exact.finite_field import rank
-from depthlaw.theory.separation_rank import piece_rank
 from depthlaw.theory.separation_rank import graded_pieces as graded
+from depthlaw.theory.separation_rank import piece_rank
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.moment_forms import catalecticant, moment_forms
@@ -23,12 +24,14 @@ SHAPES = [(1, 2, 1), (2, 1, 1), (2, 2, 1), (2, 3, 1), (2, 3, 2), (3, 2, 1), (3, 
 
 
 def net_of(width: int, depth: int, heads: int, prime: int = graded.PRIME):
-    return random_net(np.random.default_rng([width, depth, heads]), width=width, depth=depth, heads=heads, prime=prime)
+    rng = np.random.default_rng([width, depth, heads])
+    return random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
 
 
 def numbered(variables: int, degree: int) -> list[tuple[int, ...]]:
     """The exponents of all monomials in the order of their numbers."""
-    sums = graded.partial_sums(variables, degree, np.arange(math.comb(variables + degree - 1, degree))).T.tolist()
+    numbers = np.arange(math.comb(variables + degree - 1, degree))
+    sums = graded.partial_sums(variables, degree, numbers).T.tolist()
     return [tuple(b - a for a, b in zip([0, *s], [*s, degree], strict=True)) for s in sums]
 
 
@@ -57,9 +60,8 @@ def test_forms_are_those_of_polynomial_arithmetic(width, depth, heads):
 
 
 def test_forms_of_other_weights_differ():
-    one, other = (graded.dense_forms(net_of(2, 2, 1)), graded.dense_forms(random_net(np.random.default_rng(7), width=2, depth=2,
-                                                                                    prime=graded.PRIME)))
-    assert (one != other).any()
+    other = random_net(np.random.default_rng(7), width=2, depth=2, prime=graded.PRIME)
+    assert (graded.dense_forms(net_of(2, 2, 1)) != graded.dense_forms(other)).any()
 
 
 @pytest.mark.parametrize(("width", "depth", "heads"), SHAPES[1:])
@@ -67,14 +69,16 @@ def test_ranks_are_those_of_the_dictionary_route(width, depth, heads):
     net = net_of(width, depth, heads)
     forms, slow = graded.scaled_forms(net), moment_forms(net)
     for order in range(forms.degree + 1):
-        assert piece_rank.graded_rank(forms, order) == rank_mod(catalecticant(slow, order, graded.PRIME), graded.PRIME)
+        expected = rank_mod(catalecticant(slow, order, graded.PRIME), graded.PRIME)
+        assert piece_rank.graded_rank(forms, order) == expected
 
 
 @given(st.data())
 def test_a_part_holds_the_entries_chosen(data):
     forms, order = graded.frontier_forms(3, 2), data.draw(st.integers(0, 4))
-    rows, columns = (np.array(sorted(data.draw(st.sets(st.integers(0, size - 1), min_size=1, max_size=9))))
-                     for size in graded.piece_shape(3, 2, order))
+    rows, columns = (
+        np.array(sorted(data.draw(st.sets(st.integers(0, size - 1), min_size=1, max_size=9))))
+        for size in graded.piece_shape(3, 2, order))
     part = graded.catalecticant_part(forms, order, graded.Piece(rows, columns))
     part = part if order <= forms.degree - order else part.T
     count, monomials = math.comb(6 + order - 1, order), numbered(6, 4)
@@ -88,7 +92,8 @@ def test_a_part_holds_the_entries_chosen(data):
 
 @given(st.integers(1, 5), st.integers(0, 6), st.sampled_from([7, 101, graded.PRIME]))
 def test_factorials_of_exponents(variables, degree, prime):
-    expected = [math.prod(math.factorial(e) for e in exponents) % prime for exponents in numbered(variables, degree)]
+    expected = [math.prod(math.factorial(e) for e in exponents) % prime
+                for exponents in numbered(variables, degree)]
     assert graded._factorials(variables, degree, prime).tolist() == expected
 
 
@@ -99,7 +104,8 @@ def first_form_alone(width: int, depth: int) -> graded.Forms:
     """Forms of which all but one are zero, so that a random choice of rows mostly has a smaller
     rank than all of them."""
     forms = graded.frontier_forms(width, depth)
-    return graded.Forms(np.concatenate([forms.scaled[:1], np.zeros_like(forms.scaled[1:])]), forms.degree, forms.prime)
+    alone = np.concatenate([forms.scaled[:1], np.zeros_like(forms.scaled[1:])])
+    return graded.Forms(alone, forms.degree, forms.prime)
 
 
 def whole(forms: graded.Forms, order: int, shape: tuple[int, int]):
@@ -110,7 +116,8 @@ def test_a_short_choice_is_not_the_last_word():
     forms, shape = first_form_alone(6, 2), graded.piece_shape(6, 2, 2)
     exact = rank_mod(whole(forms, 2, shape).astype(np.int64), forms.prime)
     first = graded.selection(shape, np.random.default_rng([0, 2, graded.SPARE]))
-    assert rank_mod(graded.catalecticant_part(forms, 2, first).astype(np.int64), forms.prime) < exact
+    part = graded.catalecticant_part(forms, 2, first).astype(np.int64)
+    assert rank_mod(part, forms.prime) < exact
     assert piece_rank.graded_rank(forms, 2) == exact
 
 
@@ -175,7 +182,8 @@ def test_forms_made_before_do_not_stand_beside_new_ones():
 def test_a_net_of_zeros_has_rank_zero():
     net = net_of(2, 2, 1)
     zero = type(net)(0 * net.query, net.key, net.value, net.output, net.prime)
-    assert [piece_rank.graded_rank(graded.scaled_forms(zero), order) for order in range(5)] == [0] * 5
+    forms = graded.scaled_forms(zero)
+    assert [piece_rank.graded_rank(forms, order) for order in range(5)] == [0] * 5
 
 
 def test_a_prime_that_the_degree_reaches_is_refused():
@@ -191,7 +199,7 @@ def test_a_composite_modulus_is_refused():
 
 def test_residual_nets_have_no_forms():
     with pytest.raises(ValueError, match="without residual"):
-        graded.dense_forms(random_net(np.random.default_rng(0), width=2, depth=2, prime=graded.PRIME, residual=True))
+        graded.dense_forms(dataclasses.replace(net_of(2, 2, 1), residual=True))
 
 
 @pytest.mark.parametrize("order", [-1, 5])
@@ -204,13 +212,15 @@ def test_orders_outside_are_refused(order):
 
 def test_shapes_add_up_to_the_dimension_count():
     for width, depth in ((2, 3), (3, 3), (5, 2), (12, 2)):
-        assert sum(min(graded.piece_shape(width, depth, k)) for k in range((3**depth + 1) // 2)) == dimension_count(width, depth)
+        sizes = [min(graded.piece_shape(width, depth, k)) for k in range((3**depth + 1) // 2)]
+        assert sum(sizes) == dimension_count(width, depth)
 
 
 @pytest.mark.parametrize("order", [4, 6])
 def test_a_matrix_on_disk_gives_the_same_rank(order):
     for forms in (graded.frontier_forms(3, 3), first_form_alone(3, 3)):
-        assert piece_rank.graded_rank(forms, order, memory=1) == piece_rank.graded_rank(forms, order)
+        on_disk = piece_rank.graded_rank(forms, order, memory=1)
+        assert on_disk == piece_rank.graded_rank(forms, order)
 
 
 # --- cost -----------------------------------------------------------------------------------------
@@ -231,18 +241,21 @@ class Counted:
         return Counted(self.table[place])
 
 
-@pytest.mark.parametrize(("width", "depth", "order"), [(2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)])
+@pytest.mark.parametrize(("width", "depth", "order"), [
+    (2, 3, 3), (2, 3, 9), (3, 2, 2), (3, 3, 6), (3, 3, 13), (4, 2, 0)])
 def test_look_ups_are_those_counted(width, depth, order, monkeypatch):
     forms, shape = graded.frontier_forms(width, depth), graded.piece_shape(width, depth, order)
     genuine = graded.products_with_variables
-    monkeypatch.setattr(graded, "products_with_variables", lambda *degree: Counted(genuine(*degree)))
+    counted = "products_with_variables", lambda *degree: Counted(genuine(*degree))
+    monkeypatch.setattr(graded, *counted)
     Counted.gathers = 0
     entries = whole(forms, order, shape).size
     assert piece_rank._look_ups(width, depth, order, *shape)[0] == Counted.gathers + entries
     piece = graded.selection(shape, np.random.default_rng(0), spare=0)
     Counted.gathers = 0
     entries = graded.catalecticant_part(forms, order, piece).size
-    assert entries <= Counted.gathers + entries <= piece_rank._look_ups(width, depth, order, *map(len, piece))[0]
+    most, _ = piece_rank._look_ups(width, depth, order, *map(len, piece))
+    assert entries <= Counted.gathers + entries <= most
 
 
 def test_a_piece_known_to_fall_short_costs_more():
@@ -273,7 +286,8 @@ from depthlaw.theory.separation_rank import graded_pieces as graded, piece_rank
 forms = graded.frontier_forms(2, 5)
 piece_rank.graded_rank(forms, 3)
 free = int(sys.argv[1])
-used = int(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmData"))) * 1024
+lines = [line.split() for line in open("/proc/self/status")]
+used = int(next(line[1] for line in lines if line[0] == "VmData:")) * 1024
 resource.setrlimit(resource.RLIMIT_DATA, (used + free, used + free))
 print(piece_rank.graded_rank(forms, 50, memory=int(sys.argv[2])))
 """
@@ -284,6 +298,7 @@ print(piece_rank.graded_rank(forms, 50, memory=int(sys.argv[2])))
 def test_memory_stays_within_the_budget(memory, said):
     """The matrix of 56 MB and what the elimination takes do not fit into 80 MB of memory; without
     the matrix it does."""
-    found = subprocess.run([sys.executable, "-c", WITHIN, str(80 << 20), str(memory)], capture_output=True, text=True, timeout=300,
-                           env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
+    found = subprocess.run(
+        [sys.executable, "-c", WITHIN, str(80 << 20), str(memory)], capture_output=True, text=True,
+        timeout=300, env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})
     assert found.stdout.split() == said, found.stderr

@@ -38,14 +38,16 @@ def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: i
                 for token in y:
                     score = dot(q, [dot(row, token) for row in net.key[layer, h]])
                     v = [score * dot(row, token) for row in net.value[layer, h]]
-                    update = [u + dot(row, v) for u, row in zip(update, net.output[layer, h], strict=True)]
+                    added = [dot(row, v) for row in net.output[layer, h]]
+                    update = [u + x for u, x in zip(update, added, strict=True)]
             following.append(update)
         y = following
     return y[position][coordinate]
 
 
-shapes = st.tuples(st.sampled_from([(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)]), st.integers(1, 3), st.integers(1, 4),
-                   st.integers(0, 2**32 - 1))
+shapes = st.tuples(
+    st.sampled_from([(1, 1), (2, 1), (2, 2), (3, 1), (4, 2)]), st.integers(1, 3),
+    st.integers(1, 4), st.integers(0, 2**32 - 1))
 
 
 @given(shapes, st.booleans())
@@ -54,11 +56,13 @@ def test_token_recursion_is_the_layer_written_out(shape, residual):
     rng = np.random.default_rng(seed)
     exact = random_net(rng, width=width, depth=depth, heads=heads, prime=None, residual=residual)
     tokens = random_tokens(rng, exact, 2, n)
-    modular = AttentionNet(*((w % PRIME).astype(np.int64) for w in (exact.query, exact.key, exact.value, exact.output)), residual=residual)
+    weights = exact.query, exact.key, exact.value, exact.output
+    modular = AttentionNet(*((w % PRIME).astype(np.int64) for w in weights), residual=residual)
     position, coordinate = n - 1, width - 1
     truth = [by_loops(exact, x, position, coordinate) for x in tokens]
-    assert forward(exact, tokens, position=position, coordinate=coordinate).tolist() == truth
-    residues = forward(modular, (tokens % PRIME).astype(np.int64), position=position, coordinate=coordinate)
+    where = {"position": position, "coordinate": coordinate}
+    assert forward(exact, tokens, **where).tolist() == truth
+    residues = forward(modular, (tokens % PRIME).astype(np.int64), **where)
     assert residues.tolist() == [v % PRIME for v in truth]
 
 
@@ -69,8 +73,8 @@ def test_normal_form_is_the_token_recursion(shape):
     for prime in (PRIME, None):
         net = random_net(rng, width=width, depth=depth, heads=heads, prime=prime)
         tokens = random_tokens(rng, net, 3, n)
-        both = [normal_form(net, moments(net, tokens), tokens[:, 0], coordinate=width - 1), forward(net, tokens, coordinate=width - 1)]
-        assert both[0].tolist() == both[1].tolist()
+        found = normal_form(net, moments(net, tokens), tokens[:, 0], coordinate=width - 1)
+        assert found.tolist() == forward(net, tokens, coordinate=width - 1).tolist()
 
 
 def test_largest_residues_do_not_overflow():
@@ -78,14 +82,16 @@ def test_largest_residues_do_not_overflow():
     net = AttentionNet(*(np.full(s, PRIME - 1) for s in shape))
     minus_one = AttentionNet(*(np.full(s, -1, dtype=object) for s in shape), prime=None)
     tokens = np.full((6, 16), PRIME - 1)
-    assert int(forward(net, tokens)) == by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % PRIME
+    expected = by_loops(minus_one, np.full((6, 16), -1, dtype=object), 0, 0) % PRIME
+    assert int(forward(net, tokens)) == expected
 
 
 def test_other_tokens_may_change_places_but_not_with_the_one_read():
     rng = np.random.default_rng(0)
     net = random_net(rng, width=3, depth=3)
     x = random_tokens(rng, net, 4)
-    assert forward(net, x) == forward(net, x[[0, 3, 1, 2]]) == forward(net, x[[1, 0, 2, 3]], position=1)
+    assert forward(net, x) == forward(net, x[[0, 3, 1, 2]])
+    assert forward(net, x) == forward(net, x[[1, 0, 2, 3]], position=1)
     assert forward(net, x) != forward(net, x[[1, 0, 2, 3]])
 
 
@@ -101,7 +107,8 @@ def test_value_matrix_holds_the_forward_passes_whatever_the_piece(monkeypatch):
     net = random_net(rng, width=2, depth=2)
     left, right = random_tokens(rng, net, 3, 2), random_tokens(rng, net, 4, 1)
     values = value_matrix(net, left, right, coordinate=1)
-    assert values.tolist() == [[int(forward(net, np.concatenate([u, v]), coordinate=1)) for v in right] for u in left]
+    assert values.tolist() == [
+        [int(forward(net, np.concatenate([u, v]), coordinate=1)) for v in right] for u in left]
     monkeypatch.setattr(linear_attention, "_CHUNK", 1)
     assert value_matrix(net, left, right, coordinate=1).tolist() == values.tolist()
 
@@ -121,15 +128,15 @@ def test_degree_refuses_what_says_nothing():
     with pytest.raises(ArithmeticError, match="vanishes"):
         measured_degree(lambda v: v[0] - v[0], TWO, ONE)
     with pytest.raises(ArithmeticError, match="degree along a line is 3"):
-        measured_degree(lambda v: v[0] ** 3 + 2 * v[0], TWO, ONE)  # f(2) = 4 f(1), yet no form of degree 2
+        # f(2) = 4 f(1), yet no form of degree 2.
+        measured_degree(lambda v: v[0] ** 3 + 2 * v[0], TWO, ONE)
 
 
 def test_bad_input_is_refused():
     rng = np.random.default_rng(0)
-    for shape in ({"width": 0, "depth": 1}, {"width": 2, "depth": 0}, {"width": 4, "depth": 1, "heads": 3},
-                  {"width": 2, "depth": 1, "heads": 0}):
+    for width, depth, heads in ((0, 1, 1), (2, 0, 1), (4, 1, 3), (2, 1, 0)):
         with pytest.raises(ValueError, match="heads must divide width"):
-            random_net(rng, **shape)
+            random_net(rng, width=width, depth=depth, heads=heads)
     with pytest.raises(ValueError, match="below 2\\^31"):
         random_net(rng, width=2, depth=1, prime=2**61 - 1)
     net = random_net(rng, width=2, depth=1)
