@@ -2,7 +2,8 @@
 
 The elimination halves the columns recursively, so nearly all of its work is in large products;
 these are exact, and the reduction modulo p waits until an entry is used (see `residues`). It
-pivots, and takes no random choices: the result depends on the matrix and the prime alone.
+pivots, and takes no random choices: the result depends on the matrix and the prime alone. Matrices
+are given as integers modulo p, of all types that `centred` takes; others raise a ValueError.
 
 The same code runs on NumPy arrays and on arrays of any library with NumPy's names (torch tensors,
 on a GPU too), found through the array's type; only the panels, 64 columns wide, are eliminated on
@@ -48,13 +49,6 @@ FLINT_SIDE = 80
 def matmul(a: Array, b: Array, p: int) -> Array:
     """The product of two matrices over F_p: centred residues as float64, zero for k = 0.
 
-    Args:
-        a, b: integers modulo p, shapes (m, k) and (k, n); see `centred` for the types.
-        p: an odd prime below 2^26.
-
-    Raises:
-        ValueError: for shapes that do not match, and as `centred`.
-
     >>> matmul([[1, 2], [3, 4]], [[1], [1]], 5).tolist()
     [[-2.0], [2.0]]
 
@@ -81,15 +75,11 @@ def triangular_solve(t: Array, b: Array, p: int, *, lower: bool = True,
     """The solution x of t x = b over F_p for a triangular t, by n^2 k operations of BLAS.
 
     Args:
-        t: integers modulo p, shape (n, n), with no zero on the diagonal; entries beyond the
-            triangle are not looked at.
-        b: integers modulo p, shape (n, k).
+        t: shape (n, n), with no zero on the diagonal; entries beyond the triangle do not matter.
+        b: shape (n, k).
         p: an odd prime below 2^26.
         lower: whether t is lower triangular, else upper.
         unit: take the diagonal as ones.
-
-    Raises:
-        ValueError: for shapes that do not match, a zero on the diagonal, and as `centred`.
 
     >>> triangular_solve([[2, 0], [1, 1]], [[2], [4]], 7).tolist()
     [[1.0], [3.0]]
@@ -157,9 +147,10 @@ class RankProfile(NamedTuple):
 
 
 class PLE(NamedTuple):
-    """a[order] = lower @ upper mod p.
+    """a[order] = lower @ upper mod p; the first r of `order` are the pivot rows.
 
-    lower is unit lower trapezoidal (m, r), upper an echelon form (r, n) with pivots in `columns`.
+    lower (m, r) has ones on its diagonal and zeros above; row i of upper (r, n) is zero before its
+    pivot in columns[i], and columns increase.
     """
 
     order: Integers
@@ -176,13 +167,10 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     that others can check.
 
     Args:
-        a: integers modulo p, shape (m, n); see `centred` for the types.
+        a: shape (m, n).
         p: an odd prime below 2^26.
         overwrite: the memory of a, a float64 matrix of centred residues, may be worked in. Peak
             memory is the float64 copy, or with `overwrite` nothing of that size, and a few tiles.
-
-    Raises:
-        ValueError: as `centred`.
 
     >>> rank([[1, 2], [3, 6], [1, 1]], 101)
     2
@@ -210,8 +198,6 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
     first ones because the pivot of each column is its topmost non-zero entry: then a row changes
     only by pivot rows above it (Dumas, Pernet, Sultan 2015).
 
-    Args, Raises, Cost: as `rank`.
-
     >>> profile = rank_profile([[0, 0, 1], [0, 0, 2], [0, 5, 0]], 101)
     >>> profile.rows.tolist(), profile.columns.tolist()
     ([0, 2], [1, 2])
@@ -233,12 +219,7 @@ def rank_profile(a: Array, p: int, *, overwrite: bool = False) -> RankProfile:
 def ple(a: Array, p: int) -> PLE:
     """The PLE decomposition a[order] = lower upper over F_p: LU with pivoting for all matrices.
 
-    Args, Raises, Cost: as `rank`; peak memory is that of a, lower and upper.
-
-    Returns:
-        order: a permutation of the rows whose first r are the pivot rows; columns: the pivot
-            columns, increasing; lower (m, r): ones on the diagonal, zeros above; upper (r, n): row
-            i is zero before its pivot in columns[i].
+    Cost: as `rank`; peak memory is that of a, lower and upper.
 
     >>> result = ple([[0, 2], [3, 1]], 7)
     >>> result.order.tolist(), result.columns.tolist(), result.lower.tolist(), result.upper.tolist()
@@ -280,9 +261,6 @@ class Relations(NamedTuple):
         `others`. What `more` makes of K has as its rank what `more` adds to the rank, and its own
         relations are those that are left.
 
-        Raises:
-            ValueError: for another number of lines, and as `centred`.
-
         >>> relations([[1, 2, 3]], 101).refined([[1, 2, 4]], 101).chosen.tolist()
         [0, 2]
 
@@ -323,12 +301,9 @@ def relations(a: Array, p: int, *, axis: int = 1, overwrite: bool = False) -> Re
     The rank of a matrix too large to be eliminated is found from a part of it, by
     `Relations.refined` with the rest, piece after piece.
 
-    Args, Raises, Cost: as `rank`, and r^2 e operations where e lines depend on r others. With
-    `overwrite` the coefficients stand in the memory of a; where the first columns are not the
-    independent ones, a quarter of the matrix is needed beside it at most.
-
-    Returns:
-        chosen: r numbers; others: the remaining e; coefficients: centred residues, shape (r, e).
+    Arguments and cost are those of `rank`, and r^2 e operations where e lines depend on r others.
+    With `overwrite` the coefficients (r, e) stand in the memory of a; where the first columns are
+    not the independent ones, a quarter of the matrix is needed beside it at most.
 
     >>> found = relations([[1, 2, 3], [0, 0, 1]], 101)
     >>> found.chosen.tolist(), found.others.tolist(), found.coefficients.tolist()

@@ -150,7 +150,7 @@ class Field:
         return after
 
     def product(self, a: Array, b: Array, out: Array | None = None) -> Array:
-        """a b of residues or stacks of them into `out`, perhaps a or b, if the room suffices."""
+        """a b of residues or stacks, into `out`, even a or b; inner length at most the room."""
         target = None if out is None else self.scratch("product", tuple(out.shape))
         c = self.xp.matmul(a, b, out=target)
         self.reduce(c, out)

@@ -15,7 +15,6 @@ from ..symbols import hops, quantity, tokens
 from .construction import SANFORD, log2_k, ours, wrong_tokens
 from .pointers import hop_k
 
-State = tuple[frozenset[int], frozenset[int]]
 Steps = tuple[tuple[int, ...], ...]
 # Directions are searched among integer vectors up to this size; one found is an exact certificate.
 _DIRECTIONS = 7
@@ -54,14 +53,10 @@ def lookup_depth(hops: int, mask: str) -> int:
     start = (frozenset({0, 1}), frozenset({0, 1} if mask == "causal" else {0}))
     depth, states = (2 if mask == "causal" else 1), {start}
     while not any(hops in symbols for _, symbols in states):
-        states = {_look_up(state, pointer) for state in states for pointer in state[0] if pointer}
+        states = {(pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols})
+                  for pointers, symbols in states for at in pointers if at}
         depth += 1
     return depth
-
-
-def _look_up(state: State, at: int) -> State:
-    pointers, symbols = state
-    return pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols}
 
 
 def _masked(mask: str) -> dict[str, tuple[Case, ...]]:

@@ -101,7 +101,7 @@ def _failing(case: Case, seed: int, *, bits_more: int = 0) -> Exact:
     for word in product((0, 1), repeat=n):
         shared[_sums(word, scores, values, 2 ** (case.precision + bits_more))].append(word)
     # At most one word of each group is answered rightly for every index: two words differ at some.
-    return Exact(sum(len(group) - _all_right(group) for group in shared.values()))
+    return Exact(sum(len(group) - (_majority(group) in group) for group in shared.values()))
 
 
 def _sums(bits: Sequence[int], scores: list[int], values: list[int], levels: int) -> Hashable:
@@ -112,9 +112,8 @@ def _sums(bits: Sequence[int], scores: list[int], values: list[int], levels: int
     return sum(mass) * (levels - 1) // highest, top * (levels - 1) // (highest * max(values))
 
 
-def _all_right(group: Sequence[tuple[int, ...]]) -> int:
-    majority = tuple(Counter(column).most_common(1)[0][0] for column in zip(*group, strict=True))
-    return sum(word == majority for word in group)
+def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    return tuple(Counter(column).most_common(1)[0][0] for column in zip(*group, strict=True))
 
 
 @one_layer(
