@@ -16,6 +16,7 @@ import inspect
 import json
 import os
 import re
+import symtable
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -164,7 +165,7 @@ def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None
     known = _module(home).definitions
     if code is not None and (outer not in known or function.__qualname__ != outer):
         for node in _on_line(home, code):
-            inner = _definition(node, _package(home))
+            inner = _definition(node, home)
             _reach_definition(home, f"{outer}:{code.co_name}", inner, found)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
         _reach_values((cells, function.__defaults__, function.__kwdefaults__), home, found)
@@ -173,7 +174,7 @@ def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None
         return
     nodes = _on_line(home, code) if code is not None else []
     for node in nodes:
-        _reach_definition(home, outer, _definition(node, _package(home)), found)
+        _reach_definition(home, outer, _definition(node, home), found)
     if not nodes:
         _reach(home, outer, found)
 
@@ -245,10 +246,7 @@ def _reach_definition(
 
 @cache
 def _module(name: str) -> _Module:
-    path = _spec_path(name)
-    if path is None:
-        raise ValueError(f"{name} is no module of {_PROJECT} with a source file")
-    package = _package(name)
+    path, package = _module_path(name), _package(name)
     found = _Module(path)
     for node in _tree(path).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
@@ -257,9 +255,9 @@ def _module(name: str) -> _Module:
             continue
         elif names := list(_defined(node)):
             for each in names:
-                found.definitions.setdefault(each, []).append(_definition(node, package))
+                found.definitions.setdefault(each, []).append(_definition(node, name))
         elif not _is_docstring(node) and not _makes_claims(node, found):
-            found.executed.append(_definition(node, package))
+            found.executed.append(_definition(node, name))
     return found
 
 
@@ -280,6 +278,13 @@ def _makes_claims(node: ast.stmt, module: _Module) -> bool:
 @cache
 def _tree(path: Path) -> ast.Module:
     return ast.parse(path.read_bytes())
+
+
+def _module_path(module: str) -> Path:
+    path = _spec_path(module)
+    if path is None:
+        raise ValueError(f"{module} is no module of {_PROJECT} with a source file")
+    return path
 
 
 def _package(module: str) -> str:
@@ -303,7 +308,7 @@ def _functions(path: Path) -> dict[tuple[str, int], list[ast.AST]]:
         elif isinstance(node, ast.FunctionDef):
             first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
             bare = ast.FunctionDef(**dict(ast.iter_fields(node)) | {"decorator_list": []})
-            found.setdefault((node.name, first), []).append(bare)
+            found.setdefault((node.name, first), []).append(ast.copy_location(bare, node))
     return found
 
 
@@ -326,7 +331,8 @@ def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name
     return {a.asname or a.name: (module, a.name) for a in node.names} if _ours(module) else {}
 
 
-def _definition(node: ast.AST, package: str = "") -> _Definition:
+def _definition(node: ast.AST, module: str) -> _Definition:
+    package, path = _package(module), _module_path(module)
     names: set[_Name] = set()
     imports: dict[str, _Name] = {}
     strings: set[str] = set()
@@ -340,12 +346,40 @@ def _definition(node: ast.AST, package: str = "") -> _Definition:
         elif isinstance(each, ast.Constant) and isinstance(each.value, str) and (
                 _DATA.fullmatch(each.value) or each.value.isidentifier()):
             strings.add(each.value)
+    if isinstance(node, ast.FunctionDef | ast.Lambda):
+        # What a function binds itself is no name of its module.
+        called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+        outside = {each.id for part in _outside(node) for each in ast.walk(part)
+                   if isinstance(each, ast.Name)}
+        free = _globals(path).get((called, node.lineno), set()) | outside | set(imports)
+        names = {(base, attribute) for base, attribute in names if base in free}
     # What is only reached through its attributes is followed there: `module.function` does not
     # reach all of the module.
     through = {base for base, attribute in names if attribute}
     names = {(base, attribute) for base, attribute in names if attribute or base not in through}
     syntax = hashlib.sha256(repr(_form(node)).encode()).hexdigest()
     return _Definition(syntax, frozenset(names), imports, frozenset(strings))
+
+
+def _outside(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
+    """The parts of a function that are evaluated where it is defined: decorators and defaults."""
+    defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
+    return defaults + (node.decorator_list if isinstance(node, ast.FunctionDef) else [])
+
+
+@cache
+def _globals(path: Path) -> dict[tuple[str, int], set[str]]:
+    """Of every function of a file, by its name and line: the names of the module that it uses."""
+    found: dict[tuple[str, int], set[str]] = {}
+
+    def visit(table: symtable.SymbolTable) -> set[str]:
+        own = {symbol.get_name() for symbol in table.get_symbols() if symbol.is_global()}
+        own = own.union(*(visit(child) for child in table.get_children()))
+        found.setdefault((table.get_name(), table.get_lineno()), set()).update(own)
+        return own
+
+    visit(symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec"))
+    return found
 
 
 def _form(node: Any) -> Any:

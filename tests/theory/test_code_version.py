@@ -39,7 +39,10 @@ MODULE = """
         return again(case.x)
 
     def other(case):
-        return case.x
+        helper = unused = case.x
+        for used in range(3):
+            helper += [late + used for late in (1, 2)][0]
+        return helper
 
     def factory(n):
         def inner(case):
@@ -55,7 +58,8 @@ MODULE = """
 
 @pytest.fixture
 def version(tmp_path, monkeypatch):
-    """(name, engine, module) -> the code version of a function of a package that is written anew."""
+    """(name, engine, module) -> the code version of a function of a package that is written
+    anew."""
     package = tmp_path / "depthlaw_example"
     package.mkdir()
     (package / "__init__.py").write_text("")
@@ -70,7 +74,8 @@ def version(tmp_path, monkeypatch):
         for loaded in [key for key in sys.modules if key.startswith("depthlaw_example")]:
             del sys.modules[loaded]
         importlib.invalidate_caches()
-        for cached in (versions._module, versions._tree, versions._functions, versions._spec_path):
+        for cached in (versions._module, versions._tree, versions._functions, versions._globals,
+                       versions._spec_path):
             cached.cache_clear()
         return versions._version(getattr(importlib.import_module("depthlaw_example.module"), name))
 
@@ -88,14 +93,17 @@ def test_a_change_of_what_is_reached_changes_the_version(version, name, old, new
 @pytest.mark.parametrize("name", ["measure", "by_attribute", "late", "three", "short", "other"])
 def test_comments_docstrings_layout_and_new_functions_change_nothing(version, name):
     before = version(name)
-    documented = ENGINE.replace("return helper(x)", '"""Twice."""\n        return helper(  # why\n            x)')
+    documented = ENGINE.replace("return helper(x)", '"""Twice."""\n        return helper(  # why\n '
+                                                    '           x)')
     assert version(name, engine=documented) == before
     assert version(name, engine=ENGINE.replace("return x\n", "return -x\n")) == before
-    assert version(name, module=MODULE + "\n    def added(case):\n        return case.x + 5\n") == before
+    assert version(name,
+                   module=MODULE + "\n    def added(case):\n        return case.x + 5\n") == before
     assert version(name, module="\n    # a line above\n" + MODULE) == before
 
 
 def test_a_function_that_reaches_nothing_of_it_keeps_its_version(version):
+    """What it binds itself may bear the names of what stands in the module."""
     assert version("other") == version("other", engine=ENGINE.replace("x + 1", "x + 2"))
 
 
@@ -110,7 +118,8 @@ def test_data_files_belong_to_what_names_them(version):
 
 def test_a_decorator_is_no_part_of_how_is_measured(version):
     plain = version("measure")
-    assert version("measure", module=MODULE.replace("def measure", "@(lambda f: f)\n    def measure")) == plain
+    assert version("measure",
+                   module=MODULE.replace("def measure", "@(lambda f: f)\n    def measure")) == plain
 
 
 def test_the_decorated_claims_have_different_versions_where_they_measure_differently():
