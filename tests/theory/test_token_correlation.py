@@ -9,23 +9,23 @@ from sympy import Eq, Gt, acos, exp, pi
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.signal_propagation import mean_field as mf
-from depthlaw.theory.signal_propagation import uniform_attention as ua
+from depthlaw.theory.signal_propagation import token_correlation as tc
 from depthlaw.theory.signal_propagation.rounding import nine_decimals
 from depthlaw.theory.symbols import layer, tokens
 from depthlaw.theory.values import Case
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
-POWER = (1 + ua.attention_square) ** layer
+POWER = (1 + tc.attention_square) ** layer
 
 
 @pytest.mark.parametrize(("name", "wrong"), [
-    ("common_growth", Eq(ua.common, (1 + 2 * ua.attention_square) ** layer * ua.common_start)),
-    ("total_growth", Eq(ua.total, ua.total_start + ua.common_start * (POWER - 1))),
-    ("uniform_correlation", Eq(ua.correlation, (POWER - 1) / (tokens + POWER))),
-    ("scaled_correlation_limit", Eq(ua.limit_correlation, nine_decimals(
-        (exp(ua.scaled_square) - 1) / (tokens + exp(ua.scaled_square))))),
-    ("relu_kernel", Eq(mf.kernel_digits, nine_decimals(1 - acos(mf.cosine) / pi))),
-    ("relu_kernel_above", Gt(mf.kernel, 1)),
+    ("common_growth", Eq(tc.common, (1 + 2 * tc.attention_square) ** layer * tc.common_start)),
+    ("total_growth", Eq(tc.total, tc.total_start + tc.common_start * (POWER - 1))),
+    ("uniform_correlation", Eq(tc.correlation, (POWER - 1) / (tokens + POWER))),
+    ("scaled_correlation_limit", Eq(tc.limit_correlation, nine_decimals(
+        (exp(tc.scaled_square) - 1) / (tokens + exp(tc.scaled_square))))),
+    ("relu_kernel", Eq(tc.kernel_digits, nine_decimals(1 - acos(tc.cosine) / pi))),
+    ("relu_kernel_above", Gt(tc.kernel, 1)),
     ("mlp_exponent", Eq(mf.contraction, mf.weight_square * mf.derivative_moment)),
 ])
 def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong):
@@ -36,7 +36,7 @@ def test_a_wrong_constant_breaks_both_the_argument_and_the_evidence(name, wrong)
 
 
 def test_equal_tokens_have_no_query_gradient():
-    case = ua.token_case("1 2; 1 2; 1 2")
+    case = tc.token_case("1 2; 1 2; 1 2")
     assert CLAIMS["query_gradient"].measure(case).value == 0
     assert CLAIMS["value_gradient"].measure(case).value > 0
 
@@ -48,8 +48,8 @@ def in_scope(name, case):
 @pytest.mark.parametrize("rows", ["1 2; 1 2", "1 2; 2 4", "1 2; 0 0"])
 def test_tokens_that_point_the_same_way_or_nowhere_are_out_of_scope(rows):
     """Of tokens of one direction the common part grows by 1 + a_2^2 exactly."""
-    assert not in_scope("relu_branch_common", ua.token_case(rows, mlp_square="1"))
-    assert in_scope("relu_branch_common", ua.token_case("1 2; -2 -4", mlp_square="1"))
+    assert not in_scope("relu_branch_common", tc.token_case(rows, mlp_square="1"))
+    assert in_scope("relu_branch_common", tc.token_case("1 2; -2 -4", mlp_square="1"))
 
 
 @pytest.mark.parametrize("name", [
@@ -63,7 +63,7 @@ def test_a_case_that_misstates_its_tokens_is_out_of_scope(name):
 
 def test_assumptions_look_at_the_tokens_and_at_the_activation():
     for rows, scope in (("3 0; 0 -3", True), ("3 1; 0 -3", False), ("3 0; 0 -2", False)):
-        case = ua.token_case(rows, attention_square="2", mlp_square="0", layer=1)
+        case = tc.token_case(rows, attention_square="2", mlp_square="0", layer=1)
         assert in_scope("uniform_correlation", case) is scope
     fields = CLAIMS["mlp_exponent"].cases("quick")[0].fields()
     assert not in_scope("mlp_exponent", Case(**(fields | {"derivative_moment": "1"})))
@@ -82,7 +82,7 @@ def test_integrals_do_not_depend_on_what_was_integrated_before():
     before = [claim.measure(case) for case in cases]
     with flint.ctx.workprec(160):
         for n in range(1, 40):
-            mf.kernel_by_integral(flint.arb(n) / 40)
+            tc.kernel_by_integral(flint.arb(n) / 40)
     assert [claim.measure(case) for case in cases] == before
 
 
@@ -95,38 +95,38 @@ def test_the_reference_run_is_arithmetic_on_the_maps_of_the_paper():
 
 def test_one_layer_over_both_signs_by_hand():
     # Tokens 1 and 3 of width 1, a = 1: both get the mean 2 with one sign, so (3, 5) or (-1, 1).
-    case = ua.token_case("1; 3", attention_square="1", mlp_square="0", layer=1)
-    assert ua.moments(case) == (Fraction(64 + 0, 2), Fraction(34 + 2, 2))
+    case = tc.token_case("1; 3", attention_square="1", mlp_square="0", layer=1)
+    assert tc.moments(case) == (Fraction(64 + 0, 2), Fraction(34 + 2, 2))
     assert CLAIMS["uniform_correlation"].measure(case).value == Fraction(32 - 18, 18)
 
 
 def test_an_mlp_branch_multiplies_the_total():
-    case = ua.token_case("1; 3", attention_square="0", mlp_square="1", layer=1)
-    assert ua.moments(case) == (2 * 16, 2 * 10)
+    case = tc.token_case("1; 3", attention_square="0", mlp_square="1", layer=1)
+    assert tc.moments(case) == (2 * 16, 2 * 10)
 
 
 def test_the_root_of_a_square_and_of_what_is_none():
-    assert ua.rational_root(Fraction(9, 16)) == Fraction(3, 4)
+    assert tc.rational_root(Fraction(9, 16)) == Fraction(3, 4)
     with pytest.raises(ValueError, match="choose a.2/d"):
-        ua.rational_root(Fraction(1, 2))
+        tc.rational_root(Fraction(1, 2))
 
 
 def test_integers_that_would_overflow_are_refused():
-    case = ua.token_case("1000000001; 1000000000", attention_square="1/4", mlp_square="0", layer=2)
+    case = tc.token_case("1000000001; 1000000000", attention_square="1/4", mlp_square="0", layer=2)
     with pytest.raises(OverflowError, match="fewer layers"):
-        ua.moments(case)
+        tc.moments(case)
 
 
 def test_kernel_at_known_angles():
     with flint.ctx.workprec(64):
         third = (flint.arb(3).sqrt() / 2 + flint.arb.pi() / 3) / flint.arb.pi()
-        for kernel in (mf.kernel_by_integral, mf.relu_kernel_ball):
+        for kernel in (tc.kernel_by_integral, tc.relu_kernel_ball):
             assert kernel(flint.arb(0)).overlaps(1 / flint.arb.pi())
             assert kernel(flint.arb(1) / 2).overlaps(third)  # angle pi/3
 
 
 def test_derivative_of_softmax_sums_to_zero():
-    derivative = ua.softmax_derivative([3, 0, -1])
+    derivative = tc.softmax_derivative([3, 0, -1])
     assert sum(derivative) == 0
     assert derivative[0] == Fraction(3 * 3 - 2, 9)
 
@@ -134,7 +134,7 @@ def test_derivative_of_softmax_sums_to_zero():
 @pytest.mark.parametrize(("k", "value", "slope"), [(1, 1, 1), (2, 3, 4), (3, 15, 27)])
 def test_power_kernels_at_one(k, value, slope):
     # E z^(2k), and E (k z^(k-1))^2 by Price's theorem.
-    assert mf.power_kernel_at_one(k, Fraction(1)) == (value, slope)
+    assert mf.kernel_at_one(f"x^{k}", Fraction(1)) == (value, slope)
     assert value == mf.gaussian_moment(2 * k)
     assert slope == k * k * mf.gaussian_moment(2 * k - 2)
 

@@ -74,11 +74,9 @@ def forward(
             h, scale = layer_norm(x) if pre else (x, x)
             write, inner = branch(h, layer, factor)
             x = x + write
-            if pre:
-                tape.append(Sublayer(h, inner, h, scale))
-            else:
+            if not pre:
                 x, scale = layer_norm(x)
-                tape.append(Sublayer(h, inner, x, scale))
+            tape.append(Sublayer(h, inner, h if pre else x, scale))
     if pre:
         x, scale = layer_norm(x)
         tape.append(Sublayer(x, x, x, scale))

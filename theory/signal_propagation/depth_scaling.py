@@ -36,10 +36,7 @@ QUARTER, SIXTEENTH = Rational(1, 4), Rational(1, 16)
 
 
 def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
-    """The x > 0 at which a monotone quantity crosses its target, rounded down to nine decimals.
-
-    `exceeds(x)` says, in rational numbers, whether x lies beyond the solution.
-    """
+    """The x > 0 beyond which `exceeds` holds, rounded down to nine decimals."""
     low, high = 0, 1
     while not exceeds(Fraction(high, UNITS)):
         low, high = high, 2 * high
@@ -52,8 +49,8 @@ def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
 def _updates(case: Case) -> Fraction:
     """The fourth power of the factor of 2 beta^2/alpha^2 in the update sum, which is rational.
 
-    That factor is the number of sublayers, or 2N M v_d w_d/alpha_d of the encoder of an
-    encoder-decoder, with v_d^4 = w_d^4 = 1/(12 M) and alpha_d^4 = 3 M.
+    It is the number of sublayers, or of an encoder 2N M v_d w_d/alpha_d, where v_d^4 = w_d^4 =
+    1/(12 M) and alpha_d^4 = 3 M.
     """
     if "decoder" in case:
         return Fraction(3 * case.decoder_depth if case.decoder else 2 * case.depth) ** 4
@@ -161,8 +158,7 @@ def deepnorm_transcribed_exponent(case: Case) -> Exact:
     """
     root = isqrt(3 * case.decoder_depth)
     if root * root != 3 * case.decoder_depth:
-        raise ValueError(f"3 M must be a square number, got M={case.decoder_depth}; "
-                         "try 3, 12 or 27")
+        raise ValueError(f"3 M must be a square number, not M={case.decoder_depth}; try 3 or 12")
     return Exact(2 * Fraction(1, 2 * root))
 
 
@@ -180,15 +176,14 @@ liu = partial(Source, "liu2020admin", version="arXiv:2004.08249")
 def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator[Fraction]:
     """The share of branch i, of variance 1, in omega_i x + f_i.
 
-    The stream starts with variance 1 and is reset to 1 where it is normalised, so that every branch
-    sees a normalised input. ADMIN: omega_i^2 is the variance of the start and of all branches
-    before i, else 1.
+    The stream starts with variance 1 and is reset to 1 where it is normalised. ADMIN: omega_i^2 is
+    the variance of the start and of all branches before i, else 1.
     """
-    stream = Fraction(1)
-    for i in range(1, branches + 1):
-        total = stream * (i if admin else 1) + 1
+    stream = written = Fraction(1)
+    for _ in range(branches):
+        total = stream * (written if admin else 1) + 1
         yield 1 / total
-        stream = Fraction(1) if normalised else total
+        stream, written = Fraction(1) if normalised else total, written + 1
 
 
 amplified = partial(
@@ -315,8 +310,7 @@ def power(base: int, exponent: Fraction) -> Fraction:
     """base^exponent for a base that is a power of 16 and an exponent in quarters."""
     fourth = isqrt(isqrt(base))
     if fourth**4 != base or (4 * exponent).denominator != 1:
-        raise ValueError(
-            f"{base}^({exponent}) is not rational; use powers of 16 and exponents in quarters")
+        raise ValueError(f"{base}^({exponent}) is not rational; use powers of 16, and quarters")
     return Fraction(fourth) ** int(4 * exponent)
 
 
@@ -330,7 +324,7 @@ def slope(of: Callable[[int], Fraction]) -> Fraction:
 
 
 def gradients(weights: Sequence[Fraction], multiplier: Fraction) -> list[Fraction]:
-    """dh_L/dw_l for all branches: values forward, then the chain rule backward."""
+    """dh_L/dw_l of the net h <- h + multiplier w_l h for all l, by the chain rule."""
     factors = [1 + multiplier * w for w in weights]
     before = [*accumulate(factors, mul, initial=Fraction(1))]
     after = [*accumulate(reversed(factors), mul, initial=Fraction(1))][::-1]
@@ -339,10 +333,6 @@ def gradients(weights: Sequence[Fraction], multiplier: Fraction) -> list[Fractio
 
 def _gradients_at_zero(case: Case, depth: int) -> list[Fraction]:
     return gradients([Fraction(0)] * depth, power(depth, -case.rational("depth_power")))
-
-
-def _sign(x: Fraction) -> int:
-    return (x > 0) - (x < 0)
 
 
 dey = partial(Source, "dey2025", version="arXiv:2505.01618")
@@ -395,8 +385,7 @@ def completep_learning_rate(case: Case) -> Exact:
     nets train alike at every depth. At alpha = 1/2 these are depth-muP's exponents: branches and
     Adam rate L^(-1/2), SGD rate 1, as recalled from yang2023tp6 and bordelon2023.
     """
-    return Exact(-slope(lambda depth: sum(
-        (g * _sign(g) for g in _gradients_at_zero(case, depth)), Fraction(0))))
+    return Exact(-slope(lambda depth: sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))))
 
 
 @branches(Eq(sgd_exponent, 2 * alpha - 1), control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)))
@@ -465,9 +454,9 @@ def _mup_rate(case: Case, n: int) -> Fraction:
     """muP's learning rates (Table 3) for input, hidden and output weights, or one rate for all."""
     if case.get("rates") == "standard":
         return Fraction(1)
-    one, inverse = Fraction(1), Fraction(1, n)
-    table = {"adam": (one, inverse, inverse), "sgd": (Fraction(n), one, inverse)}
-    return table[case.optimiser][("input", "hidden", "output").index(case.matrix)]
+    power = {"adam": {"input": 0, "hidden": -1, "output": -1},
+             "sgd": {"input": 1, "hidden": 0, "output": -1}}
+    return Fraction(n) ** power[case.optimiser][case.matrix]
 
 
 @claim(
@@ -487,7 +476,9 @@ def mup_learning_rates(case: Case) -> Exact:
     nothing is shown.
     """
     def step(gradient: Fraction) -> Fraction:
-        return gradient if case.optimiser == "sgd" else Fraction(_sign(gradient))
+        if case.optimiser == "sgd":
+            return gradient
+        return Fraction((gradient > 0) - (gradient < 0))
 
     def change(n: int) -> Fraction:
         """The mean square of the change; W u is spread evenly for u(i, j) = (-1)^(i.j)."""

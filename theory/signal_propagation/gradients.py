@@ -43,10 +43,10 @@ DEAD = "some unit of the last layer is active at the first token (not so by chan
 def last_gradients(
     case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0,
 ) -> Array:
-    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, for the loss l of the first position.
+    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
 
-    The loss is u.y for a random unit vector u ("linear") or cross-entropy behind a random linear
-    head with d classes ("softmax"); the tokens are Gaussian, all equal or independent.
+    The loss, of the first position, is u.y for a random unit vector u ("linear") or cross-entropy
+    behind a random linear head with d classes ("softmax").
     """
     d, norms = case.width, []
     for start in range(0, case.replicas, BLOCK):
@@ -132,17 +132,6 @@ def mean_log_variance(depth: int, width: int, *, attention: bool) -> arb:
         return middle + ends.union(0)
 
 
-def _slope_weights(count: int) -> list[Fraction]:
-    """The weights of log2 y_k in the least-squares slope against k = 0, 1, ..., count - 1.
-
-    >>> [str(w) for w in _slope_weights(3)]
-    ['-1/2', '0', '1/2']
-    """
-    middle = Fraction(count - 1, 2)
-    squares = sum((k - middle) ** 2 for k in range(count))
-    return [(k - middle) / squares for k in range(count)]
-
-
 def _stream_slope(case: Case, rising: bool | None) -> Ball:
     """The slope of E log of the stream's variance against log L.
 
@@ -150,11 +139,13 @@ def _stream_slope(case: Case, rising: bool | None) -> Ball:
     the other way round, or at its lower end everywhere (None).
     """
     depths = _doublings(case)
+    places = [Fraction(2 * k + 1 - len(depths), 2) for k in range(len(depths))]
     with flint.ctx.workprec(96):
         total = arb(0)
-        for weight, depth in zip(_slope_weights(len(depths)), depths, strict=True):
-            upper = rising is not None and (weight > 0) == rising
-            total += from_fraction(weight) * mean_log_variance(depth, case.width, attention=upper)
+        for place, depth in zip(places, depths, strict=True):
+            upper = rising is not None and (place > 0) == rising
+            total += (from_fraction(place / sum(k * k for k in places))
+                      * mean_log_variance(depth, case.width, attention=upper))
         return Ball.of(total / arb(2).log()).widened()
 
 

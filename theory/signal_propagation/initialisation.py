@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from itertools import product
+from itertools import pairwise, product
 
 import sympy
 from sympy import Eq, Ge, Lt, Max, Piecewise, Product, Rational, simplify, sqrt
@@ -431,8 +431,8 @@ def expected_depth(case: Case) -> Exact:
     """
     chances = [Fraction(1)]  # of 0, 1, ... layers kept
     for keep in _keep_probabilities(case):
-        chances = [keep * fewer + (1 - keep) * same
-                   for fewer, same in zip([0, *chances], [*chances, 0], strict=True)]
+        padded = [Fraction(0), *chances, Fraction(0)]
+        chances = [keep * fewer + (1 - keep) * same for fewer, same in pairwise(padded)]
     return Exact(sum((count * chance for count, chance in enumerate(chances)), Fraction(0)))
 
 

@@ -1,167 +1,26 @@
-"""The ReLU kernel, and maps of (q, p) at infinite width, whose correlation p/q rises with depth.
+"""Maps at infinite width, after Giorlandino & Goldt 2026 and Cowsik et al. 2024.
 
-The correlation p/q rises with depth, after Giorlandino & Goldt 2026 and Cowsik et al. 2024.
+q is the mean square of a token's coordinate, p the mean product of two tokens' coordinates, and
+their correlation p/q rises with depth.
 """
 from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
-from functools import partial
-from itertools import product
 from math import comb, prod
 
 import flint
+import numpy as np
 import sympy
 from flint import arb
-from sympy import Eq, Gt, Integer, Max, Piecewise, Rational, acos, cos, exp, pi, simplify, sqrt
+from sympy import Eq, Integer, Max, Piecewise, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claim import Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
 from ..symbols import quantity
-from .rounding import ROUNDS, before_rounding, nine_decimals, rounded_down
-from .uniform_attention import (
-    NOCI,
-    OF_TOKENS,
-    attention_square,
-    dot,
-    mlp_square,
-    token_case,
-    tokens_of,
-)
-
-cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "real")
-kernel = quantity(
-    "relu_kernel", "k(c)", "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of "
-    "correlation c", "nonnegative real")
-kernel_digits = quantity(
-    "relu_kernel_digits", r"\lfloor k(c)\rfloor_9",
-    "the ReLU kernel k(c), rounded down to nine decimals", "nonnegative real")
-growth = quantity(
-    "common_growth", "C'/C", "factor by which a ReLU branch multiplies the mean squared norm of "
-    "the sum of the tokens", "positive real")
-
-CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
-_POINTS = ("-99/100", "-1/2", "0", "1/5", "1/2", "4/5", "99/100", "9999/10000")
-derived = partial(
-    claim, source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI))
-
-
-def relu_kernel_ball(c: arb) -> arb:
-    """k(c) by the closed form; the ball of c is cut off at 1, which it exceeds by rounding only."""
-    c = c.min(arb(1))
-    return ((1 - c * c).max(arb(0)).sqrt() + c * (arb.pi() - c.acos())) / arb.pi()
-
-
-def kernel_by_integral(c: arb) -> arb:
-    """2 E ReLU(u) ReLU(v) in polar coordinates, c = cos(theta).
-
-    That is (2/pi) times the integral of cos(f) cos(f - theta) over the arc where both are positive.
-    """
-    theta, half = c.acos(), arb.pi() / 2
-    arc = flint.acb.integral(lambda f, _: f.cos() * (f - theta).cos(), theta - half, half)
-    return 2 * arc.real / arb.pi()
-
-
-@claim(
-    Eq(kernel_digits, nine_decimals(CLOSED_FORM)),
-    source=Source("giorlandino2026", "ReLU MLP", "arXiv:2505.24333"), wording="printed",
-    assumes={"-1 < c < 1": lambda case: -1 < case.rational("cosine") < 1},
-    cases={"quick": Case.grid(cosine=_POINTS),
-           "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
-    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)))
-def relu_kernel(case: Case) -> Exact:
-    """The ReLU kernel in closed form.
-
-    For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos
-    c))/pi; to nine decimals, rounded down.
-    """
-    with flint.ctx.workprec(128):
-        return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
-
-
-@relu_kernel.argument("both integrals are symbolic; prose: a Gaussian pair in polar coordinates, "
-                      "and where both coordinates are positive")
-def _(statement: Relational) -> Iterator[Step]:
-    """The polar integral in closed form."""
-    theta, r = (sympy.Symbol(name, positive=True) for name in ("theta", "r"))
-    f = sympy.Symbol("f", real=True)
-    arc = 2 * sympy.integrate(cos(f) * cos(f - theta), (f, theta - pi / 2, pi / 2)) / pi
-    closed = before_rounding(statement)
-    yield Step("the radial integral of r^3 exp(-r^2/2) is 2",
-               sympy.integrate(r**3 * exp(-(r**2) / 2), (r, 0, sympy.oo)) == 2)
-    yield Step(ROUNDS, closed is not sympy.nan)
-    yield Step("the closed form is (2/pi) times the integral over the arc at c = cos(theta)",
-               simplify(arc.subs(theta, acos(cosine)) - closed) == 0)
-
-
-@derived(
-    Gt(kernel, cosine), assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
-    cases={"quick": Case.grid(cosine=_POINTS),
-           "theory": Case.grid(cosine=("-1", "999999/1000000"))},
-    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)))
-def relu_kernel_above(case: Case) -> Ball:
-    """A wide ReLU layer brings every two tokens closer.
-
-    k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer
-    raises the cosine of any two vectors of different directions.
-
-    Near c = 1 the gap closes as (1 - c)^(3/2), so samples alone could not decide the end of the
-    interval; the proof does.
-    """
-    with flint.ctx.workprec(128):
-        return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
-
-
-@relu_kernel_above.argument("the derivative is symbolic on the whole interval; "
-                            "prose: what falls strictly to 0 is positive before")
-def _(statement: Relational) -> Iterator[Step]:
-    """k - c falls strictly on [-1, 1] and is 0 at the end, so it is positive before."""
-    gap = CLOSED_FORM - statement.rhs
-    yield Step("k(1) - 1 = 0", gap.subs(cosine, 1) == 0)
-    yield Step("the derivative of k - c is -arccos(c)/pi, negative for every c < 1",
-               simplify(gap.diff(cosine) + acos(cosine) / pi) == 0)
-    yield Step("the relation is strict and points upwards", isinstance(statement, Gt))
-
-
-def _same_direction(x: list[int], y: list[int]) -> bool:
-    return dot(x, y) ** 2 == dot(x, x) * dot(y, y) and dot(x, y) > 0
-
-
-def _directions_differ(case: Case) -> bool:
-    """Whether no token is zero and some two of them point in different directions."""
-    tokens = tokens_of(case)
-    return all(map(any, tokens)) and not all(_same_direction(tokens[0], y) for y in tokens)
-
-
-@derived(
-    Gt(growth, 1 + mlp_square),
-    assumes=OF_TOKENS | {"two tokens differ in direction": _directions_differ},
-    cases={"quick": tuple(
-        token_case(tokens, mlp_square=square)
-        for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
-        for square in ("1", "1/24"))},
-    control=Control(token_case("1 2; 3 -1", mlp_square="1"), "as much as twice the branch",
-                    statement=Gt(growth, 1 + 2 * mlp_square)))
-def relu_branch_common(case: Case) -> Ball:
-    """A ReLU branch raises the common part by more than the total.
-
-    A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2,
-    its factor on E ||X||^2, unless all tokens point the same way.
-
-    Exact at any width: the mean over Gaussian weights is a sum of values of the ReLU kernel.
-    """
-    tokens = tokens_of(case)
-    with flint.ctx.workprec(128):
-        written = arb(0)
-        for x, y in product(tokens, repeat=2):
-            size = arb(dot(x, x) * dot(y, y)).sqrt()
-            same = _same_direction(x, y)
-            written += size if same else size * kernel_by_integral(arb(dot(x, y)) / size)
-        square = from_fraction(case.rational("mlp_square"))
-        common = sum(sum(column) ** 2 for column in zip(*tokens, strict=True))
-        return Ball.of(1 + square * written / common).widened()
-
+from .rounding import nine_decimals, rounded_down
+from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square, relu_kernel_ball
 
 pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")
 gain_controlled = quantity(
@@ -278,11 +137,10 @@ def attention_exponent(case: Case) -> Exact:
     """
     # (1 - p'/q')/(1 - p/q) at q = 1, p = 1 - e for e -> 0: values and e-derivatives.
     a2, n = case.rational("attention_square"), case.tokens
-    q, dq, p, dp = 1, 0, 1, -1
-    mean, dmean = Fraction(q + (n - 1) * p, n), Fraction(dq + (n - 1) * dp, n)
-    new_q, new_dq = (1 - a2) * q + a2 * mean, (1 - a2) * dq + a2 * dmean
-    new_p, new_dp = (1 - a2) * p + a2 * mean, (1 - a2) * dp + a2 * dmean
-    return Exact(-(new_dp * new_q - new_p * new_dq) / new_q**2)
+    q, p = np.array([1, 0]), np.array([1, -1])
+    mean = (q + (n - 1) * p) * Fraction(1, n)
+    (q, dq), (p, dp) = (1 - a2) * q + a2 * mean, (1 - a2) * p + a2 * mean
+    return Exact((p * dq - dp * q) / q**2)
 
 
 def gaussian_moment(order: int) -> int:
@@ -296,35 +154,27 @@ def gaussian_moment(order: int) -> int:
 
 def _moments_of_activation(case: Case) -> bool:
     """Whether a case's E phi(sz)^2 and E phi'(sz)^2 are those of its activation: ReLU or x^k."""
-    s2 = case.rational("weight_square")
+    square, slope, s2 = (case.rational(name) for name in (
+        "activation_moment", "derivative_moment", "weight_square"))
     if case.activation == "relu":
-        true = s2 / 2, Fraction(1, 2)
-    else:
-        k = int(case.activation[2:])
-        true = (s2**k * gaussian_moment(2 * k), k * k * s2 ** (k - 1) * gaussian_moment(2 * k - 2))
-    return (case.rational("activation_moment"), case.rational("derivative_moment")) == true
+        return square == s2 / 2 and slope == Fraction(1, 2)
+    k = int(case.activation[2:])
+    return (square == s2**k * gaussian_moment(2 * k)
+            and slope == k * k * s2 ** (k - 1) * gaussian_moment(2 * k - 2))
 
 
-def _kernel_at_one(case: Case) -> tuple[Fraction, Fraction]:
-    """The value and slope at c = 1 of the kernel K(c) = E phi(s u) phi(s v)."""
-    s2 = case.rational("weight_square")
-    if case.activation == "relu":
-        slope = sympy.limit(simplify(CLOSED_FORM.diff(cosine)), cosine, 1, "-")
-        return s2 / 2 * int(CLOSED_FORM.subs(cosine, 1)), s2 / 2 * int(slope)
-    return power_kernel_at_one(int(case.activation[2:]), s2)
-
-
-def power_kernel_at_one(k: int, s2: Fraction) -> tuple[Fraction, Fraction]:
-    """The same of phi(x) = x^k.
-
-    With u = c v + sqrt(1 - c^2) w, E u^k v^k = sum_j binom(k, 2j) c^(k-2j) (1-c^2)^j E w^2j E
-    v^(2k-2j).
-    """
-    c = sympy.Symbol("c")
-    kernel = sympy.Poly(sum(
-        comb(k, 2 * j) * c ** (k - 2 * j) * (1 - c**2) ** j
-        * gaussian_moment(2 * j) * gaussian_moment(2 * k - 2 * j) for j in range(k // 2 + 1)), c)
-    return s2**k * int(kernel.eval(1)), s2**k * int(kernel.diff(c).eval(1))
+def kernel_at_one(activation: str, s2: Fraction) -> tuple[Fraction, Fraction]:
+    """The value and slope at c = 1 of the kernel K(c) = E phi(s u) phi(s v) of "relu" or "x^k"."""
+    if activation == "relu":
+        kernel, scale = CLOSED_FORM, s2 / 2
+    else:  # E u^k v^k with u = c v + sqrt(1 - c^2) w, c the cosine
+        k = int(activation[2:])
+        kernel, scale = sum(
+            comb(k, 2 * j) * cosine ** (k - 2 * j) * (1 - cosine**2) ** j
+            * gaussian_moment(2 * j) * gaussian_moment(2 * k - 2 * j)
+            for j in range(k // 2 + 1)), s2**k
+    slope = sympy.limit(simplify(kernel.diff(cosine)), cosine, 1, "-")
+    return scale * int(kernel.subs(cosine, 1)), scale * int(slope)
 
 
 _MLPS = tuple(
@@ -355,7 +205,8 @@ def mlp_exponent(case: Case) -> Exact:
     The paper's exact formulas are not available to us; q = 1, infinite width. For every phi with a
     Hermite series. A ReLU MLP is marginal at every weight scale: its exponent is 0.
     """
-    a2, (value, slope) = case.rational("mlp_square"), _kernel_at_one(case)
+    a2 = case.rational("mlp_square")
+    value, slope = kernel_at_one(case.activation, case.rational("weight_square"))
     return Exact((1 - a2 + a2 * slope) / (1 - a2 + a2 * value))
 
 
@@ -364,7 +215,8 @@ def mlp_exponent(case: Case) -> Exact:
 def _(statement: Relational) -> Iterator[Step]:
     """For phi = sum_k h_k He_k, K(c) = sum_k h_k^2 k! c^k (s = 1): the slope at 1 is E phi'^2."""
     k = sympy.Symbol("k", integer=True, positive=True)
-    c, h, K, e = sympy.Symbol("c", positive=True), *sympy.symbols("h K e")
+    c = sympy.Symbol("c", positive=True)
+    h, K, e = sympy.symbols("h K e")
     slope = (h**2 * sympy.factorial(k) * c**k).diff(c).subs(c, 1)
     squares = h**2 * k**2 * sympy.factorial(k - 1)
     yield Step("a term h He_k gives the kernel h^2 k! c^k, of slope h^2 k k! at c = 1; its "

@@ -23,8 +23,8 @@ from sympy.core.relational import Relational
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import enclose, from_fraction
 from ..symbols import layer, quantity, width
-from .mean_field import relu_kernel_ball
 from .rounding import fraction
+from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(
     "input_variance", r"\sigma^2", "variance of every coordinate of a Gaussian input",
@@ -266,16 +266,17 @@ FIFTHS = 5
 def mean_square_of_two(layers: int, *, identical: bool) -> Fraction:
     """E ||x_l||^2 / 2 for two tokens of width 2 that start identical or opposite."""
     first = (7, 0, -1, 0)
-    states = Counter({(first, first if identical else (-7, 0, 1, 0)): 1})
+    states: Counter[tuple[Token, ...]] = Counter(
+        {(first, first if identical else (-7, 0, 1, 0)): 1})
     for _ in range(layers):
         states = _feed_forward(_attention(states))
-    rational = irrational = 0
+    square = root = 0  # of square + 2 root sqrt(2)
     for ((u1, v1, u2, v2), _), count in states.items():
-        rational += count * (u1**2 + u2**2 + 2 * (v1**2 + v2**2))
-        irrational += count * (u1 * v1 + u2 * v2)
-    if irrational:
+        square += count * (u1**2 + u2**2 + 2 * (v1**2 + v2**2))
+        root += count * (u1 * v1 + u2 * v2)
+    if root:
         raise ArithmeticError("the mean square is not rational; the enumeration lost its symmetry")
-    return Fraction(rational, 2 * FIFTHS**2 * states.total())
+    return Fraction(square, 2 * FIFTHS**2 * states.total())
 
 
 def _normed_sign(token: Token) -> int:
@@ -290,9 +291,7 @@ def _attention(states: Counter[tuple[Token, ...]]) -> Counter[tuple[Token, ...]]
     """All tokens get mu (w11 - w21, w12 - w22), mu the mean sign; differences are +-sqrt(2), 0."""
     after: Counter[tuple[Token, ...]] = Counter()
     for tokens, count in states.items():
-        mu, rest = divmod(FIFTHS * sum(map(_normed_sign, tokens)), len(tokens))
-        if rest:
-            raise ValueError("the mean of the signs is no multiple of 1/5; take two tokens")
+        mu = FIFTHS * sum(map(_normed_sign, tokens)) // 2
         for a, b in product((-1, 0, 0, 1), repeat=2):
             after[tuple((u1, v1 + mu * a, u2, v2 + mu * b) for u1, v1, u2, v2 in tokens)] += count
     return after
@@ -355,7 +354,7 @@ def scaled_jacobian(row: list[int]) -> tuple[fmpq_mat, fmpq]:
     """(R, s) with J = sqrt(s) R, by dual numbers: y + t dy over the root of its squared norm."""
     d = len(row)
     y = [fmpq(d * v - sum(row), d) for v in row]
-    square = sum(v * v for v in y)
+    square = sum((v * v for v in y), fmpq(0))
     columns = []
     for k in range(d):
         dy = [fmpq(d * (i == k) - 1, d) for i in range(d)]
@@ -404,7 +403,7 @@ def layernorm_jacobian_rank(case: Case) -> Exact:
     Lemma 3 states O(sqrt(d)/||x||); its proof has the exact Jacobian, from which this follows.
     """
     gram, scale = _gram(case)
-    return _exact(scale * sum(gram[i, i] for i in range(gram.nrows())))
+    return _exact(scale * sum((gram[i, i] for i in range(gram.nrows())), fmpq(0)))
 
 
 def _projection() -> Iterator[Step]:

@@ -1,6 +1,7 @@
-"""Uniform attention with residuals: tokens correlate with depth, after Noci et al. 2022.
+"""Uniform attention and ReLU branches correlate tokens, query gradients vanish (Noci et al. 2022).
 
-C is the squared norm of the sum of the tokens, N the sum of their squared norms.
+C is the squared norm of the sum of the tokens, N the sum of their squared norms. A case writes
+tokens as "1 0; 0 1", one row each.
 """
 from __future__ import annotations
 
@@ -15,13 +16,12 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Eq, exp, expand_power_base, expand_power_exp, limit, oo, simplify
+from sympy import Eq, Gt, acos, cos, exp, limit, oo, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
+from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
 from ..symbols import layer, quantity, tokens, width
-from ..symbols import tokens as n
 from .rounding import ROUNDS, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
@@ -97,29 +97,20 @@ NOCI = "arXiv:2206.03126"
 _ATTENTION, _MLP = 1 + attention_square, 1 + mlp_square
 _POWER = _ATTENTION**layer
 COMMON = (_ATTENTION * _MLP) ** layer * common_start
-TOTAL = _MLP**layer * (total_start + common_start / n * (_POWER - 1))
+TOTAL = _MLP**layer * (total_start + common_start / tokens * (_POWER - 1))
 _PAIR, _TRIPLE, _LINE = "1 0; 0 1", "1 0 0; 0 1 0; 0 0 1", "2; -1; 3"
 
 
 def rational_root(value: Fraction) -> Fraction:
-    """The root of a rational square.
-
-    Raises:
-        ValueError: when it is irrational.
-    """
+    """The root of a rational square; anything else is refused."""
     root = Fraction(isqrt(value.numerator), isqrt(value.denominator))
     if root**2 != value:
-        raise ValueError(
-            f"{value} is not the square of a rational number; choose a^2/d so that it is")
+        raise ValueError(f"{value} is no square of a rational number; choose a^2/d so that it is")
     return root
 
 
 def moments(case: Case) -> tuple[Fraction, Fraction]:
-    """(E C_l, E N_l) over all signs of all weights: X + a A X W with A uniform, then X + a_2 X W.
-
-    Raises:
-        OverflowError: when the integers do not fit in 64 bits.
-    """
+    """(E C_l, E N_l) over all signs of weights: X + a A X W with A uniform, then X + a_2 X W."""
     X = np.array(tokens_of(case), dtype=np.int64)
     (n, d), scale = X.shape, Fraction(1)
     signs, states = all_signs(d), X[None]
@@ -133,8 +124,7 @@ def moments(case: Case) -> tuple[Fraction, Fraction]:
             states = (m.denominator * states + m.numerator * written).reshape(-1, n, d)
             scale /= m.denominator
     if states.size * int(np.abs(states).max()) ** 2 * n >= 2**62:
-        raise OverflowError("the integers of this enumeration do not fit in 64 bits; "
-                            "take fewer layers or a smaller width")
+        raise OverflowError("integers beyond 64 bits; take fewer layers or a smaller width")
     squares = ((states.sum(1) ** 2).sum(), (states**2).sum())
     common, total = (scale**2 * Fraction(int(square), len(states)) for square in squares)
     return common, total
@@ -198,8 +188,8 @@ def _layer_by_layer(C: sympy.Expr, N: sympy.Expr) -> Iterator[Step]:
                "zero: d coordinates of ||y||^2/d each", simplify(d * (y / d) - y) == 0)
     yield Step("base: at l = 0 the pair is (C_0, N_0)",
                C.subs(layer, 0) == common_start and simplify(N.subs(layer, 0) - total_start) == 0)
-    moved = (_MLP * _ATTENTION * C, _MLP * (N + attention_square * C / n))
-    gaps = [expand_power_exp(expand_power_base(after.subs(layer, layer + 1) - before))
+    moved = (_MLP * _ATTENTION * C, _MLP * (N + attention_square * C / tokens))
+    gaps = [sympy.expand_power_exp(sympy.expand_power_base(after.subs(layer, layer + 1) - before))
             for after, before in zip((C, N), moved, strict=True)]
     powers = {_POWER: sympy.Symbol("P"), _MLP**layer: sympy.Symbol("Q")}
     yield Step("step: attention adds a^2 C to C and a^2 C/n to N, the MLP multiplies both by 1 + "
@@ -216,6 +206,11 @@ def _(statement: Relational) -> Iterator[Step]:
     return _layer_by_layer(COMMON, statement.rhs)
 
 
+def _at_power(power: sympy.Expr) -> sympy.Expr:
+    """The correlation of orthogonal tokens when attention has multiplied C by a power."""
+    return (power - 1) / (tokens - 1 + power)
+
+
 def _orthogonal(case: Case) -> bool:
     """Whether all tokens are orthogonal to one another and of one norm."""
     tokens = tokens_of(case)
@@ -225,7 +220,7 @@ def _orthogonal(case: Case) -> bool:
 
 
 @claim(
-    Eq(correlation, (_POWER - 1) / (n - 1 + _POWER)),
+    Eq(correlation, _at_power(_POWER)),
     source=Source("noci2022", "section 3; derived here", NOCI),
     assumes=OF_TOKENS | {"tokens are orthogonal and of one norm": _orthogonal},
     cases={"quick": (*(token_case(_PAIR, attention_square=square, mlp_square="0", layer=k)
@@ -256,7 +251,7 @@ def _(statement: Relational) -> Iterator[Step]:
     C, N = (e.subs({mlp_square: 0, common_start: total_start}) for e in (COMMON, TOTAL))
     yield from _layer_by_layer(COMMON, TOTAL)
     yield Step("(C - N)/((n - 1) N) is the right side",
-               simplify((C - N) / ((n - 1) * N) - statement.rhs) == 0)
+               simplify((C - N) / ((tokens - 1) * N) - statement.rhs) == 0)
     power = sympy.Symbol("P", positive=True)
     grown = statement.rhs.subs(_POWER, power)
     yield Step("it tends to 1 as the power (1 + a^2)^l grows",
@@ -264,7 +259,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 @claim(
-    Eq(limit_correlation, nine_decimals((exp(scaled_square) - 1) / (n - 1 + exp(scaled_square)))),
+    Eq(limit_correlation, nine_decimals(_at_power(exp(scaled_square)))),
     source=Source("noci2022", "section 3; derived here", NOCI),
     cases={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
            "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
@@ -298,7 +293,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield Step("(1 + t^2/L)^L tends to e^(t^2)",
                limit((1 + scaled_square / L) ** L, L, oo) == power)
     yield Step("the closed form is the correlation (P - 1)/(n - 1 + P) at P = e^(t^2)",
-               simplify((power - 1) / (n - 1 + power) - closed) == 0)
+               simplify(_at_power(power) - closed) == 0)
 
 
 gram_square = quantity(
@@ -379,3 +374,133 @@ def value_gradient(case: Case) -> Exact:
         row = [means[a] if c == b else Fraction(0) for c in range(d)]
         squares += n * sum(v * v for v in row)
     return Exact(squares)
+
+
+cosine = quantity("cosine", "c", "cosine of the angle between two vectors", "real")
+kernel = quantity(
+    "relu_kernel", "k(c)", "twice the mean of ReLU(u) ReLU(v) for standard Gaussians of "
+    "correlation c", "nonnegative real")
+kernel_digits = quantity(
+    "relu_kernel_digits", r"\lfloor k(c)\rfloor_9",
+    "the ReLU kernel k(c), rounded down to nine decimals", "nonnegative real")
+branch_growth = quantity(
+    "common_growth", "C'/C", "factor by which a ReLU branch multiplies the mean squared norm of "
+    "the sum of the tokens", "positive real")
+
+CLOSED_FORM = (sqrt(1 - cosine**2) + cosine * (pi - acos(cosine))) / pi
+_POINTS = ("-99/100", "-1/2", "0", "1/5", "1/2", "4/5", "99/100", "9999/10000")
+derived = partial(
+    claim, source=Source("noci2022", "correlation under a ReLU branch; derived here", NOCI))
+
+
+def relu_kernel_ball(c: arb) -> arb:
+    """k(c) by the closed form; the ball of c is cut off at 1, which it exceeds by rounding only."""
+    c = c.min(arb(1))
+    return ((1 - c * c).max(arb(0)).sqrt() + c * (arb.pi() - c.acos())) / arb.pi()
+
+
+def kernel_by_integral(c: arb) -> arb:
+    """2 E ReLU(u) ReLU(v) in polar coordinates, over the arc where both u and v are positive."""
+    theta, half = c.acos(), arb.pi() / 2
+    arc = flint.acb.integral(lambda f, _: f.cos() * (f - theta).cos(), theta - half, half)
+    return 2 * arc.real / arb.pi()
+
+
+@claim(
+    Eq(kernel_digits, nine_decimals(CLOSED_FORM)),
+    source=Source("giorlandino2026", "ReLU MLP", "arXiv:2505.24333"), wording="printed",
+    assumes={"-1 < c < 1": lambda case: -1 < case.rational("cosine") < 1},
+    cases={"quick": Case.grid(cosine=_POINTS),
+           "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
+    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)))
+def relu_kernel(case: Case) -> Exact:
+    """The ReLU kernel in closed form.
+
+    For standard Gaussians of correlation c, 2 E ReLU(u) ReLU(v) = (sqrt(1 - c^2) + c (pi - arccos
+    c))/pi; to nine decimals, rounded down.
+    """
+    with flint.ctx.workprec(128):
+        return rounded_down(kernel_by_integral(from_fraction(case.rational("cosine"))))
+
+
+@relu_kernel.argument("both integrals are symbolic; prose: a Gaussian pair in polar coordinates, "
+                      "and where both coordinates are positive")
+def _(statement: Relational) -> Iterator[Step]:
+    """The polar integral in closed form."""
+    theta, r = (sympy.Symbol(name, positive=True) for name in ("theta", "r"))
+    f = sympy.Symbol("f", real=True)
+    arc = 2 * sympy.integrate(cos(f) * cos(f - theta), (f, theta - pi / 2, pi / 2)) / pi
+    closed = before_rounding(statement)
+    yield Step("the radial integral of r^3 exp(-r^2/2) is 2",
+               sympy.integrate(r**3 * exp(-(r**2) / 2), (r, 0, oo)) == 2)
+    yield Step(ROUNDS, closed is not sympy.nan)
+    yield Step("the closed form is (2/pi) times the integral over the arc at c = cos(theta)",
+               simplify(arc.subs(theta, acos(cosine)) - closed) == 0)
+
+
+@derived(
+    Gt(kernel, cosine), assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
+    cases={"quick": Case.grid(cosine=_POINTS),
+           "theory": Case.grid(cosine=("-1", "999999/1000000"))},
+    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)))
+def relu_kernel_above(case: Case) -> Ball:
+    """A wide ReLU layer brings every two tokens closer.
+
+    k(c) > c for every c in [-1, 1): in the limit of infinite width a He-initialised ReLU layer
+    raises the cosine of any two vectors of different directions.
+
+    Near c = 1 the gap closes as (1 - c)^(3/2), so samples alone could not decide the end of the
+    interval; the proof does.
+    """
+    with flint.ctx.workprec(128):
+        return Ball.of(kernel_by_integral(from_fraction(case.rational("cosine")))).widened()
+
+
+@relu_kernel_above.argument("the derivative is symbolic on the whole interval; "
+                            "prose: what falls strictly to 0 is positive before")
+def _(statement: Relational) -> Iterator[Step]:
+    """k - c falls strictly on [-1, 1] and is 0 at the end, so it is positive before."""
+    gap = CLOSED_FORM - statement.rhs
+    yield Step("k(1) - 1 = 0", gap.subs(cosine, 1) == 0)
+    yield Step("the derivative of k - c is -arccos(c)/pi, negative for every c < 1",
+               simplify(gap.diff(cosine) + acos(cosine) / pi) == 0)
+    yield Step("the relation is strict and points upwards", isinstance(statement, Gt))
+
+
+def _same_direction(x: list[int], y: list[int]) -> bool:
+    return dot(x, y) ** 2 == dot(x, x) * dot(y, y) and dot(x, y) > 0
+
+
+def _directions_differ(case: Case) -> bool:
+    """Whether no token is zero and some two of them point in different directions."""
+    tokens = tokens_of(case)
+    return all(map(any, tokens)) and not all(_same_direction(tokens[0], y) for y in tokens)
+
+
+@derived(
+    Gt(branch_growth, 1 + mlp_square),
+    assumes=OF_TOKENS | {"two tokens differ in direction": _directions_differ},
+    cases={"quick": tuple(
+        token_case(tokens, mlp_square=square)
+        for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
+        for square in ("1", "1/24"))},
+    control=Control(token_case("1 2; 3 -1", mlp_square="1"), "as much as twice the branch",
+                    statement=Gt(branch_growth, 1 + 2 * mlp_square)))
+def relu_branch_common(case: Case) -> Ball:
+    """A ReLU branch raises the common part by more than the total.
+
+    A He-initialised ReLU branch of weight a_2 multiplies E ||sum_k X_k||^2 by more than 1 + a_2^2,
+    its factor on E ||X||^2, unless all tokens point the same way.
+
+    Exact at any width: the mean over Gaussian weights is a sum of values of the ReLU kernel.
+    """
+    tokens = tokens_of(case)
+    with flint.ctx.workprec(128):
+        written = arb(0)
+        for x, y in product(tokens, repeat=2):
+            size = arb(dot(x, x) * dot(y, y)).sqrt()
+            same = _same_direction(x, y)
+            written += size if same else size * kernel_by_integral(arb(dot(x, y)) / size)
+        square = from_fraction(case.rational("mlp_square"))
+        common = sum(sum(column) ** 2 for column in zip(*tokens, strict=True))
+        return Ball.of(1 + square * written / common).widened()
