@@ -348,9 +348,9 @@ def _definition(node: ast.AST, module: str) -> _Definition:
         elif isinstance(each, ast.Constant) and isinstance(each.value, str) and (
                 _DATA.fullmatch(each.value) or each.value.isidentifier()):
             strings.add(each.value)
-    if isinstance(node, ast.FunctionDef | ast.Lambda):
-        # What a function binds itself is no name of its module.
-        called = node.name if isinstance(node, ast.FunctionDef) else "lambda"
+    if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Lambda):
+        # What a function or a class binds itself is no name of its module.
+        called = "lambda" if isinstance(node, ast.Lambda) else node.name
         outside = {each.id for part in _outside(node) for each in ast.walk(part)
                    if isinstance(each, ast.Name)}
         free = _globals(path).get((called, node.lineno), set()) | outside | set(imports)
@@ -363,15 +363,19 @@ def _definition(node: ast.AST, module: str) -> _Definition:
     return _Definition(syntax, frozenset(names), imports, frozenset(strings))
 
 
-def _outside(node: ast.FunctionDef | ast.Lambda) -> list[ast.expr]:
-    """The parts of a function that are evaluated where it is defined: decorators and defaults."""
+def _outside(node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[ast.expr]:
+    """The parts that are evaluated where a function or class is defined: decorators, defaults,
+    bases."""
+    if isinstance(node, ast.ClassDef):
+        return [*node.decorator_list, *node.bases, *(each.value for each in node.keywords)]
     defaults = [each for each in (*node.args.defaults, *node.args.kw_defaults) if each is not None]
     return defaults + (node.decorator_list if isinstance(node, ast.FunctionDef) else [])
 
 
 @cache
 def _globals(path: Path) -> dict[tuple[str, int], set[str]]:
-    """Of every function of a file, by its name and line: the names of the module that it uses."""
+    """Of every function and class of a file, by its name and line: the names of the module that it
+    uses."""
     found: dict[tuple[str, int], set[str]] = {}
 
     def visit(table: symtable.SymbolTable) -> set[str]:
