@@ -165,7 +165,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
     Raises:
         ArithmeticError: when a layer does not multiply by one linear form.
     """
-    from .separation_rank.measured import form_exponents, linear_forms
+    from .separation_rank.explicit_weights import form_exponents, linear_forms
 
     forms = linear_forms(net)
     distinct = sorted(set(forms))
