@@ -191,10 +191,11 @@ def construction_printed_hops(case: Case, seed: int) -> Exact:
     for sequence in network.sequences_of(case, seed):
         given = network.answers(net, sequence, case.alphabet, case.hops)
         candidates = {h for h in candidates if (network.right_answers(sequence, h) == given).all()}
-    return _only(candidates)
+    return only(candidates)
 
 
-def _only(candidates: set[int]) -> Exact:
+def only(candidates: set[int]) -> Exact:
+    """The one element of a set; -1 when it has none or several."""
     return Exact(candidates.pop() if len(candidates) == 1 else -1)
 
 
@@ -319,4 +320,4 @@ def doubling(case: Case, seed: int) -> Exact:
         first, then = [0, *find(sequence, case.hops_first)], find(sequence, case.hops_then)
         composed = [first[p] for p in then]
         candidates = {h for h in candidates if find(sequence, h) == composed}
-    return _only(candidates)
+    return only(candidates)

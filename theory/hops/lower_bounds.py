@@ -12,7 +12,7 @@ from sympy import Eq, Ge, Integer, ceiling, floor
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..symbols import hops, quantity, tokens
-from .construction import SANFORD, log2_k, ours, wrong_tokens
+from .construction import SANFORD, log2_k, only, ours, wrong_tokens
 from .pointers import hop_k
 
 Steps = tuple[tuple[int, ...], ...]
@@ -311,8 +311,7 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
     orientations are tried, up to symmetry. This executes the reduction; that hop_k then needs
     Omega(log k) layers is conditional.
     """
-    found = _distances(_instances(case, seed), case.hops, case.hops // 2)
-    return Exact(found.pop() if len(found) == 1 else -1)
+    return only(_distances(_instances(case, seed), case.hops, case.hops // 2))
 
 
 @cycle_claim(
