@@ -1,12 +1,12 @@
-"""Where depth binds: nets of growing depth trained on a task, what they answer group by group, and the least depth that passes.
+"""The search for the least depth: nets of growing depth trained on a task, and what they answer.
 
-A training is fixed by what goes in: shape, task, settings, learning rates, seeds. Its answers are counted on fresh examples, one target
-of each example and group, so that the intervals of Clopper and Pearson mean what they say. Trainings are kept where DEPTHLAW_TRAININGS
-points to: one that was killed goes on from its last checkpoint, one that is done is read.
+A training is fixed by what goes in: shape, task, settings, learning rates, seeds. Its answers are
+counted on fresh examples, one target of each example and group, so that the intervals of Clopper
+and Pearson mean what they say. Trainings are stored in the folder that is given: one that was
+killed goes on from its last checkpoint, one that is done is read.
 """
 from __future__ import annotations
 
-import hashlib
 import json
 import logging
 import math
@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ try:
 except ImportError:  # no such locks on Windows
     fcntl = None  # type: ignore[assignment]
 
+from depthlaw.theory.code_version import code_version
 from depthlaw.theory.values import Ball, Proportion
 
 from .checkpoints import CheckpointError, fingerprint
@@ -39,7 +40,7 @@ from .tasks import Task
 from .tasks.shuffled import Shuffled
 from .trainer import Progress, tuned
 
-__all__ = ["BAR", "KEPT", "LEVEL", "Answers", "Training", "answers", "least_depth", "slope"]
+__all__ = ["BAR", "LEVEL", "Answers", "Training", "answers", "least_depth", "slope"]
 
 _log = logging.getLogger(__name__)
 
@@ -50,9 +51,6 @@ BAR = Fraction(95, 100)
 # Each interval behind a least depth misses with at most this probability, half of it on either side; the ten thousand of them that a suite
 # may ask for add as much as `judgement.FALSE_ALARM_BUDGET` to what its samples spend.
 LEVEL = 1e-7
-
-# The environment variable that names the folder where trainings are kept; unset: nowhere.
-KEPT = "DEPTHLAW_TRAININGS"
 
 
 @dataclass(frozen=True)
@@ -194,119 +192,137 @@ def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
 
 
 @lru_cache(maxsize=256)
-def answers(training: Training, device: str = "cpu") -> Answers:
+def answers(training: Training, device: str = "cpu", folder: str = "") -> Answers:
     """Train, choose the rate, and count; or read what an earlier process found.
 
-    Deterministic for a given machine and number of threads; elsewhere the counts differ as rounding lets trainings diverge.
+    Deterministic for a given machine and number of threads; elsewhere the counts differ as rounding
+    lets trainings diverge.
+
+    Args:
+        training: what is trained.
+        device: where.
+        folder: trainings are stored in `folder`/trainings; "": nowhere.
 
     Raises:
         ValueError: as `trainer.train`.
 
-    Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes per replica, twice as many for pairs and for
-    nets with dropout.
+    Cost: of `trainer.tuned` with len(rates) * len(seeds) replicas, and `examples` forward passes
+    per replica, twice as many for pairs and for nets with dropout.
     """
-    place = _place(training, device)
+    if not folder:
+        return Answers(**trained(training, device, None))
+    place = _place(training, device, folder)
+    file = place.with_suffix(".json")
     with _alone(place):
-        return _read_or_made(training, place, device)
+        found = _read(file)
+        if found is None:
+            found = Answers(**trained(training, device, place))
+            _write(file, found)
+            shutil.rmtree(place, ignore_errors=True)
+    return found
 
 
-def _read_or_made(training: Training, place: Path | None, device: str) -> Answers:
-    if place is not None and (known := _read(place.with_suffix(".json"))) is not None:
-        return known
+def trained(training: Training, device: str, place: Path | None) -> dict[str, Any]:
+    """The fields of `Answers`: train, choose the rate, and count. What is stored depends on the
+    code version of this function."""
     task = Shuffled(training.task) if training.shuffled else training.task
-    found = tuned(training.shape, task, training.settings, training.rates, training.seeds, device=device, folder=place, progress=_told(training))
+    found = tuned(training.shape, task, training.settings, training.rates, training.seeds,
+                  device=device, folder=place, progress=_logged(training))
     chosen, count = found.rates.index(found.rate), len(training.seeds)
-    kept = slice(chosen * count, (chosen + 1) * count)
-    made = Answers(found.rate, found.trained.status[kept], found.trained.steps[kept], **_counted(found.trained.net, training, kept, device))
-    if place is not None:
-        _write(place.with_suffix(".json"), made)
-        shutil.rmtree(place, ignore_errors=True)
-    return made
+    best = slice(chosen * count, (chosen + 1) * count)
+    return {"rate": found.rate, "status": found.trained.status[best],
+            "steps": found.trained.steps[best],
+            **_counted(found.trained.net, training, best, device)}
+
+
+def _counted(net: Net, training: Training, best: slice, device: str) -> dict[str, Any]:
+    """Groups, right and trials, for pairs distances, chosen and choices, and for nets with dropout
+    right_dropout, of the replicas of the chosen rate."""
+    seen: dict[str, Any] = {"seed": 0, "graphs": training.examples, "device": device}
+    found: dict[str, Any] = {}
+
+    def put(names: Sequence[str], groups: tuple[int, ...], counts: np.ndarray) -> None:
+        rows = (tuple(map(tuple, each)) for each in counts[:, best].tolist())
+        found.update(zip(names, (groups, *rows), strict=True))
+
+    put(("groups", "right", "trials"), *spot_checks(net, training.task, **seen))
+    if training.task.kind == "pairs":
+        net.eval()
+        with torch.no_grad():
+            put(("distances", "chosen", "choices"), *forced_choices(
+                lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
+    if training.shape.dropout:
+        # Masks come from the global generator, which is left as it was found.
+        devices = [device] if torch.device(device).type == "cuda" else []
+        with torch.random.fork_rng(devices=devices):
+            torch.manual_seed(source("dropout of spot checks", 0))
+            _, counts = spot_checks(net, training.task, **seen, dropout=True)
+            found["right_dropout"] = tuple(map(tuple, counts[0, best].tolist()))
+    return found
+
+
+def _logged(training: Training) -> Callable[[Progress], None]:
+    """Progress as log messages of level INFO, at most one a minute."""
+    last = time.monotonic()
+
+    def log(progress: Progress) -> None:
+        nonlocal last
+        if time.monotonic() - last > 60:
+            last = time.monotonic()
+            _log.info("training %s, depth %d: step %d of %d, %.0f examples/s, %.0f min left",
+                      training.task.name, training.shape.depth, progress.step, progress.steps,
+                      progress.examples_per_second, progress.eta / 60)
+
+    return log
+
+
+def _place(training: Training, device: str, folder: str) -> Path:
+    """Where a training is stored; the name depends on everything that its result depends on, the
+    code that trains and torch included."""
+    kind = type(training.task)
+    code = [code_version(trained), code_version(kind)]
+    name = fingerprint([asdict(training), kind.__qualname__, training.task.name, device,
+                        torch.get_num_threads(), code, torch.__version__])
+    return Path(folder) / "trainings" / name
 
 
 @contextmanager
-def _alone(place: Path | None) -> Iterator[None]:
-    """While others train what is kept at a place, wait: they would write over each other's checkpoints. The lock ends with its process."""
-    if place is None or fcntl is None:
+def _alone(place: Path) -> Iterator[None]:
+    """While others train what is stored at a place, wait: they would write over each other's
+    checkpoints. The lock ends with its process."""
+    if fcntl is None:
         yield
         return
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         file = place.with_suffix(".lock").open("w")
     except OSError as error:
-        raise CheckpointError(f"cannot keep a training in {place.parent} ({error.strerror}); free space, or unset {KEPT}") from None
+        raise _unwritable(place, error) from None
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
     place.with_suffix(".lock").unlink(missing_ok=True)
 
 
-def _counted(net: Net, training: Training, kept: slice, device: str) -> dict[str, tuple[Any, ...]]:
-    """Groups, right and trials, for pairs distances, chosen and choices, and for nets with dropout right_dropout, of the replicas kept."""
-    seen: dict[str, Any] = {"seed": 0, "graphs": training.examples, "device": device}
-    found: dict[str, tuple[Any, ...]] = {}
-
-    def put(names: Sequence[str], groups: tuple[int, ...], counts: np.ndarray) -> None:
-        found.update(zip(names, (groups, *(tuple(map(tuple, rows)) for rows in counts[:, kept].tolist())), strict=True))
-
-    put(("groups", "right", "trials"), *spot_checks(net, training.task, **seen))
-    if training.task.kind == "pairs":
-        net.eval()
-        with torch.no_grad():
-            put(("distances", "chosen", "choices"), *forced_choices(lambda batch: logits_of(net, batch), training.task, replicas_of(net), **seen))
-    if training.shape.dropout:
-        # Masks come from the global generator, which is left as it was found.
-        with torch.random.fork_rng(devices=[device] if torch.device(device).type == "cuda" else []):
-            torch.manual_seed(source("dropout of spot checks", 0))
-            found["right_dropout"] = tuple(map(tuple, spot_checks(net, training.task, **seen, dropout=True)[1][0, kept].tolist()))
-    return found
-
-
-def _told(training: Training) -> Callable[[Progress], None]:
-    """Progress as log messages of level INFO, at most one a minute."""
-    last = time.monotonic()
-
-    def tell(progress: Progress) -> None:
-        nonlocal last
-        if time.monotonic() - last > 60:
-            last = time.monotonic()
-            _log.info("training %s, depth %d: step %d of %d, %.0f examples/s, %.0f min left", training.task.name, training.shape.depth,
-                      progress.step, progress.steps, progress.examples_per_second, progress.eta / 60)
-
-    return tell
-
-
-def _place(training: Training, device: str) -> Path | None:
-    """Where a training is kept; the name depends on everything that its result depends on, the code that trains and torch included."""
-    folder = os.environ.get(KEPT)
-    if not folder:
-        return None
-    kind = [type(training.task).__qualname__, training.task.name]
-    return Path(folder) / fingerprint([asdict(training), kind, device, torch.get_num_threads(), _code(), torch.__version__])
-
-
-# The modules of this package that a training and its answers rest on; recipes are in the training itself, rules and other measurements apart.
-_TRAINS = ("adamw", "attention", "checkpoints", "depth_search", "evaluation", "nets", "settings", "trainer", "training_run")
-
-
-@cache
-def _code() -> str:
-    package = Path(__file__).parent
-    files = [package / f"{name}.py" for name in _TRAINS] + sorted((package / "tasks").glob("*.py"))
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+def _unwritable(place: Path, error: OSError) -> CheckpointError:
+    return CheckpointError(f"cannot store a training in {place.parent} ({error.strerror}); free "
+                           "space, or choose another folder with --results DIR")
 
 
 def _read(path: Path) -> Answers | None:
-    """Answers as they were written; None where there are none, or the file is damaged, so that they are made again."""
+    """Answers as they were written; None where there are none, or the file is damaged, so that they
+    are made again."""
     try:
         body = json.loads(path.read_bytes())
         if fingerprint(body["answers"]) != body["seal"]:
             return None
     except (OSError, ValueError, KeyError, TypeError):
         return None
-    fields: dict[str, Any] = {name: tuple(tuple(row) if isinstance(row, list) else row for row in value) if isinstance(value, list) else value
-                              for name, value in body["answers"].items()}
-    return Answers(**fields)
+    return Answers(**{name: _tuples(value) for name, value in body["answers"].items()})
+
+
+def _tuples(value: Any) -> Any:
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _write(path: Path, made: Answers) -> None:
@@ -314,7 +330,8 @@ def _write(path: Path, made: Answers) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}.part")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        temporary.write_text(json.dumps({"answers": fields, "seal": fingerprint(fields)}), encoding="utf-8")
+        temporary.write_text(
+            json.dumps({"answers": fields, "seal": fingerprint(fields)}), encoding="utf-8")
         temporary.replace(path)
     except OSError as error:
-        raise CheckpointError(f"cannot keep a training in {path.parent} ({error.strerror}); free space, or unset {KEPT}") from None
+        raise _unwritable(path, error) from None

@@ -15,4 +15,5 @@ WITHDRAWN: dict[str, str] = {
     "evidence/fit_layers_per_factor": "now a note of depth_choice/levine_fit_width",
     "evidence/threshold_layers_per_factor": "now a note of depth_choice/threshold_inverse",
     "evidence/article_threshold": "merged into separation_rank/threshold_at_1000",
+    "trained_depth/look_around": "renamed to trained_depth/local_baseline_misses",
 }

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.theory.claim import measured_symbol, registry
-from depthlaw.theory.trained_depth import LATE
+from depthlaw.empirics.trained_depth.experiment import LATE
 from depthlaw.theory.values import Ball, Proportion
 
 from ..run.records import Store, manifest

@@ -1,0 +1,69 @@
+"""What rules answer in the place of trained nets, whatever the device: explicit weights, and the
+local baseline."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache
+
+import torch
+from torch import Tensor
+
+from ..constructions import cubing
+from ..depth_search import Answers
+from ..evaluation import forced_choices, spot_counts
+from ..tasks import Batch
+from ..tasks.graph_families import distances
+from .recipes import paths
+
+# Graphs that a rule is asked about.
+RULE_GRAPHS = 20_480
+
+
+@lru_cache(maxsize=64)
+def by_rule(rule: str, vertices: int, diameter: int, size: int) -> Answers:
+    """What a rule of a depth or radius answers on `RULE_GRAPHS` graphs of the same family, in the
+    place of one seed."""
+    task, score = paths(vertices, diameter), RULES[rule](vertices, size)
+
+    def logits(batch: Batch) -> Tensor:
+        return score(task.adjacency(batch.inputs)[0])[None]
+
+    def right(batch: Batch) -> Tensor:
+        return ((logits(batch) > 0) == batch.targets) & batch.scored
+
+    groups, counts = spot_counts(right, task, 1, seed=0, graphs=RULE_GRAPHS)
+    places, choices = forced_choices(logits, task, 1, seed=0, graphs=RULE_GRAPHS)
+    (hits, trials), (chosen, drawn) = (
+        tuple((tuple(row[0]),) for row in each.tolist()) for each in (counts, choices))
+    return Answers(0.0, ("success",), (0,), groups, hits, trials, places, chosen, drawn)
+
+
+def _explicit(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
+    """`constructions.cubing`: 1 for the pairs it calls connected, 0 for the others."""
+    net = cubing(vertices, depth)
+    return lambda adjacency: net(adjacency).float()
+
+
+def bounded(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
+    """The local baseline on paths: positive up to distance r. Beyond it, no path leads on from a
+    vertex that has both ends of its path in sight; for other pairs the score is the more negative,
+    the fewer vertices lie within r of either.
+    """
+    def score(adjacency: Tensor) -> Tensor:
+        far = distances(adjacency)
+        near = (far >= 0) & (far <= radius)
+        # An end is known by its neighbours, of which all but one would lie a step further.
+        ends = (far == 1).sum(dim=-1) <= 1
+        seen = (near & (far < radius) & ends[:, None, :]).sum(dim=-1)
+        closed = (seen == 2) | ((far == 1).sum(dim=-1) == 0)
+        around = torch.where(closed, -2.0 * vertices, near.sum(dim=-1).float())
+        both = around[:, :, None] + around[:, None, :]
+        return torch.where(near, 1.0, both - 2.0 * vertices - 1.0)
+
+    return score
+
+
+# What stands in the place of a trained net: adjacency (graphs, n, n) -> a score of each pair,
+# positive for "connected".
+RULES: dict[str, Callable[[int, int], Callable[[Tensor], Tensor]]] = {
+    "explicit": _explicit, "bounded": bounded}
