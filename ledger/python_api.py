@@ -15,9 +15,8 @@ __all__ = ["claims", "recommend", "verify"]
 
 
 def recommend(budget: str | float | None = None, *, task: str | None = None,
-              diameter: int | str | None = None,
-              hops: int | str | None = None, vertices: int | str | None = None) -> tuple[Advice,
-                                                                                         ...]:
+              diameter: int | str | None = None, hops: int | str | None = None,
+              vertices: int | str | None = None) -> tuple[Advice, ...]:
     """How deep a net should be, and who says so: the answer of `depthlaw depth` as data.
 
     Args:
@@ -63,9 +62,8 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
 
 
 def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path | None = None,
-           results: str | Path | None = None,
-           engine: str = "inline", processes: int = 0, minutes: float | None = None) -> dict[str,
-                                                                                             ClaimResult]:
+           results: str | Path | None = None, engine: str = "inline", processes: int = 0,
+           minutes: float | None = None) -> dict[str, ClaimResult]:
     """Run a suite, skipping what is recorded, and judge it: `depthlaw verify` as data.
 
     Args:

@@ -54,8 +54,8 @@ class Work:
         """
         started, failures = time.monotonic(), list[Failure]()
         for stage in self.stages:
-            left = None if minutes is None else max(minutes - (time.monotonic() - started) / 60,
-                                                    1e-3)
+            left = (None if minutes is None
+                    else max(minutes - (time.monotonic() - started) / 60, 1e-3))
             failures += execute(stage.runs, self.store, stage.engine, finished=finished,
                                 minutes=left)
         return failures
@@ -100,8 +100,7 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     if options.memory or (planned and suite in ALONE):
         if not planned:
             raise UsageError("--memory is a budget for claims that plan theirs, such as those of "
-                             "suite frontier; "
-                             "--max-memory caps each process of the pool")
+                             "suite frontier; --max-memory caps each process of the pool")
         work, expected = budgeted(todo, store, engine,
                                   parse_bytes(options.memory or DEFAULT_MEMORY))
         return Work(suite, claims, runs, todo, store, work, expected, "by the cost model")
@@ -134,7 +133,6 @@ def _asked(only: list[str], suite: str, device: str, own: Path | None) -> dict[s
                 and claim.cases(suite)}
         if not able:
             raise UsageError(f"--device {quoted(device)}: suite {suite} has no claim among those "
-                             "asked for that can use it; "
-                             "take --device cpu")
+                             "asked for that can use it; take --device cpu")
         return able
     return claims

@@ -101,7 +101,8 @@ def _print_records(chosen: Iterable[Record]) -> None:
         # Thousands of rows: the standard library wraps them a hundred times faster than a table of
         # rich.
         lines = [line for row in rows
-                 for line in textwrap.wrap("  ".join(row), console.width, subsequent_indent=" " * 12, break_on_hyphens=False)]
+                 for line in textwrap.wrap("  ".join(row), console.width,
+                                           subsequent_indent=" " * 12, break_on_hyphens=False)]
     sys.stdout.write("\n".join([*lines, ""]))
 
 
@@ -114,7 +115,8 @@ def _claim_and_case(record: Record) -> tuple[str, str]:
 def _short(result: Mapping[str, Any]) -> str:
     if "proof" in result:
         open_steps = sum(holds is not True for _, holds in result["proof"])
-        return f"{open_steps} of {len(result['proof'])} open" if open_steps else f"{len(result['proof'])} steps ok"
+        return (f"{open_steps} of {len(result['proof'])} open" if open_steps
+                else f"{len(result['proof'])} steps ok")
     value = _value(result)
     return "out of scope" if isinstance(value, Outside) else number(value)
 
@@ -135,7 +137,8 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
     store = _opened(place)
     found = [record for record in store if record.id.startswith(start.lower())]
     if len(found) != 1 or not start:
-        what = f"{len(found)} records have ids that begin with {quoted(start)}; type more of it" if found else f"no record has the id {quoted(start)}"
+        what = (f"{len(found)} records have ids that begin with {quoted(start)}; type more of it"
+                if found else f"no record has the id {quoted(start)}")
         raise UsageError(f"{what}; `depthlaw records list` shows ids")
     record, file = found[0], store.file_of(found[0].id)
     if json_output:
@@ -166,8 +169,9 @@ def verify_records(place: Path | None, json_output: bool) -> int:
         console = stdout()
         for name, why in broken:
             say(console, f"does not verify: {name} ({why})")
-        say(console, f"{len(store)} records in {store.root} verify" + (f"; {len(broken)} files do "
-                                                                       "not" if broken else ""))
+        say(console,
+            f"{len(store)} records in {store.root} verify" + (
+                f"; {len(broken)} files do not" if broken else ""))
     return 1 if broken else 0
 
 
@@ -211,13 +215,12 @@ def _row(record: Record) -> dict[str, Any]:
     form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
                 if name in record.result)
     return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(),
-            "seed": inputs["seed"],
-            "code": inputs.get("code", ""), "device": inputs.get("device", ""), "form": form,
+            "seed": inputs["seed"], "code": inputs.get("code", ""),
+            "device": inputs.get("device", ""), "form": form,
             "result": canonical(record.result).decode(),
             "approximately": _approximately(_value(record.result)),
-            "result_hash": record.result_hash,
-            "wall_s": timing.get("wall_s"), "cpu_s": timing.get("cpu_s"),
-            "facts": canonical(record.facts).decode()}
+            "result_hash": record.result_hash, "wall_s": timing.get("wall_s"),
+            "cpu_s": timing.get("cpu_s"), "facts": canonical(record.facts).decode()}
 
 
 def _approximately(value: Measured | None) -> float | None:
@@ -235,9 +238,8 @@ def _approximately(value: Measured | None) -> float | None:
 def export(file: Path, form: str, place: Path | None, force: bool, json_output: bool) -> int:
     """Write all records as one table. The table is derived: delete it and export again at any
     time."""
-    writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {"csv": _as_csv,
-                                                                   "sqlite": _as_sqlite,
-                                                                   "parquet": _as_parquet}
+    writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
+        "csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
     form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite",
                     ".parquet": "parquet"}.get(file.suffix.lower(), "")
     if file.is_dir() or (file.exists() and not force):
@@ -270,8 +272,8 @@ def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
         connection = sqlite3.connect(path)
         try:
             with connection:
-                connection.execute("CREATE TABLE records ("
-                                   + ", ".join(f'"{name}" {kind}' for name, kind in _COLUMNS.items()) + ")")
+                connection.execute("CREATE TABLE records (" + ", ".join(
+                                       f'"{name}" {kind}' for name, kind in _COLUMNS.items()) + ")")
                 connection.executemany(f"INSERT INTO records ({names}) VALUES "
                                        f"({', '.join('?' * len(_COLUMNS))})",
                                        [tuple(r.values()) for r in rows])
@@ -289,9 +291,8 @@ def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
                          "take --format sqlite") from None
     kinds = {"TEXT PRIMARY KEY": pyarrow.string(), "TEXT": pyarrow.string(),
              "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
-    table = pyarrow.Table.from_pylist(rows,
-                                      schema=pyarrow.schema([(name, kinds[kind])
-                                                             for name, kind in _COLUMNS.items()]))
+    table = pyarrow.Table.from_pylist(
+        rows, schema=pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()]))
     sink = io.BytesIO()
     pyarrow.parquet.write_table(table, sink)
     return sink.getvalue()
@@ -343,7 +344,8 @@ def _stale(folder: Path) -> list[Path]:
     found = []
     for path in sorted(folder.glob("*")):
         facts = path.lstat()
-        if _TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink() and time.time() - facts.st_mtime > STALE:
+        if (_TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink()
+            and time.time() - facts.st_mtime > STALE):
             found.append(path)
     return found
 
@@ -401,10 +403,8 @@ def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record
         # What confirmed steps amount to depends on the claim and its cases; here is only said
         # whether they are confirmed.
         return "steps confirmed" if all(step.holds for step in result) else "steps open"
-    value = _pool(result,
-                  (r for k, r in records.items()
-                   if (k[:2], k[3]) == (key[:2], key[3]))) if isinstance(result,
-                                                                         Statistical) else result
+    value = (_pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])))
+             if isinstance(result, Statistical) else result)
     try:
         return judge(claim, Case(**json.loads(key[1])), value).verdict.value
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):

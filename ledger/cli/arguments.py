@@ -39,12 +39,10 @@ def _place(text: str) -> Path:
 
 
 @app.callback(invoke_without_command=True)
-def _depthlaw(
-    context: typer.Context,
-    version: Annotated[bool,
-                       typer.Option("--version", help="Print the version.", is_eager=True,
-                                    callback=_print_version)] = False,
-) -> None:
+def _depthlaw(context: typer.Context,
+              version: Annotated[bool,
+                                 typer.Option("--version", help="Print the version.", is_eager=True,
+                                              callback=_print_version)] = False) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -52,18 +50,20 @@ def _depthlaw(
 
 # An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
 @app.command(context_settings={"ignore_unknown_options": True})
-def depth(
-    budget: Annotated[str | None, typer.Argument(help="Parameters without embeddings, such as "
-                                                      "1.3B, 350M or 7e9.")] = None,
-    task: Annotated[str | None, typer.Option(help="connectivity (with --diameter) or hops (with "
-                                                  "--hops).")] = None,
-    diameter: Annotated[str | None, typer.Option(help="Largest diameter of a component of the "
-                                                      "graph.")] = None,
-    vertices: Annotated[str | None, typer.Option(help="Vertices of the graph, which one of the "
-                                                      "constructions depends on.")] = None,
-    hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
-) -> None:
+def depth(budget: Annotated[str | None,
+                            typer.Argument(help="Parameters without embeddings, such as 1.3B, 350M "
+                                                "or 7e9.")] = None,
+          task: Annotated[str | None,
+                          typer.Option(
+                              help="connectivity (with --diameter) or hops (with --hops).")] = None,
+          diameter: Annotated[str | None,
+                              typer.Option(
+                                  help="Largest diameter of a component of the graph.")] = None,
+          vertices: Annotated[str | None,
+                              typer.Option(help="Vertices of the graph, which one of the "
+                                                "constructions depends on.")] = None,
+          hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
+          as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
     """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every
     number."""
     from depthlaw.advisor import answers as advice
@@ -79,46 +79,64 @@ def depth(
         typer.echo(advice.as_text(answers, max(20, min(80, narrow))))
 
 
-_Results = Annotated[Path | None, typer.Option("--results", metavar="DIR", parser=_place,
-                                               help="Results folder; by default depthlaw's folder "
-                                                    "among your data.")]
-_Claims = Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
-                                              help="A Python file with claims of your own (see "
-                                                   "CONTRIBUTING.md).")]
+_Results = Annotated[Path | None,
+                     typer.Option("--results", metavar="DIR", parser=_place,
+                                  help="Results folder; by default depthlaw's folder among your "
+                                       "data.")]
+_Claims = Annotated[Path | None,
+                    typer.Option(
+                        "--claims", metavar="FILE", parser=_place,
+                        help="A Python file with claims of your own (see CONTRIBUTING.md).")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 @app.command()
 def verify(
     suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
-    only: Annotated[list[str] | None, typer.Option("--only", help="A claim's key, or a topic; may "
-                                                                  "be given several times.")] = None,
-    own: Annotated[Path | None, typer.Option("--claims", metavar="FILE", parser=_place,
-                                             help="Run the claims of this Python file of yours; "
-                                                  "with --only also others.")] = None,
-    results: _Results = None,
+    only: Annotated[list[str] | None,
+                    typer.Option(
+                        "--only",
+                        help="A claim's key, or a topic; may be given several times.")] = None,
+    own: Annotated[Path | None,
+                   typer.Option("--claims", metavar="FILE", parser=_place,
+                                help="Run the claims of this Python file of yours; with --only "
+                                     "also others.")] = None, results: _Results = None,
     as_json: _Json = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
-    engine: Annotated[str, typer.Option("--engine", help="inline, pool (processes of this machine) "
-                                                         "or ray.")] = "pool",
-    processes: Annotated[int, typer.Option("--processes", help="Processes of the pool; 0: one per "
-                                                               "core.")] = 0,
-    timeout: Annotated[float, typer.Option("--timeout", help="Seconds after which a run of the "
-                                                             "pool counts as hung.")] = 3600.0,
-    max_memory: Annotated[str, typer.Option("--max-memory", help="Memory cap of each process of "
-                                                                 "the pool, such as 4GB.")] = "",
-    minutes: Annotated[float | None, typer.Option("--minutes", help="Stop after this long; the "
-                                                                    "records are kept.")] = None,
-    address: Annotated[str, typer.Option("--address", help="Ray cluster: local, auto, or its "
-                                                           "address.")] = "local",
-    gpus: Annotated[str, typer.Option("--gpus", help="Device ids for the pool, such as 0,1: one "
-                                                     "process each.")] = "",
-    memory: Annotated[str, typer.Option("--memory", help="Suite frontier: memory budget of all "
-                                                         "processes together, such as 8GB.")] = "",
-    device: Annotated[str, typer.Option("--device", help="Suites frontier and gpu: cpu, or cuda "
-                                                         "for eliminations and trainings.")] = "cpu",
-    gpus_per_run: Annotated[float, typer.Option("--gpus-per-run", help="Share of a GPU for each "
-                                                                       "run on Ray, such as 0.25.")] = 0.0,
+    engine: Annotated[
+        str,
+        typer.Option("--engine", help="inline, pool (processes of this machine) or ray.")] = "pool",
+    processes: Annotated[
+        int, typer.Option("--processes", help="Processes of the pool; 0: one per core.")] = 0,
+    timeout: Annotated[float,
+                       typer.Option(
+                           "--timeout",
+                           help="Seconds after which a run of the pool counts as hung.")] = 3600.0,
+    max_memory: Annotated[str,
+                          typer.Option(
+                              "--max-memory",
+                              help="Memory cap of each process of the pool, such as 4GB.")] = "",
+    minutes: Annotated[float | None,
+                       typer.Option("--minutes",
+                                    help="Stop after this long; the records are kept.")] = None,
+    address: Annotated[
+        str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
+    gpus: Annotated[str,
+                    typer.Option(
+                        "--gpus",
+                        help="Device ids for the pool, such as 0,1: one process each.")] = "",
+    memory: Annotated[str,
+                      typer.Option("--memory",
+                                   help="Suite frontier: memory budget of all processes together, "
+                                        "such as 8GB.")] = "",
+    device: Annotated[str,
+                      typer.Option("--device",
+                                   help="Suites frontier and gpu: cpu, or cuda for eliminations "
+                                        "and trainings.")] = "cpu",
+    gpus_per_run: Annotated[float,
+                            typer.Option(
+                                "--gpus-per-run",
+                                help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
 ) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when
     one is unexpected."""
@@ -132,10 +150,8 @@ def verify(
 
 
 @app.command()
-def claims(
-    text: Annotated[str, typer.Argument(help="List only claims that mention this.")] = "",
-    as_json: _Json = False,
-) -> int:
+def claims(text: Annotated[str, typer.Argument(help="List only claims that mention this.")] = "",
+           as_json: _Json = False) -> int:
     """List the claims."""
     from . import lists as command
 
@@ -144,8 +160,7 @@ def claims(
 
 @app.command()
 def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None,
-         results: _Results = None,
-         as_json: _Json = False) -> int:
+         results: _Results = None, as_json: _Json = False) -> int:
     """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
     from . import show as command
 
@@ -153,16 +168,15 @@ def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claim
 
 
 @app.command()
-def appendix(
-    directory: Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)],
-    suite: Annotated[str,
-                     typer.Option("--suite",
-                                  help="The suite whose records are published.")] = "quick",
-    results: _Results = None,
-    as_json: _Json = False,
-    reference: Annotated[bool, typer.Option("--reference", help="From the ledger that comes with "
-                                                                "depthlaw, not from your records.")] = False,
-) -> int:
+def appendix(directory: Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)],
+             suite: Annotated[
+                 str,
+                 typer.Option("--suite", help="The suite whose records are published.")] = "quick",
+             results: _Results = None, as_json: _Json = False,
+             reference: Annotated[bool,
+                                  typer.Option("--reference",
+                                               help="From the ledger that comes with depthlaw, not "
+                                                    "from your records.")] = False) -> int:
     """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references,
     manifest."""
     from . import appendix as command
@@ -171,14 +185,12 @@ def appendix(
 
 
 @app.command()
-def falsify(
-    key: Annotated[str, typer.Argument(help="A claim's key.")],
-    minutes: Annotated[float, typer.Option("--minutes", help="How long to search.")] = 1.0,
-    weaken: Annotated[list[str] | None, typer.Option("--weaken", help="Replace a constant first, "
-                                                                      "such as 4=0.4.")] = None,
-    results: _Results = None,
-    as_json: _Json = False,
-) -> int:
+def falsify(key: Annotated[str, typer.Argument(help="A claim's key.")],
+            minutes: Annotated[float, typer.Option("--minutes", help="How long to search.")] = 1.0,
+            weaken: Annotated[list[str] | None,
+                              typer.Option("--weaken",
+                                           help="Replace a constant first, such as 4=0.4.")] = None,
+            results: _Results = None, as_json: _Json = False) -> int:
     """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that
     nobody expected."""
     from . import challenges as command
@@ -196,13 +208,12 @@ def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_
 
 
 @app.command()
-def certify(
-    width: Annotated[int, typer.Argument(help="d_x.")],
-    depth: Annotated[int, typer.Argument(help="L.")],
-    file: Annotated[Path, typer.Argument(help="File to write.")],
-    heads: Annotated[int, typer.Option("--heads", help="H.")] = 1,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-) -> int:
+def certify(width: Annotated[int, typer.Argument(help="d_x.")],
+            depth: Annotated[int, typer.Argument(help="L.")],
+            file: Annotated[Path, typer.Argument(help="File to write.")],
+            heads: Annotated[int, typer.Option("--heads", help="H.")] = 1,
+            force: Annotated[
+                bool, typer.Option("--force", help="Replace an existing file.")] = False) -> int:
     """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck`
     verifies without an elimination."""
     from . import challenges as command
@@ -213,11 +224,9 @@ def certify(
 @app.command()
 def mutate(
     keys: Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")] = None,
-    suite: Annotated[str,
-                     typer.Option("--suite",
-                                  help="The suite whose records are judged again.")] = "theory",
-    results: _Results = None,
-    as_json: _Json = False,
+    suite: Annotated[
+        str, typer.Option("--suite", help="The suite whose records are judged again.")] = "theory",
+    results: _Results = None, as_json: _Json = False,
 ) -> int:
     """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an
     exact claim has a survivor."""
@@ -246,19 +255,18 @@ def _records(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_Place = Annotated[Path | None, typer.Option("--results", metavar="PLACE", parser=_place,
-                                             help="Results folder, a ledger file, or the word "
-                                                  "reference.")]
+_Place = Annotated[Path | None,
+                   typer.Option("--results", metavar="PLACE", parser=_place,
+                                help="Results folder, a ledger file, or the word reference.")]
 
 
 @records.command("list")
-def records_list(
-    claim: Annotated[str,
-                     typer.Option("--claim", help="Only claims whose key contains this.")] = "",
-    suite: Annotated[str, typer.Option("--suite", help="Only what this suite asks for now.")] = "",
-    results: _Place = None,
-    as_json: _Json = False,
-) -> int:
+def records_list(claim: Annotated[str,
+                                  typer.Option(
+                                      "--claim", help="Only claims whose key contains this.")] = "",
+                 suite: Annotated[
+                     str, typer.Option("--suite", help="Only what this suite asks for now.")] = "",
+                 results: _Place = None, as_json: _Json = False) -> int:
     """List records: id, claim, case, value."""
     from . import archive
 
@@ -266,10 +274,9 @@ def records_list(
 
 
 @records.command("show")
-def records_show(start: Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its "
-                                                                         "beginning.")],
-                                                                         results: _Place = None,
-                 as_json: _Json = False) -> int:
+def records_show(start: Annotated[
+                     str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")],
+                 results: _Place = None, as_json: _Json = False) -> int:
     """Show one record whole."""
     from . import archive
 
@@ -285,14 +292,15 @@ def records_verify(results: _Place = None, as_json: _Json = False) -> int:
 
 
 @records.command("export")
-def records_export(
-    file: Annotated[Path, typer.Argument(help="File to write.", parser=_place)],
-    form: Annotated[str, typer.Option("--format", help="csv, sqlite or parquet; by default what "
-                                                       "the file's name says.")] = "",
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing file.")] = False,
-    results: _Place = None,
-    as_json: _Json = False,
-) -> int:
+def records_export(file: Annotated[Path, typer.Argument(help="File to write.", parser=_place)],
+                   form: Annotated[str,
+                                   typer.Option(
+                                       "--format",
+                                       help="csv, sqlite or parquet; by default what the file's "
+                                            "name says.")] = "",
+                   force: Annotated[
+                       bool, typer.Option("--force", help="Replace an existing file.")] = False,
+                   results: _Place = None, as_json: _Json = False) -> int:
     """Write the records as one table, for other programs."""
     from . import archive
 
@@ -300,12 +308,9 @@ def records_export(
 
 
 @records.command("gc")
-def records_gc(
-    delete: Annotated[bool, typer.Option("--delete", help="Remove the records listed.")] = False,
-    own: _Claims = None,
-    results: _Results = None,
-    as_json: _Json = False,
-) -> int:
+def records_gc(delete: Annotated[
+                   bool, typer.Option("--delete", help="Remove the records listed.")] = False,
+               own: _Claims = None, results: _Results = None, as_json: _Json = False) -> int:
     """Remove stale temporary files; list the records that no claim asks for now."""
     from . import archive
 
@@ -313,13 +318,13 @@ def records_gc(
 
 
 @records.command("diff")
-def records_diff(
-    first: Annotated[Path,
-                     typer.Argument(metavar="A", parser=_place, help="Results folder, ledger file, "
-                                                                     "or the word reference.")],
-    second: Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")],
-    as_json: _Json = False,
-) -> int:
+def records_diff(first: Annotated[Path,
+                                  typer.Argument(
+                                      metavar="A", parser=_place,
+                                      help="Results folder, ledger file, or the word reference.")],
+                 second: Annotated[Path,
+                                   typer.Argument(metavar="B", parser=_place, help="The same.")],
+                 as_json: _Json = False) -> int:
     """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
     from . import archive
 

@@ -73,8 +73,7 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     """Write the certificate of a lower bound on the separation rank."""
     if min(width, depth, heads) < 1 or width % heads or depth > 6:
         raise UsageError(f"width {width}, depth {depth}, heads {heads}: all must be positive, "
-                         "heads divide width, "
-                         "depth at most 6")
+                         "heads divide width, depth at most 6")
     if file.exists() and not force:
         raise UsageError(f"{file} exists; add --force to replace it, or choose another name")
     from depthlaw.theory.separation_rank.graded_pieces import piece_shape
@@ -83,8 +82,7 @@ def certify(width: int, depth: int, file: Path, heads: int, force: bool) -> int:
     largest = max(min(piece_shape(width, depth, order)) for order in range((3**depth + 1) // 2))
     if largest > LARGEST:
         raise UsageError(f"width {width}, depth {depth}: the largest piece has {largest} rows, "
-                         f"accepted are {LARGEST}; "
-                         "try a smaller shape")
+                         f"accepted are {LARGEST}; try a smaller shape")
     data = certificate(width, depth, heads=heads)
     text = json.dumps(data, separators=(",", ":"))
     write_file(file, (text + "\n").encode())
@@ -111,14 +109,12 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
         mutants = mutants_of(result)
         fates = Counter(m.fate for m in mutants)
         alive = [m for m in mutants if not m.turned]
-        rows.append({
-            "key": result.claim.key, "mutants": len(mutants),
-            "turned": fates["data"] + fates["proof"],
-            "by_data": fates["data"], "by_proof": fates["proof"],
-            "turn_undecided": fates["undecided"],
-            "unexplained": len(unexplained(result, mutants)),
-            "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
-            "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"]})
+        rows.append({"key": result.claim.key, "mutants": len(mutants),
+                     "turned": fates["data"] + fates["proof"], "by_data": fates["data"],
+                     "by_proof": fates["proof"], "turn_undecided": fates["undecided"],
+                     "unexplained": len(unexplained(result, mutants)),
+                     "survivors": [[m.change, m.reason] for m in alive if m.fate == "survives"],
+                     "undecided": [[m.change, m.reason] for m in alive if m.fate == "undecided"]})
         if not json_output:
             say(stdout(), f"{result.claim.key}: {_fates(rows[-1])}")
             for m in alive:

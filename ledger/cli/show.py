@@ -37,8 +37,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     if json_output:
         dump(as_json(result)
              | {"statement": plain(claim.statement), "latex": latex(claim.statement),
-                                "text": claim.text, "assumes": list(claim.assumes),
-                                "note": claim.note})
+                "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
         return 0
     terminal.show(stdout(), result, suite)
     if not result.records:

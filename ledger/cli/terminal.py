@@ -20,16 +20,14 @@ from ..verdicts.display import duration, measured_side, prediction, slack
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
-STYLES = {
-    Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
-    Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
-    Verdict.OUT_OF_SCOPE: "dim"}
+STYLES = {Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
+          Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
+          Verdict.OUT_OF_SCOPE: "dim"}
 
 
 @contextmanager
-def progress(
-    console: Console, seconds: Mapping[str, float], quiet: bool,
-) -> Iterator[Callable[[Run], None]]:
+def progress(console: Console, seconds: Mapping[str, float],
+             quiet: bool) -> Iterator[Callable[[Run], None]]:
     """A progress bar over runs with these expected seconds; nothing without a terminal."""
     if quiet or not console.is_terminal or not seconds:
         yield lambda run: None
@@ -63,12 +61,11 @@ def verdict_table(results: list[ClaimResult]) -> Table:
             topic = result.claim.topic
             table.add_row(Text(topic, style="bold"), "", "", "", "")
         mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
-        table.add_row(
-            " " + clean(result.claim.name),
-            Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
-            f"{len(result.decided)}/{len(result.in_scope)}",
-            slack(result.tightest) + ("~" if result.vacuous else ""),
-            f"{result.claim.source.key} {result.claim.wording}")
+        table.add_row(" " + clean(result.claim.name),
+                      Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
+                      f"{len(result.decided)}/{len(result.in_scope)}",
+                      slack(result.tightest) + ("~" if result.vacuous else ""),
+                      f"{result.claim.source.key} {result.claim.wording}")
     return table
 
 

@@ -58,8 +58,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
     complete = not only and own is None
     if json_output:
         dump({"suite": suite, "complete": complete, "manifest": listed["hash"],
-              "runs": len(listed["runs"]),
-              "results_folder": str(work.store.root),
+              "runs": len(listed["runs"]), "results_folder": str(work.store.root),
               "set_aside": [[item.name, item.why] for item in work.store.set_aside],
               "reference": agreement.as_json() if agreement else None,
               "claims": [as_json(r) for r in judged]})

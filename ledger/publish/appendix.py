@@ -96,7 +96,8 @@ class Row:
     @property
     def holds_for(self) -> str:
         """For which weights or inputs the claim speaks, as a phrase after "for"."""
-        return "some choice of weights (existence)" if self.claim.holds_for == "exists" else str(self.claim.holds_for)
+        return ("some choice of weights (existence)" if self.claim.holds_for == "exists"
+                else str(self.claim.holds_for))
 
     @property
     def control(self) -> str:
@@ -186,13 +187,14 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
     records = [record for record in listed if record]
     if not records or not any(result.records for result in results):
         older = isinstance(store, Ledger)
-        remedy = "another version of the code wrote it: leave --reference out" if older else f"run `depthlaw verify {suite}` first"
+        remedy = ("another version of the code wrote it: leave --reference out" if older
+                  else f"run `depthlaw verify {suite}` first")
         raise AppendixError(f"nothing is recorded for suite {suite} in {store.root}; {remedy}")
     if len(records) < len(listed) or dict(manifest_of(records)) != dict(manifest):
         raise AppendixError(f"the manifest does not match the records in {store.root}; run "
                             f"`depthlaw verify {suite}` again")
-    if {record.id for result in results for record in result.records} - {record.id
-                                                                         for record in records}:
+    if ({record.id for result in results for record in result.records}
+        - {record.id for record in records}):
         raise AppendixError("the verdicts rest on records that the manifest does not list; run "
                             f"`depthlaw verify {suite}` again")
     return records
@@ -214,28 +216,25 @@ def _line(result: ClaimResult, case: CaseResult) -> CaseLine:
     predicted = prediction(result.claim, case) if case.measured is not None else "-"
     # Both columns show the left side of the statement, so that they can be compared.
     return CaseLine(str(case.case), measured_side(result.claim, case), predicted, case.verdict_name,
-                    decision.certain, decision.reason,
-                    typesetting.factor(decision.slack),
+                    decision.certain, decision.reason, typesetting.factor(decision.slack),
                     tuple(record.id[:SHORT] for record in case.records))
 
 
 def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mapping[str, Any],
              caption: Caption | None) -> dict[str, Any]:
     counts = Counter(row.verdict for row in rows)
-    return {
-        "suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"],
-        "runs": len(records),
-        "topics": [(topic.replace("_", " "), list(group))
-                   for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
-        "rows": rows,
-        "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
-        "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
-        "environments": _environments(records),
-        "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
-        "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0))
-                                 for record in records), 1),
-        "figure": caption, "macros": _macros(rows, suite, manifest, len(records)),
-    }
+    return {"suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"],
+            "runs": len(records),
+            "topics": [(topic.replace("_", " "), list(group))
+                       for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
+            "rows": rows,
+            "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
+            "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
+            "environments": _environments(records),
+            "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
+            "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0))
+                                     for record in records), 1), "figure": caption,
+            "macros": _macros(rows, suite, manifest, len(records))}
 
 
 def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
@@ -258,11 +257,11 @@ def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
     for key, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         facts = known[key]
         listed.append({"runs": runs, "commit": str(facts.get("commit") or "").rstrip("+"),
-                       "edited": str(facts.get("commit") or "").endswith("+")} | {
-            name: str(facts.get(name) or "unknown")
-            for name in ("python", "platform", "cpu", "cores")} | {
-            "packages": ", ".join(f"{name} {number}"
-                                  for name, number in sorted(dict(facts.get("packages", {})).items()))})
+                       "edited": str(facts.get("commit") or "").endswith("+")}
+                      | {name: str(facts.get(name) or "unknown")
+                         for name in ("python", "platform", "cpu", "cores")}
+                      | {"packages": ", ".join(f"{name} {number}" for name, number in sorted(
+                                                   dict(facts.get("packages", {})).items()))})
     return listed
 
 
@@ -286,7 +285,8 @@ def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any],
                    (f"{name}Slack", rf"\ensuremath{{{row.slack}}}" if row.slack else "--")]
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
-        raise AppendixError(f"two claims would share the macro {twice[0]}; rename one of their keys")
+        raise AppendixError(
+            f"two claims would share the macro {twice[0]}; rename one of their keys")
     return macros
 
 
@@ -306,11 +306,11 @@ def _templates() -> jinja2.Environment:
     # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an
     # empty place.
     environment = jinja2.Environment(
-        loader=jinja2.FunctionLoader(lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
+        loader=jinja2.FunctionLoader(
+            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
         block_start_string="<%", block_end_string="%>", variable_start_string="<<",
-        variable_end_string=">>",
-        comment_start_string="<#", comment_end_string="#>", trim_blocks=True, lstrip_blocks=True,
-        keep_trailing_newline=True,
+        variable_end_string=">>", comment_start_string="<#", comment_end_string="#>",
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined, autoescape=False)
     for name in ("tex", "tex_code", "tex_hash", "tex_value", "prose", "sentence", "verdict_tex",
                  "md", "md_code", "md_math", "md_value", "verdict_md"):

@@ -18,7 +18,8 @@ def entries() -> Mapping[str, str]:
     >>> entries()["levine2020"].splitlines()[0]
     '@inproceedings{levine2020,'
     """
-    return MappingProxyType(dict(parse((files("depthlaw.theory") / "bibliography.bib").read_text(encoding="utf-8"))))
+    return MappingProxyType(dict(parse((files("depthlaw.theory")
+                                        / "bibliography.bib").read_text(encoding="utf-8"))))
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:

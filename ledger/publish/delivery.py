@@ -50,7 +50,8 @@ def deliver(source: Path, target: Path) -> list[Path]:
         else:
             _create(source, target)
     except OSError as error:
-        raise DeliveryError(f"cannot write to {target} ({error.strerror}); choose another folder") from None
+        raise DeliveryError(
+            f"cannot write to {target} ({error.strerror}); choose another folder") from None
     return sorted(target / name for name in (*sums, SUMS))
 
 
@@ -76,8 +77,8 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
         for name in new:
             (target / name).parent.mkdir(parents=True, exist_ok=True)
             os.replace(staging / name, target / name)
-        for folder in {(target / name).parent for name in old} - {(target / name).parent
-                                                                  for name in new} - {target}:
+        for folder in {(target / name).parent
+                       for name in old} - {(target / name).parent for name in new} - {target}:
             folder.rmdir()
     finally:
         for path in target.iterdir():
@@ -106,8 +107,8 @@ def _ours(target: Path) -> list[str]:
         raise DeliveryError(f"{target} is a file; give the name of a folder")
     listed = _listed(target / SUMS)
     # Without our list a single look is enough: the folder may be somebody's home.
-    names = _files(target) if listed else (path.name for path in target.iterdir()
-                                           if not _left(path.name))
+    names = (_files(target) if listed
+             else (path.name for path in target.iterdir() if not _left(path.name)))
     found = [name for name in names if name != SUMS or not listed]
     for name in found:
         if name not in listed:

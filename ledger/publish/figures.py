@@ -30,12 +30,11 @@ _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
 COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73",
            "several": "#CC79A7"}
-STYLE: dict[str, Any] = {
-    "font.family": "DejaVu Sans", "font.size": 8, "mathtext.fontset": "dejavusans",
-    "axes.spines.top": False, "axes.spines.right": False,
-    "axes.grid": True, "grid.color": "#DDDDDD", "grid.linewidth": 0.5, "axes.axisbelow": True,
-    "legend.frameon": False, "pdf.fonttype": 42,
-    "savefig.dpi": 200, "text.usetex": False}
+STYLE: dict[str, Any] = {"font.family": "DejaVu Sans", "font.size": 8,
+                         "mathtext.fontset": "dejavusans", "axes.spines.top": False,
+                         "axes.spines.right": False, "axes.grid": True, "grid.color": "#DDDDDD",
+                         "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False,
+                         "pdf.fonttype": 42, "savefig.dpi": 200, "text.usetex": False}
 
 
 @dataclass(frozen=True)
@@ -97,8 +96,7 @@ def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | N
     return Caption("separation-rank", tuple(sorted({p.claim for p in points})),
                    tuple(sorted({p.width for p in points})),
                    tuple(sorted({p.heads for p in points})), len(points),
-                   max(p.draws for p in points),
-                   tuple(sorted({p.device for p in points})),
+                   max(p.draws for p in points), tuple(sorted({p.device for p in points})),
                    tuple(sorted({r[:8] for p in points for r in p.records})))
 
 
@@ -123,8 +121,8 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
 def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
     # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
     # separation rank.
-    if case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS) or not {"width",
-                                                                           "depth"} <= case.case.fields().keys():
+    if (case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
+        or not {"width", "depth"} <= case.case.fields().keys()):
         return None
     found = [value for record in case.records if isinstance(value := decode(record.result), Exact)
              and value.value >= 1]
@@ -165,8 +163,8 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
                 axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
         knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
-                 for c, text in (("upper", "threshold $\\log_3 d_x$"), ("S", "knee of $S$: $C(L) = "
-                                                                             "2D$"))]
+                 for c, text in (("upper", "threshold $\\log_3 d_x$"),
+                                 ("S", "knee of $S$: $C(L) = 2D$"))]
         old = figure.legends.pop()
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
         labels = [*(text.get_text().replace("measured, one head", "exact, one head")
@@ -222,16 +220,14 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
     for label, colour, style, curve in _curves(width, depths):
         if curve:
             axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour],
-                      linewidth=1.2, marker=".", markersize=4,
-                      label=label)
+                      linewidth=1.2, marker=".", markersize=4, label=label)
     # Open markers, so that a bound that is attained shows through.
     for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
                                        ("x", 5, "several", [p for p in points if p.heads > 1])):
         if shown:
             axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size,
-                      markerfacecolor="none",
-                      markeredgewidth=1.5, markeredgecolor=COLOURS[heads], zorder=3,
-                      label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
+                      markerfacecolor="none", markeredgewidth=1.5, markeredgecolor=COLOURS[heads],
+                      zorder=3, label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

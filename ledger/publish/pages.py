@@ -56,8 +56,8 @@ def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
     pages[out / "glossary.md"] = glossary(list(claims.values()))
     pages[out / "findings.md"] = findings(judged, suite, hash_)
     pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
-    pages |= {out / path.relative_to(docs): filled(path.read_text(encoding="utf-8"), claims, store,
-                                                   out)
+    pages |= {out / path.relative_to(
+                  docs): filled(path.read_text(encoding="utf-8"), claims, store, out)
               for path in sorted(docs.rglob("*.md")) if out not in path.parents}
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -110,8 +110,7 @@ def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     if not figures.frontier(entries(list({row.case: row for row in rows}.values())), file):
         return ""
     return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
-            "recalled, the threshold "
-            f"and the knee](figures/{file.name})")
+            f"recalled, the threshold and the knee](figures/{file.name})")
 
 
 def page(result: ClaimResult, suite: str) -> str:
@@ -135,7 +134,8 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
         yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
     yield f"| verdict | **{verdict_name(result)}**{' as known' if claim.awaited == 'FAILS' and result.verdict == 'FAILS' else ''} |"
     if claim.known:
-        yield f"| expected | {claim.expected} before anything was measured; known since: {claim.known} |"
+        yield (f"| expected | {claim.expected} before anything was measured; known since: "
+               f"{claim.known} |")
     if claim.rests_on:
         yield f"| rests on | {md(claim.rests_on)} |"
     for key, found in result.premises.items():
@@ -156,13 +156,15 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
 
 def _cases(result: ClaimResult) -> Iterator[str]:
     yield "\n## Cases\n"
-    sides = f"{md_math(latex(result.claim.statement.lhs))} measured | {md(result.claim.statement.rel_op)} stated"
+    sides = (f"{md_math(latex(result.claim.statement.lhs))} measured | "
+             f"{md(result.claim.statement.rel_op)} stated")
     yield f"| case | {sides} | verdict |\n|---|---|---|---|"
     shown = _telling(result)
     for row in shown:
         predicted = prediction(result.claim, row)
         verdict = row.verdict_name + (f": {md(row.decision.reason)}" if row.decision.reason else "")
-        yield f"| {md_code(str(row.case))} | {md(measured_side(result.claim, row))} | {md(predicted)} | {verdict} |"
+        yield (f"| {md_code(str(row.case))} | {md(measured_side(result.claim, row))} | "
+               f"{md(predicted)} | {verdict} |")
     if len(shown) < len(result.cases):
         yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
 
@@ -170,10 +172,9 @@ def _cases(result: ClaimResult) -> Iterator[str]:
 def _telling(result: ClaimResult) -> list[CaseResult]:
     """Failures first, then the tightest and the undecided ones, in grid order."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
-    ranked = sorted(enumerate(result.cases), key=lambda c: (order.index(c[1].decision.verdict),
-                                                            c[1].decision.slack
-                                                            if c[1].decision.slack is not None
-                                                            else 0.0))
+    ranked = sorted(enumerate(result.cases),
+                    key=lambda c: (order.index(c[1].decision.verdict),
+                                   c[1].decision.slack if c[1].decision.slack is not None else 0.0))
     return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
 
 
@@ -226,8 +227,7 @@ def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
                 lines.append(f"  Counterexample {md_code(str(worst.case))}: "
                              f"{md_math(latex(r.claim.statement.lhs))} measured "
                              f"{md(measured_side(r.claim, worst))}, stated "
-                             f"{md(r.claim.statement.rel_op)} "
-                             f"{md(prediction(r.claim, worst))}.")
+                             f"{md(r.claim.statement.rel_op)} {md(prediction(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
 
 

@@ -10,8 +10,8 @@ from math import fsum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.theory.claim import measured_symbol, registry
 from depthlaw.empirics.trained_depth.experiment import LATE
+from depthlaw.theory.claim import measured_symbol, registry
 from depthlaw.theory.values import Ball, Proportion
 
 from ..run.records import Store, manifest
@@ -39,8 +39,8 @@ _PLACES = range(1, 21)
 _PUBLISHED = {True: f"{TOPIC}/published_dropout_on", False: f"{TOPIC}/published_dropout_off"}
 # What is measured by the claims of a table: how far nets are right and which sight they are nearest
 # to, least depths and their slopes, and how many trainings succeed.
-_REACHES, _LEAST, _SUCCESSES = ("trained_reach", "local_radius"), ("trained_depth",
-                                                                   "depth_slope"), ("succeeded",)
+_REACHES, _LEAST, _SUCCESSES = ("trained_reach",
+                                "local_radius"), ("trained_depth", "depth_slope"), ("succeeded",)
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ def measured(judged: Iterable[ClaimResult]) -> Iterator[Measured]:
             if not isinstance(row.measured, Proportion) or not row.records:
                 continue
             record, device = row.records[0].id, str(row.records[0].inputs.get("device", ""))
-            if "distance" in case and all(case.get(name) == value
-                                          for name, value in _GRAPH.items()):
+            if ("distance" in case
+                and all(case.get(name) == value for name, value in _GRAPH.items())):
                 size = case.radius if case.net == _LOCAL else case.depth
                 yield Measured("connectivity", case.net, size, case.distance, row.measured, record,
                                device)
@@ -114,7 +114,8 @@ def _distances(axes: Axes, depth: int, points: list[Measured], local: list[Measu
     for radius in radii if 3**depth in radii else ():
         own = sorted((p for p in local if p.depth == radius), key=lambda p: p.place)
         chosen = radius == 3**depth
-        label = "local baseline of radius $3^L$" if chosen else "local baseline of the radius written at its start"
+        label = ("local baseline of radius $3^L$" if chosen
+                 else "local baseline of the radius written at its start")
         colour = COLOURS["several"] if chosen else _GREY
         axes.plot([p.place for p in own], [p.value.mean for p in own], color=colour,
                   linewidth=1.8 if chosen else 0.8, zorder=1.5, label=label)
@@ -192,20 +193,16 @@ def part(store: Store, file: Path) -> str:
 def _page(judged: list[ClaimResult], points: list[Measured]) -> Iterator[str]:
     devices = ", ".join(sorted({p.device for p in points}))
     yield ("\n![Accuracy of trained nets, the local baseline and explicit weights against "
-           "distance; of hops against depth]"
-           "(figures/trained-depth.png)\n")
+           "distance; of hops against depth](figures/trained-depth.png)\n")
     yield ("*All panels but the last: how often nets of L layers tell a pair at a distance from a "
-           "pair that is not connected (chance 1/2), on "
-           f"random paths of {_GRAPH['vertices']} vertices; dashed: 3^L. Grey: the local baseline, "
-           "from one step beyond its radius on, which is "
-           "written there. Last panel: share of positions answered, hop_k with k = 1, 2, 4; "
-           "dashed: "
-           "ceil(log2 k) + 2. Points of trained nets pool three seeds, each on 16384 graphs (or "
-           "32768 sequences); explicit weights and the local "
-           "baseline are rules without seeds, asked on 20480 graphs. Bars: Clopper-Pearson "
-           f"intervals of level {1 - LEVEL:.2f} over independent "
-           f"test examples; dotted: 0.95. Device: {devices}. Records: "
-           "listed at the end of this page, manifest "
+           f"pair that is not connected (chance 1/2), on random paths of {_GRAPH['vertices']} "
+           "vertices; dashed: 3^L. Grey: the local baseline, from one step beyond its radius on, "
+           "which is written there. Last panel: share of positions answered, hop_k with k = 1, 2, "
+           "4; dashed: ceil(log2 k) + 2. Points of trained nets pool three seeds, each on 16384 "
+           "graphs (or 32768 sequences); explicit weights and the local baseline are rules "
+           "without seeds, asked on 20480 graphs. Bars: Clopper-Pearson intervals of level "
+           f"{1 - LEVEL:.2f} over independent test examples; dotted: 0.95. Device: {devices}. "
+           "Records: listed at the end of this page, manifest "
            f"`{manifest([r for each in judged for r in each.records])['hash']}`.*\n")
     yield from _beside([p for p in points if p.task == "connectivity"])
     yield "## Reach and sight\n"
@@ -237,24 +234,27 @@ def _beside(points: list[Measured]) -> Iterator[str]:
     yield "|--:" * (1 + len(radii) + len(nets)) + "|"
     for place in _PLACES:
         near = ("\u00b7" if place <= r else _share(heights.get((_LOCAL, r, place))) for r in radii)
-        yield f"| {place} | " + " | ".join([*near,
-                                            *(_share(heights.get((net, depth, place)))
-                                              for depth, net in nets)]) + " |"
+        yield (f"| {place} | " + " | ".join(
+                   [*near, *(_share(heights.get((net, depth, place))) for depth, net in nets)])
+               + " |")
     yield ("\n*The radius of these whose accuracies lie nearest to those of a net, by the sum of "
            f"squares over distances {_PLACES[0]} to "
            f"{_PLACES[-1]}; what intervals leave open stands under Reach and sight.*\n")
-    yield "| net | nearest radius | root of the mean square difference | largest difference, at distance |\n|---|--:|--:|---|"
+    yield ("| net | nearest radius | root of the mean square difference | largest difference, at "
+           "distance |\n|---|--:|--:|---|")
     for depth, net in nets:
         gaps = {r: {place: ours - theirs for place in _PLACES
                     if (ours := heights.get((net, depth, place))) is not None
-                    and (theirs := 1.0 if place <= r else heights.get((_LOCAL, r, place))) is not None} for r in radii}
+                    and (theirs := 1.0 if place <= r
+                         else heights.get((_LOCAL, r, place))) is not None} for r in radii}
         whole = {r: fsum(gap**2 for gap in each.values()) / len(each) for r, each in gaps.items()
                  if len(each) == len(_PLACES)}
         if not whole:
             continue
         nearest = min(whole, key=lambda r: whole[r])
         where = max(gaps[nearest], key=lambda place: abs(gaps[nearest][place]))
-        yield f"| L = {depth}, {net} | {nearest} | {whole[nearest]**0.5:.3f} | {gaps[nearest][where]:+.2f}, at {where} |"
+        yield (f"| L = {depth}, {net} | {nearest} | {whole[nearest]**0.5:.3f} | "
+               f"{gaps[nearest][where]:+.2f}, at {where} |")
     yield ""
 
 
@@ -267,8 +267,8 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
     yield "| claim | case | measured | stated | verdict |\n|---|---|---|---|---|"
     for result in judged:
         for row in result.cases:
-            if isinstance(row.measured, Ball) and measured_symbol(result.claim.statement,
-                                                                  row.case).name in measured_:
+            if (isinstance(row.measured, Ball)
+                and measured_symbol(result.claim.statement, row.case).name in measured_):
                 case = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if k != "task"
                                 or measured_ == _SUCCESSES)
                 yield (f"| {md(result.claim.title)} | {md_code(case)} | "
@@ -284,10 +284,10 @@ def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
     for result in judged:
         late = "\\*" if _name(result) in LATE else ""
         link, *rest = _verdict(result).strip("| ").split(" | ")
-        yield f"| {link} | {result.claim.expected}{late} | {result.claim.known or '-'} | {' | '.join(rest)} |"
+        yield (f"| {link} | {result.claim.expected}{late} | {result.claim.known or '-'} | "
+               f"{' | '.join(rest)} |")
     yield ("\nExpected before: when anything of the claim was first recorded; known since: where "
-           "that differs; verdict: of the records that this "
-           "page is written from.\n")
+           "that differs; verdict: of the records that this page is written from.\n")
     yield "\\* Not, or not in this form, written before nets had been recorded:\n"
     yield from (f"* `{result.claim.key}`: {md(LATE[name])}" for result in judged
                 if (name := _name(result)) in LATE)
@@ -309,16 +309,17 @@ def published(judged: Iterable[ClaimResult]) -> Iterator[str]:
             for dropout, key in _PUBLISHED.items() if key in found}
     yield "\n## Published errors of hop_k\n"
     if not any(row.records for each in rows.values() for row in each.values()):
-        yield "Suite gpu has not been recorded, so that no errors of ours stand beside the published ones.\n"
+        yield ("Suite gpu has not been recorded, so that no errors of ours stand beside the "
+               "published ones.\n")
         return
     devices = sorted({str(r.inputs.get("device", "")) for each in rows.values()
                       for row in each.values() for r in row.records})
     yield ("*Share of positions answered wrongly by nets of 4 heads and width 128, trained as "
-           "published; one position of each fresh sequence, "
-           "three seeds pooled, with Clopper-Pearson intervals of level "
-           f"{1 - LEVEL:.2f} over sequences, and the record. Published errors had dropout left on. "
-           f"Device: {', '.join(devices)}.*\n")
-    yield "| k | L | published error | ours, dropout on | ours, dropout off |\n|---|---|---|---|---|"
+           "published; one position of each fresh sequence, three seeds pooled, with "
+           f"Clopper-Pearson intervals of level {1 - LEVEL:.2f} over sequences, and the record. "
+           f"Published errors had dropout left on. Device: {', '.join(devices)}.*\n")
+    yield ("| k | L | published error | ours, dropout on | ours, dropout off "
+           "|\n|---|---|---|---|---|")
     for place, row in next(iter(rows.values())).items():
         ours = " | ".join(_error(rows.get(dropout, {}).get(place)) for dropout in (True, False))
         yield f"| {place[0]} | {place[1]} | {row.case.published_error} | {ours} |"
@@ -336,7 +337,8 @@ def _error(row: CaseResult | None) -> str:
 
 
 def _verdict(result: ClaimResult) -> str:
-    return f"| [{result.claim.title}](claims/{result.claim.key}.md) | {result.verdict.value} | {len(result.decided)} of {len(result.in_scope)} |"
+    return (f"| [{result.claim.title}](claims/{result.claim.key}.md) | {result.verdict.value} | "
+            f"{len(result.decided)} of {len(result.in_scope)} |")
 
 
 def _range(value: Ball, tried: int | None) -> str:

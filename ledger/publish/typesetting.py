@@ -7,34 +7,27 @@ import unicodedata
 from ..text import clean
 from ..verdicts.display import slack
 
-_TEX = {
-    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
-    "%": r"\%", "_": r"\_",
-    "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\ensuremath{<}",
-    ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
-    "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`",
-    "\u2019": "'", "\u201c": "``", "\u201d": "''",
-    "\u2026": r"\dots{}", "ß": r"\ss{}", "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}",
-    "æ": r"\ae{}", "Æ": r"\AE{}",
-    "œ": r"\oe{}", "Œ": r"\OE{}"}
+_TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
+        "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
+        "<": r"\ensuremath{<}", ">": r"\ensuremath{>}", "|": r"\ensuremath{|}",
+        "`": r"\textasciigrave{}", "\u00a0": "~", "\u2013": "--", "\u2014": "---", "\u2018": "`",
+        "\u2019": "'", "\u201c": "``", "\u201d": "''", "\u2026": r"\dots{}", "ß": r"\ss{}",
+        "ø": r"\o{}", "Ø": r"\O{}", "ł": r"\l{}", "Ł": r"\L{}", "æ": r"\ae{}", "Æ": r"\AE{}",
+        "œ": r"\oe{}", "Œ": r"\OE{}"}
 # Combining marks and the commands that set them in every font encoding.
 _ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304": "=",
             "\u0306": "u", "\u0307": ".", "\u0308": '"',
             "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
 
 # Characters that papers write as a command of maths mode.
-_MATHS = {
-    "≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto", "∼": "sim",
-    "±": "pm", "×": "times", "·": "cdot",
-    "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow",
-    "↔": "leftrightarrow", "↦": "mapsto",
-    "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq", "∪": "cup", "∩": "cap",
-    "∀": "forall", "∃": "exists",
-    "∑": "sum", "∏": "prod", "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor",
-    "⌈": "lceil", "⌉": "rceil", "⟨": "langle",
-    "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll", "≫": "gg",
-    "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}",
-    "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
+_MATHS = {"≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto",
+          "∼": "sim", "±": "pm", "×": "times", "·": "cdot", "⊙": "odot", "⊗": "otimes",
+          "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow",
+          "↦": "mapsto", "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq",
+          "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists", "∑": "sum", "∏": "prod",
+          "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil",
+          "⟨": "langle", "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll",
+          "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}", "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
 _GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I",
                 "KAPPA": "K", "MU": "M", "NU": "N",
                 "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
@@ -146,8 +139,7 @@ def md_math(latex: str) -> str:
     named = {"\\#": r"\sharp ", "\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ",
              "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
              "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ",
-             "*": r"\ast ", "~": r"\enspace ",
-             "_": "_ ", "](": "] (", "][": "] ["}
+             "*": r"\ast ", "~": r"\enspace ", "_": "_ ", "](": "] (", "][": "] ["}
     text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])",
                   lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
     return f"${text.strip()}$"
@@ -167,8 +159,8 @@ def md_value(text: str) -> str:
 
 def tex_hash(text: str) -> str:
     """A hash in typewriter type, which may break after every second character."""
-    return r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2])
-                                               for i in range(0, len(text), 2)) + "}"
+    return (r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2]) for i in range(0, len(text), 2))
+            + "}")
 
 
 def verdict_tex(name: str) -> str:
@@ -256,5 +248,6 @@ def _tex_character(c: str) -> str:
 
 def _greek(letter: str, capital: bool) -> str:
     if capital:
-        return rf"\mathrm{{{_GREEK_LATIN[letter]}}}" if letter in _GREEK_LATIN else "\\" + letter.capitalize()
+        return (rf"\mathrm{{{_GREEK_LATIN[letter]}}}" if letter in _GREEK_LATIN
+                else "\\" + letter.capitalize())
     return "o" if letter == "OMICRON" else "\\" + letter.lower()

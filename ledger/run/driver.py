@@ -64,10 +64,9 @@ def estimate(runs: Sequence[Run], store: Store) -> Estimate:
     return Estimate(expected, sum(run.claim.key in by_claim for run in runs))
 
 
-def execute(
-    runs: Sequence[Run], store: Store, engine: Engine, *,
-    finished: Callable[[Run], None] = lambda run: None, minutes: float | None = None,
-) -> list[Failure]:
+def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
+            finished: Callable[[Run], None] = lambda run: None,
+            minutes: float | None = None) -> list[Failure]:
     """Run what has no record yet and keep every record at once.
 
     Args:
@@ -102,9 +101,8 @@ def execute(
     return failures
 
 
-def _stoppable(
-    engine: Engine, todo: Sequence[Run], deadline: float | None,
-) -> Generator[tuple[Run, Record | Failure], None, None]:
+def _stoppable(engine: Engine, todo: Sequence[Run],
+               deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
     outcomes = engine.outcomes(todo)
     try:
         for item in outcomes:

@@ -92,7 +92,8 @@ def _outcome(run: Run, answer: Answer) -> Record | Failure:
         return Failure(run, answer)
     record = Record(*answer)
     if record.id != run.id:
-        why = "the worker runs other code than the driver: install the same version of depthlaw everywhere"
+        why = ("the worker runs other code than the driver: install the same version of depthlaw "
+               "everywhere")
         return Failure(run, why)
     return record
 
@@ -178,7 +179,8 @@ class Pool:
             return _outcome(run, answer)
         if answer.hung:
             return Failure(run, f"hung: stopped after {self.timeout:g} s")
-        why = f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, or crashed)"
+        why = (f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
+               "or crashed)")
         return Failure(run, why)
 
 
@@ -260,7 +262,8 @@ class _Slot:
 
     def left(self) -> float:
         """Seconds until the run counts as hung."""
-        return float("inf") if self.pool.timeout is None else self.since + self.pool.timeout - time.monotonic()
+        return (float("inf") if self.pool.timeout is None
+                else self.since + self.pool.timeout - time.monotonic())
 
     def finish(self) -> tuple[Run, Answer | _Died]:
         """The run that is over, with what became of it."""
@@ -385,7 +388,8 @@ class Ray:
             ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
         except (ConnectionError, ValueError) as error:
             advice = "start one, or take --address local"
-            raise UsageError(f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}") from None
+            raise UsageError(
+                f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}") from None
 
 
 def perform_within(task: Task, timeout: float | None) -> Answer:

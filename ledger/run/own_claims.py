@@ -79,8 +79,7 @@ def own_claims(file: Path) -> dict[str, Claim]:
         unknown = [key for key in claim.premises if key not in known and key not in found]
         if unknown:
             raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
-                             f"{quoted(unknown[0])}; "
-                             "`depthlaw claims` lists the keys")
+                             f"{quoted(unknown[0])}; `depthlaw claims` lists the keys")
     return found
 
 
@@ -113,8 +112,7 @@ def _content(file: Path) -> str:
                          f"{_TRY}")
     if not _NAME.fullmatch(file.stem):
         raise UsageError(f"--claims {name}: the name of the file is the topic of its claims; "
-                         "accepted are small letters, "
-                         "digits and underscores, such as my_claims.py")
+                         "accepted are small letters, digits and underscores, such as my_claims.py")
     return hashlib.sha256(content).hexdigest()[:16]
 
 
@@ -133,7 +131,8 @@ def _module(file: Path, content: str) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise UsageError(f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
+        raise UsageError(
+            f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
     except (Exception, SystemExit) as error:
         raise UsageError(f"{file} cannot be loaded ({_reason(error)}); {_TRY}") from None
     return module
@@ -156,8 +155,7 @@ def _checked(file: Path, claim: Claim) -> Claim:
                          f"{', '.join(SUITES)}")
     if claim.evidence == "certificate":
         raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come "
-                         "with depthlaw give; "
-                         "leave `evidence` out")
+                         "with depthlaw give; leave `evidence` out")
     try:
         measured_symbol(claim.statement, cases[0])
     except Exception as error:

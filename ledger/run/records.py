@@ -193,8 +193,8 @@ class Record:
         _check_schema(schema)
         record = self
         for number in range(schema, SCHEMA):
-            record = Record(*MIGRATIONS[number](dict(record.inputs), dict(record.result),
-                                                dict(record.facts)))
+            record = Record(*MIGRATIONS[number](
+                                dict(record.inputs), dict(record.result), dict(record.facts)))
         return record
 
     @classmethod
@@ -228,10 +228,12 @@ class Record:
 
 
 def _check_schema(schema: object) -> None:
-    if type(schema) is int and (schema == SCHEMA
-                                or (schema < SCHEMA and all(number in MIGRATIONS for number in range(schema, SCHEMA)))):
+    if (type(schema) is int
+        and (schema == SCHEMA or (schema < SCHEMA and all(
+                                      number in MIGRATIONS for number in range(schema, SCHEMA))))):
         return
-    newer = "; a newer depthlaw wrote it: upgrade, then move it back" if type(schema) is int and schema > SCHEMA else ""
+    newer = ("; a newer depthlaw wrote it: upgrade, then move it back"
+             if type(schema) is int and schema > SCHEMA else "")
     raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema "
                      f"{SCHEMA}{newer}")
 
@@ -244,7 +246,8 @@ def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str
     """Why a file that reads as a record is not the record's file."""
     if seal != digest({key: value for key, value in body.items() if key != "seal"}):
         return "edited or damaged: its content does not match its seal"
-    if body.get("id") != record.id or body.get("result_hash") != record.result_hash or name != f"{record.id}.json":
+    if (body.get("id") != record.id or body.get("result_hash") != record.result_hash
+        or name != f"{record.id}.json"):
         return "its id, its result hash or its file name does not match its content"
     return "not in canonical form"
 
@@ -349,7 +352,8 @@ class Store:
         try:
             self.write(path, canonical(manifest) + b"\n")
         except OSError as error:
-            raise StoreError(f"cannot write the manifest to {self.root} ({error.strerror})") from None
+            raise StoreError(
+                f"cannot write the manifest to {self.root} ({error.strerror})") from None
         return path
 
     def _path(self, run_id: str) -> Path:

@@ -18,10 +18,8 @@ from .environment import cores
 from .records import Record, Store
 from .suite import Run
 
-__all__ = [
-    "DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "cost_check", "expected_seconds",
-    "measured_rates", "stages",
-]
+__all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "cost_check", "expected_seconds",
+           "measured_rates", "stages"]
 
 DEFAULT_MEMORY = "8GB"
 
@@ -38,9 +36,8 @@ class Stage:
     memory: int | None = None
 
 
-def budgeted(
-    runs: Sequence[Run], store: Store, engine: Engine, memory: int,
-) -> tuple[list[Stage], Estimate]:
+def budgeted(runs: Sequence[Run], store: Store, engine: Engine,
+             memory: int) -> tuple[list[Stage], Estimate]:
     """Stages of runs within a budget of memory, and what they should take.
 
     The cheapest group comes first, and claims without a plan last. The estimate's `known` are the
@@ -156,9 +153,8 @@ def _group(run: Run) -> tuple[Any, ...]:
 # --- what was predicted, and what it took --------------------------------------------------------
 
 
-def cost_check(
-    work: Sequence[Stage], predicted: Mapping[str, float], records: Callable[[str], Record | None],
-) -> Iterator[str]:
+def cost_check(work: Sequence[Stage], predicted: Mapping[str, float],
+               records: Callable[[str], Record | None]) -> Iterator[str]:
     """What the plans said of runs that are just done, group by group, beside what was measured; and
     where a process took more than its share of the memory.
 
@@ -188,10 +184,8 @@ def _memory_check(stage: Stage, done: Sequence[tuple[Run, Record]]) -> Iterator[
                f"{stage.memory / 2**30:.1f} GB, at the latest in {run}")
 
 
-def _groups_check(
-    plan: Plan, groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
-    predicted: Mapping[str, float],
-) -> Iterator[str]:
+def _groups_check(plan: Plan, groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
+                  predicted: Mapping[str, float]) -> Iterator[str]:
     heading = ", ".join(plan.group)
     yield "cost model and measurement, this run; memory: of the process so far"
     yield (f"{heading} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  "

@@ -35,10 +35,9 @@ class Run:
     @property
     def inputs(self) -> dict[str, Any]:
         """Everything that determines the result, as it goes into the record."""
-        return {"claim": self.claim.key, "case": self.case.fields() if self.case else None,
-                "seed": self.seed,
-                "code": self.code,
-                "device": self.device} | ({"control": True} if self.control else {})
+        return ({"claim": self.claim.key, "case": self.case.fields() if self.case else None,
+                 "seed": self.seed, "code": self.code, "device": self.device}
+                | ({"control": True} if self.control else {}))
 
     @property
     def code(self) -> str:
@@ -65,7 +64,8 @@ class Run:
 
     def __str__(self) -> str:
         seed = f" seed {self.seed}" if self.seed else ""
-        return f"{self.claim.key} [{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}"
+        return (f"{self.claim.key} "
+                f"[{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}")
 
     def execute(self) -> Record:
         """Do the work, in this process."""

@@ -111,13 +111,16 @@ def weaken(claim: Claim, changes: list[str]) -> tuple[Claim, tuple[tuple[str, st
 
 def _constant(text: str) -> Fraction | None:
     """A number between 1e-30 and 1e30 in size, or 0; None for anything else."""
-    found = re.fullmatch(r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}", text.strip(), re.ASCII | re.IGNORECASE)
+    found = re.fullmatch(
+        r"[+-]?(\d{1,30}(\.\d{0,30})?|\.\d{1,30})(e[+-]?\d{1,2})?|[+-]?\d{1,30}/\d{1,30}",
+        text.strip(), re.ASCII | re.IGNORECASE)
     try:
         value = Fraction(text.strip()) if found else None
     except (ValueError, ZeroDivisionError):
         return None
-    return value if value is not None and (value == 0
-                                           or Fraction(1, 10**30) <= abs(value) <= 10**30) else None
+    return (value
+            if value is not None and (value == 0 or Fraction(1, 10**30) <= abs(value) <= 10**30)
+            else None)
 
 
 def _too_large(node: sympy.Basic, case: Case) -> bool:
@@ -137,8 +140,8 @@ def _bits(node: sympy.Basic, case: Case,
         return float(max(abs(int(node.p)), int(node.q)).bit_length())
     if isinstance(node, sympy.Symbol):
         value = case.get(node.name)
-        return 8.0 if value is None else _bits(sympy.Rational(str(value)),
-                                               case) if not isinstance(value, bool) else 1.0
+        return (8.0 if value is None else _bits(sympy.Rational(str(value)), case)
+                if not isinstance(value, bool) else 1.0)
     parts = [_bits(argument, case, swap) for argument in node.args]
     largest = max(parts, default=8.0)
     if largest > _MOST_BITS:
@@ -152,9 +155,8 @@ def _bits(node: sympy.Basic, case: Case,
                   | sympy.LambertW):
         # The size of the result is at most that of the base to a power no larger than the largest
         # argument.
-        size = 2.0 ** min(largest, 64.0) if not isinstance(node,
-                                                           sympy.Pow) else 2.0 ** min(parts[1],
-                                                                                      64.0)
+        size = (2.0 ** min(largest, 64.0) if not isinstance(node, sympy.Pow)
+                else 2.0 ** min(parts[1], 64.0))
         bits = (parts[0] + 1) * size
         return bits if bits <= _MOST_BITS else math.inf
     if isinstance(node, sympy.Sum | sympy.Product):
@@ -192,8 +194,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         decision = _decision(attacked, case, value, changed=bool(weakened))
         if decision is None:
             skipped += 1
-            if time.monotonic() > deadline or (best is None
-                                               and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim))):
+            if (time.monotonic() > deadline
+                or (best is None and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim)))):
                 break
             continue
         found = Found(attacked, case, value, decision, where, tried, weakened)
@@ -207,8 +209,7 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
             break
     if best is None and skipped:
         raise UsageError(f"{claim.key} with {', '.join(changes)} has no real value, or one too "
-                         "large to evaluate, at any case tried; choose other "
-                         "numbers")
+                         "large to evaluate, at any case tried; choose other numbers")
     if best is None:
         raise UsageError(f"{claim.key} has no case in scope to search")
     return replace(best, tried=tried)
@@ -219,8 +220,8 @@ def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> De
     if not changed:
         return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     try:
-        return None if _too_large(claim.statement.rhs, case) else judge(claim, case, value,
-                                                                        alpha=FALSE_ALARM_BUDGET)
+        return (None if _too_large(claim.statement.rhs, case)
+                else judge(claim, case, value, alpha=FALSE_ALARM_BUDGET))
     except _NO_VALUE:
         return None
 
@@ -280,8 +281,8 @@ def _climb(family: Search, sense: float, generator: Any, *, wide: bool,
     try:
         if wide:
             bounds = [(-2.0, 2.0)] * family.size
-            result = optimize.differential_evolution(loss, bounds, maxiter=60, popsize=12,
-                                                     seed=generator, polish=False)
+            result = optimize.differential_evolution(
+                loss, bounds, maxiter=60, popsize=12, seed=generator, polish=False)
         else:
             result = optimize.minimize(loss, best, method="Nelder-Mead",
                                        options={"maxiter": 400 * family.size, "adaptive": True})
@@ -324,7 +325,8 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
 
     try:
         data = load(path)
-        return data, _recheck_falsification(data) if data.get("kind") == "falsification" else tuple(recheck_theory(data))
+        return data, _recheck_falsification(
+            data) if data.get("kind") == "falsification" else tuple(recheck_theory(data))
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError,
             RecursionError, MemoryError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__
@@ -343,7 +345,8 @@ def finding(data: dict[str, Any]) -> Finding:
     case, value = Case(**data["case"]), decode(data["measured"])
     assert not isinstance(value, tuple)
     changed = f" with {', '.join(f'{old} -> {new}' for old, new in weakened)}" if weakened else ""
-    said = f"measured {number(value)}, stated {plain(claim.statement.lhs)} {claim.statement.rel_op} {_stated(claim, case)}"
+    said = (f"measured {number(value)}, stated {plain(claim.statement.lhs)} "
+            f"{claim.statement.rel_op} {_stated(claim, case)}")
     outcome = "refutes the changed statement" if weakened else "refutes the claim as worded"
     return Finding(f"{claim.key}{changed} at [{case}]: {said}; {outcome}",
                    "no, it repeats the measurement")
@@ -368,9 +371,8 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
     claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
         raise ValueError("there is no claim of the name it gives")
-    if not isinstance(weakened,
-                      list) or not all(isinstance(p, list) and [type(x) for x in p] == [str, str]
-                                       for p in weakened):
+    if (not isinstance(weakened, list)
+        or not all(isinstance(p, list) and [type(x) for x in p] == [str, str] for p in weakened)):
         raise ValueError("weakened must be a list of pairs of numbers, as text")
     return weaken(claims[data["claim"]], [f"{old}={new}" for old, new in weakened])
 
@@ -378,8 +380,9 @@ def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]
 def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
     where = {"search", "point"} if "point" in data else {"seed"}
     if set(data) != _FIELDS | where:
-        raise ValueError("fields missing or unknown: "
-                         f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
+        raise ValueError(
+            "fields missing or unknown: "
+            f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
     attacked, weakened = _attacked(data)
     if not isinstance(data["case"],
                       dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
@@ -391,18 +394,17 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
         if not 0 <= data["search"] < len(families):
             raise ValueError(f"search must be a number from 0 to {len(families) - 1}")
         family, point = families[data["search"]], data["point"]
-        short = isinstance(point,
-                           list) and all(isinstance(x, str)
-                                         and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII)
-                                         for x in point)
+        short = (isinstance(point, list)
+                 and all(isinstance(x, str) and re.fullmatch(r"-?\d{1,40}(/\d{1,40})?", x, re.ASCII)
+                         for x in point))
         if not short or len(point) != family.size:
             raise ValueError(f"point must be {family.size} fractions, as text")
         inside = family.case == case
         measured = (lambda: family.measured(tuple(Fraction(x) for x in point))) if inside else None
     else:
         inside = case in _cases(attacked) and 0 <= data["seed"] < 2**63
-        measured = (lambda: attacked.measure(case,
-                                             data["seed"])) if inside and attacked.measurable else None
+        measured = ((lambda: attacked.measure(case, data["seed"])) if inside and attacked.measurable
+                    else None)
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
     decision = _decision(attacked, case, value,

@@ -82,7 +82,8 @@ def reason(result: ClaimResult) -> str:
     if verdict_name(result) == PREMISE_REFUTED:
         return f"rests on {result.premise_refuted}, which fails"
     if verdict_name(result) == Verdict.FAILS:
-        return f"known to fail as {'read here' if result.claim.wording == 'universal' else result.claim.wording}"
+        return ("known to fail as "
+                f"{'read here' if result.claim.wording == 'universal' else result.claim.wording}")
     open_cases = [c.decision.reason for c in (*result.undecided, *result.missing)]
     if open_cases:
         counted = {why: open_cases.count(why) for why in open_cases}

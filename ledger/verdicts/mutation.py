@@ -92,7 +92,8 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
                sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
     for relation, other in flipped.items():
         if statement.func is relation:
-            yield f"{statement.rel_op} -> {other(*statement.args, evaluate=False).rel_op}", other(*statement.args, evaluate=False)
+            yield f"{statement.rel_op} -> {other(*statement.args, evaluate=False).rel_op}", other(
+                *statement.args, evaluate=False)
 
 
 def _described(change: _Change, places: list[tuple[int, ...]]) -> str:
@@ -113,9 +114,8 @@ def _changes(node: sympy.Basic, place: tuple[int, ...],
     if isinstance(node, sympy.Rational):
         # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
         # tried too.
-        for changed in (node + 1,
-                        node - 1) if node.is_Integer else (node * sympy.Rational(101, 100),
-                                                           node * sympy.Rational(99, 100)):
+        for changed in (node + 1, node - 1) if node.is_Integer else (
+                node * sympy.Rational(101, 100), node * sympy.Rational(99, 100)):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
     swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling,
@@ -165,8 +165,8 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
             why = TRUNCATED if decision.reason.startswith(TRUNCATED) else decision.reason
             undecided = undecided or f"turns UNDECIDED at [{row.case}]: {why}"
         decisions.append(decision)
-    weaker = bool(result.in_scope) and all(_not_stronger(result.claim, mutated, row.case)
-                                           for row in result.in_scope)
+    weaker = (bool(result.in_scope)
+              and all(_not_stronger(result.claim, mutated, row.case) for row in result.in_scope))
     breaks = bool(result.claim.proof is not None and result.proof and _proof_breaks(mutated))
     if breaks and not weaker:
         return Mutant(change, statement, "proof")
@@ -183,14 +183,16 @@ def _why_alive(statement: Relational, decisions: list[Decision], *, weaker: bool
     if any(decision.verdict is Verdict.FAILS for decision in decisions):
         return "the statement fails with this constant as well"
     if weaker:
-        same = "gives the same number on every case" if statement.rel_op in ("==",
-                                                                             "!=") else "a weaker statement on every case"
-        return f"{same}; its proof breaks only since it compares the statement with a typed formula" if breaks else same
+        same = ("gives the same number on every case" if statement.rel_op in ("==", "!=")
+                else "a weaker statement on every case")
+        return (f"{same}; its proof breaks only since it compares the statement with a typed "
+                "formula" if breaks else same)
     if not decisions:
         return "no decided case"
     slacks = [decision.slack for decision in decisions if decision.slack is not None]
     if slacks and min(slacks) > 0:
-        return f"the mutant holds on every case too: its tightest slack is a factor 10^{min(slacks):.2g}"
+        return ("the mutant holds on every case too: its tightest slack is a factor "
+                f"10^{min(slacks):.2g}")
     return "the grid does not separate it"
 
 
@@ -207,8 +209,7 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
             # The ends that `judgement` compares with: a bound from above with the lower one, from
             # below with the upper one.
             weaker = {"<=": new.low >= old.low, "<": new.low >= old.low, ">=": new.high <= old.high,
-                      ">": new.high <= old.high,
-                      "==": new.low <= old.low and old.high <= new.high}
+                      ">": new.high <= old.high, "==": new.low <= old.low and old.high <= new.high}
             return weaker.get(relation, new == old)
         if isinstance(new, Ball) or isinstance(old, Ball):
             return False
@@ -232,7 +233,8 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
     PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
     weaker.
     """
-    exact = result.claim.statement.rel_op == "==" and result.claim.holds_for != "typical" and result.verdict is Verdict.HOLDS
+    exact = (result.claim.statement.rel_op == "==" and result.claim.holds_for != "typical"
+             and result.verdict is Verdict.HOLDS)
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
     return [m for m in found if strict and m.fate == "survives"
             and not m.reason.startswith(("a weaker", "gives the same"))]

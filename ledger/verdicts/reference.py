@@ -71,13 +71,14 @@ class Ledger(Store):
             self._records = {record.id: record for record in self._read(lines)}
             listed = manifest(self)
         except OSError as error:
-            raise StoreError(f"the ledger {file} cannot be read ({error.strerror or error})") from None
+            raise StoreError(
+                f"the ledger {file} cannot be read ({error.strerror or error})") from None
         except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError,
                 RecursionError) as error:
             raise StoreError(f"the ledger {file} does not verify ({error}); get it again, or write "
                              "it again") from None
-        if self.header["schema"] == SCHEMA and (listed["hash"] != self.header["manifest"]
-                                                or len(self) != self.header["records"]):
+        if (self.header["schema"] == SCHEMA
+            and (listed["hash"] != self.header["manifest"] or len(self) != self.header["records"])):
             raise StoreError(f"the ledger {file} does not verify (its records do not match its "
                              "manifest); get it again, or write it again")
 
@@ -136,9 +137,8 @@ def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str,
     ordered = sorted(records, key=run_key)
     lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)})
                      + b"\n" for r in ordered)
-    environment: dict[str,
-                      Any] = next((r.facts["environment"] for r in ordered
-                                   if "environment" in r.facts), {})
+    environment: dict[str, Any] = next((r.facts["environment"] for r in ordered
+                                        if "environment" in r.facts), {})
     header = {"ledger": FORMAT, "schema": SCHEMA, "suite": suite, "records": len(ordered),
               "manifest": manifest(ordered)["hash"],
               "lines": hashlib.sha256(lines).hexdigest(), "environment": environment}
@@ -166,7 +166,8 @@ def shipped() -> Ledger | None:
 
 def run_key(record: Record) -> Key:
     """Which run a record belongs to, whatever code and device did it."""
-    return record.inputs["claim"], canonical(record.inputs["case"]), record.inputs["seed"], bool(record.inputs.get("control", False))
+    return record.inputs["claim"], canonical(
+        record.inputs["case"]), record.inputs["seed"], bool(record.inputs.get("control", False))
 
 
 def run_name(key: Key) -> str:
@@ -174,8 +175,8 @@ def run_name(key: Key) -> str:
     claim, case, seed, control = key
     fields = json.loads(case)
     words = " ".join(f"{k}={v}" for k, v in fields.items()) if fields else "proof"
-    return f"{claim} [{words}]" + (f" seed {seed}" if seed else "") + (" (negative control)"
-                                                                       if control else "")
+    return (f"{claim} [{words}]" + (f" seed {seed}" if seed else "")
+            + (" (negative control)" if control else ""))
 
 
 def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> dict[Key, Record]:
@@ -184,8 +185,8 @@ def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> di
     found: dict[Key, Record] = {}
     for record in records:
         key = run_key(record)
-        if key not in found or (record.id not in asked, record.id) < (found[key].id not in asked,
-                                                                      found[key].id):
+        if (key not in found
+            or (record.id not in asked, record.id) < (found[key].id not in asked, found[key].id)):
             found[key] = record
     return found
 
@@ -206,7 +207,8 @@ class Agreement:
     @property
     def line(self) -> str:
         """The agreement in one line."""
-        return f"your machine agrees with the reference on {self.compared - len(self.disagreements)} of {self.compared} runs"
+        return ("your machine agrees with the reference on "
+                f"{self.compared - len(self.disagreements)} of {self.compared} runs")
 
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
@@ -264,8 +266,8 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
         return ours.value == theirs.value
     if isinstance(ours, Ball) and isinstance(theirs, Ball):
         return ours.low <= theirs.high and theirs.low <= ours.high
-    if (isinstance(ours, Sample) and isinstance(theirs, Sample)) or (isinstance(ours, Proportion)
-                                                                     and isinstance(theirs, Proportion)):
+    if ((isinstance(ours, Sample) and isinstance(theirs, Sample))
+        or (isinstance(ours, Proportion) and isinstance(theirs, Proportion))):
         (a, b), (c, d) = ours.interval(alpha), theirs.interval(alpha)
         return ours == theirs or (a <= d and c <= b)
     if isinstance(ours, tuple) and isinstance(theirs, tuple):
@@ -280,14 +282,14 @@ def main(arguments: list[str] | None = None) -> int:
 
     from ..run.suite import plan
 
-    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.reference",
-                                     description="Write the reference ledger from a suite's "
-                                                 "records.")
-    parser.add_argument("--results", type=Path, help="results folder; by default depthlaw's folder "
-                                                     "among your data")
+    parser = argparse.ArgumentParser(
+        prog="python -m depthlaw.ledger.verdicts.reference",
+        description="Write the reference ledger from a suite's records.")
+    parser.add_argument("--results", type=Path,
+                        help="results folder; by default depthlaw's folder among your data")
     parser.add_argument("--suite", default="quick", help="the suite (quick)")
-    parser.add_argument("--out", type=Path, default=SHIPPED, help="the file; by default the one "
-                                                                  "that is shipped")
+    parser.add_argument("--out", type=Path, default=SHIPPED,
+                        help="the file; by default the one that is shipped")
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)

@@ -96,8 +96,8 @@ class ClaimResult:
     def settled(self) -> bool:
         """Whether a two-sided claim, which is about its cases and no others, is settled on every
         one of them."""
-        return self.claim.kind == "two-sided" and bool(self.in_scope) and all(c.decision.certain
-                                                                              for c in self.in_scope)
+        return (self.claim.kind == "two-sided" and bool(self.in_scope)
+                and all(c.decision.certain for c in self.in_scope))
 
     @property
     def certified(self) -> bool:
@@ -105,8 +105,7 @@ class ClaimResult:
         every one of them."""
         covers = self.claim.certified
         return bool(self.confirmed and self.claim.evidence == "certificate" and covers
-                    and self.in_scope
-                    and all(covers(c.case) for c in self.in_scope))
+                    and self.in_scope and all(covers(c.case) for c in self.in_scope))
 
     @property
     def confirmed(self) -> bool:
@@ -135,16 +134,17 @@ class ClaimResult:
         verdicts = {c.decision.verdict for c in self.cases if c.measured is not None}
         # A proof that names no joints for a reader to check asks for no stronger word than its
         # cases give.
-        argued = self.claim.evidence == "argument" and self.proof is not None and bool(self.claim.rests_on)
+        argued = (self.claim.evidence == "argument" and self.proof is not None
+                  and bool(self.claim.rests_on))
         if Verdict.FAILS in verdicts:
             return Verdict.FAILS
         if self.cases and not self.in_scope and not argued:
             return Verdict.OUT_OF_SCOPE
-        if Verdict.UNDECIDED in verdicts or not (self.decided or argued) or (self.proof is not None
-                                                                             and not self.confirmed):
+        if (Verdict.UNDECIDED in verdicts or not (self.decided or argued)
+            or (self.proof is not None and not self.confirmed)):
             return Verdict.UNDECIDED
-        if self.claim.kind == "conditional" or any(v not in (Verdict.PROVED, Verdict.ARGUED)
-                                                   for v in self.premises.values()):
+        if (self.claim.kind == "conditional"
+            or any(v not in (Verdict.PROVED, Verdict.ARGUED) for v in self.premises.values())):
             return Verdict.CONDITIONAL
         if self.certified and self.settled:
             return Verdict.PROVED
@@ -156,7 +156,8 @@ class ClaimResult:
         if self.failures:
             return f"{len(self.failures)} runs failed: {self.failures[0].why}"
         if self.control and self.control.decision.verdict is not Verdict.FAILS:
-            return f"the negative control does not fail but {self.control.decision.verdict.value}: {self.claim.control.why}"
+            return ("the negative control does not fail but "
+                    f"{self.control.decision.verdict.value}: {self.claim.control.why}")
         broken = [step.says for step in self.proof or () if not step.holds]
         if broken:
             return f"the proof breaks at: {broken[0]}"
@@ -195,8 +196,8 @@ class ClaimResult:
     def records(self) -> list[Record]:
         """Every record behind the verdict, and that of the negative control."""
         rows = [*self.cases, *([self.control] if self.control else [])]
-        found = [r for c in rows for r in c.records] + ([self.proof_record] if self.proof_record
-                                                        else [])
+        found = ([r for c in rows for r in c.records]
+                 + ([self.proof_record] if self.proof_record else []))
         return list({r.id: r for r in found}.values())
 
 
@@ -235,8 +236,9 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
     try:
         decision = judge(mutated, control.case, value, force=True)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        decision = Decision(Verdict.UNDECIDED, reason=f"cannot be judged: {type(error).__name__}: "
-                                                      f"{error}".splitlines()[0])
+        decision = Decision(
+            Verdict.UNDECIDED,
+            reason=f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0])
     return CaseResult(control.case, value, decision, (record,))
 
 
@@ -256,8 +258,8 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     return verdicts
 
 
-def _shared(found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float,
-                                                                                           float]:
+def _shared(found: Mapping[str,
+                           list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
     """The false-alarm rates allowed to one sample, and to one measurement that may miss.
 
     By the union bound all of them together stay within the budget.
@@ -321,8 +323,8 @@ class _Judge:
             return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
         alphas = (self.of_samples, self.of_misses)
         try:
-            index, decision = self.decisions.get(claim, records, alphas,
-                                                 lambda: self._worst(claim, case, values))
+            index, decision = self.decisions.get(
+                claim, records, alphas, lambda: self._worst(claim, case, values))
         except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
             # The statement has no value here, a defect of the claim: it must not take the other
             # verdicts with it.
@@ -355,24 +357,21 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim
     return {
-        "key": claim.key, "title": claim.title,
-        "verdict": verdict_name(result), "expected": claim.expected, "known": claim.known,
-        "unexpected": result.unexpected,
+        "key": claim.key, "title": claim.title, "verdict": verdict_name(result),
+        "expected": claim.expected, "known": claim.known, "unexpected": result.unexpected,
         "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on,
         "premises": dict(result.premises),
-        "control": {"why": claim.control.why,
-                    "fails": result.control.decision.verdict is Verdict.FAILS} if result.control
-                    else None,
+        "control": {
+            "why": claim.control.why,
+            "fails": result.control.decision.verdict is Verdict.FAILS} if result.control else None,
         "kind": claim.kind, "holds_for": claim.holds_for, "wording": claim.wording,
-        "source": str(claim.source),
-        "decided": len(result.decided), "cases_in_scope": len(result.in_scope),
-        "cases": len(result.cases),
+        "source": str(claim.source), "decided": len(result.decided),
+        "cases_in_scope": len(result.in_scope), "cases": len(result.cases),
         "missing": len(result.missing), "undecided": len(result.undecided), "weight": claim.weight,
         "tightest_slack_log10": result.tightest, "vacuous": result.vacuous,
         "proof": [[s.says, s.holds] for s in result.proof] if result.proof else None,
         "results": [{"case": c.case.fields(), "verdict": c.verdict_name,
-                     "certain": c.decision.certain,
-                     "slack_log10": c.decision.slack, "reason": c.decision.reason,
+                     "certain": c.decision.certain, "slack_log10": c.decision.slack,
+                     "reason": c.decision.reason,
                      "measured": encode(c.measured) if c.measured else None,
-                     "records": [r.id for r in c.records]} for c in result.cases],
-    }
+                     "records": [r.id for r in c.records]} for c in result.cases]}

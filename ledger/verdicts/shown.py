@@ -39,7 +39,8 @@ def largest_recorded_suite(claim: Claim, store: Store) -> str:
     cases."""
     known = [suite for suite in SUITES if claim.cases(suite)]
     done = [suite for suite in known
-            if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ()) for seed in range(claim.seeds))]
+            if any(Run(claim, case, seed).id in store for case in claim.grid.get(suite, ())
+                   for seed in range(claim.seeds))]
     return (done or known)[-1 if done else 0]
 
 
@@ -59,7 +60,8 @@ def from_reference(claim: Claim) -> tuple[Store, bool] | None:
         return None if known is None else (known, True)
     recorded = by_run(record for record in known if record.inputs["claim"] == claim.key)
     held = {run.id: recorded[key] for run in runs
-            if (key := (claim.key, canonical(run.inputs["case"]), run.seed, run.control)) in recorded}
+            if (key := (claim.key, canonical(run.inputs["case"]), run.seed,
+                        run.control)) in recorded}
     return (_Relabelled(known, held), False) if held else None
 
 
