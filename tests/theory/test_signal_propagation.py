@@ -11,7 +11,7 @@ from sympy import Eq, Ge, Le, Rational, exp
 
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.signal_propagation import norms, rounding
+from depthlaw.theory.signal_propagation import norms, notation
 from depthlaw.theory.symbols import layer, width
 from depthlaw.theory.values import Case, Exact
 
@@ -114,10 +114,10 @@ def test_jacobian_against_the_projections_in_floating_point(row):
 
 def test_rounding_down_refuses_a_straddling_ball():
     with pytest.raises(ArithmeticError, match="raise the precision"):
-        rounding.rounded_down(flint.arb(1, 1e-3))
-    assert rounding.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
+        notation.rounded_down(flint.arb(1, 1e-3))
+    assert notation.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
 
 
 def test_fraction_refuses_what_is_irrational():
     with pytest.raises(ValueError, match="not a rational number"):
-        rounding.fraction(sympy.sqrt(2))
+        notation.fraction(sympy.sqrt(2))

@@ -10,7 +10,7 @@ from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.signal_propagation import mean_field as mf
 from depthlaw.theory.signal_propagation import token_correlation as tc
-from depthlaw.theory.signal_propagation.rounding import nine_decimals
+from depthlaw.theory.signal_propagation.notation import nine_decimals
 from depthlaw.theory.symbols import layer, tokens
 from depthlaw.theory.values import Case
 

@@ -12,13 +12,13 @@ from math import isqrt
 from operator import mul
 
 import sympy
-from sympy import Eq, Ge, Le, Rational, expand_log, log, simplify, sqrt
+from sympy import Rational, expand_log, log, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claim import Case, Claim, Control, Exact, Source, Step, claim
 from ..exact.enclosure import enclose
 from ..symbols import depth, quantity
-from .rounding import ROUNDS, UNITS, before_rounding, nine_decimals
+from .notation import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_decimals
 
 decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
 residual_scale = quantity(

@@ -15,14 +15,14 @@ from typing import Any
 import flint
 import numpy as np
 from flint import acb, arb
-from sympy import Eq, Ge, Le, Rational, log
+from sympy import Rational, log
 from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Outside, Sample, Source, at, claim
 from ..exact.enclosure import enclose, from_fraction
 from ..symbols import depth, quantity
 from .backward import Array, backward, cross_entropy, draw, forward
-from .rounding import fraction
+from .notation import Eq, Ge, Le, fraction
 
 slope = quantity(
     "gradient_slope", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",

@@ -14,12 +14,12 @@ from functools import partial
 from itertools import pairwise, product
 
 import sympy
-from sympy import Eq, Ge, Lt, Max, Piecewise, Product, Rational, simplify, sqrt
+from sympy import Max, Piecewise, Product, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, at, claim
 from ..symbols import depth, layer, quantity
-from .rounding import fraction
+from .notation import Eq, Ge, Lt, fraction
 
 layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real")
@@ -130,7 +130,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield from _growth_steps(statement, layer_growth / 2)
 
 
-def _at_layer_ten(doubling: int, halving: str) -> Eq:
+def _at_layer_ten(doubling: int, halving: str) -> Relational:
     return Eq(layer_variance, Piecewise(
         (doubling, Eq(layer_growth, 2)), (Rational(halving), Eq(layer_growth, Rational(1, 2)))))
 

@@ -13,13 +13,13 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Eq, Integer, Max, Piecewise, Rational, simplify, sqrt
+from sympy import Integer, Max, Piecewise, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claim import Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
 from ..symbols import quantity
-from .rounding import nine_decimals, rounded_down
+from .notation import Eq, nine_decimals, rounded_down
 from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square, relu_kernel_ball
 
 pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")
@@ -52,7 +52,7 @@ _GG = "arXiv:2505.24333"
 _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579")
 
 
-def _table(post_norm: str) -> Eq:
+def _table(post_norm: str) -> Relational:
     """The printed correlations; that of plain post-LN as given."""
     return Eq(first_correlation, Piecewise(
         (Rational("0.2047"), Eq(gain_controlled, 1)), (Rational("0.3363"), Eq(pre_norm, 1)),
@@ -90,7 +90,7 @@ def reference_first_layer(case: Case) -> Exact:
         return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 
-def _condensed(beta_c: sympy.Expr) -> Eq:
+def _condensed(beta_c: sympy.Expr) -> Relational:
     return Eq(participation, nine_decimals(Max(Integer(0), 1 - beta_c / sharpness)))
 
 

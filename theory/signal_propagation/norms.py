@@ -17,13 +17,13 @@ import flint
 import numpy as np
 import sympy
 from flint import arb, fmpq, fmpq_mat
-from sympy import Eq, Ge, Le, Rational, exp, log, pi, simplify, sqrt
+from sympy import Rational, exp, log, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import enclose, from_fraction
 from ..symbols import layer, quantity, width
-from .rounding import fraction
+from .notation import Eq, Ge, Le, fraction
 from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(

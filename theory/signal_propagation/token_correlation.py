@@ -16,13 +16,13 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Eq, Gt, acos, cos, exp, limit, oo, pi, simplify, sqrt
+from sympy import acos, cos, exp, limit, oo, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction
 from ..symbols import layer, quantity, tokens, width
-from .rounding import ROUNDS, before_rounding, nine_decimals, rounded_down
+from .notation import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
     "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real")
@@ -464,7 +464,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield Step("k(1) - 1 = 0", gap.subs(cosine, 1) == 0)
     yield Step("the derivative of k - c is -arccos(c)/pi, negative for every c < 1",
                simplify(gap.diff(cosine) + acos(cosine) / pi) == 0)
-    yield Step("the relation is strict and points upwards", isinstance(statement, Gt))
+    yield Step("the relation is strict and points upwards", statement.rel_op == ">")
 
 
 def _same_direction(x: list[int], y: list[int]) -> bool:
