@@ -74,7 +74,7 @@ def degree(case: Case, seed: int) -> Exact | Ball:
 def _(statement: Relational) -> Iterator[Step]:
     """deg = 3^L: induction over layers, and positive weights as the witness."""
     net, tokens = positive_net(), positive_symbols("x", (2, 2))
-    term = _layer_term("i", "j")
+    term = _term("o:hpf q:hea y:ia k:heb y:jb v:hfc y:jc")
     total = sum(_at_indices(term, net, y=tokens, i=0, j=j, p=0, h=h, e=0, f=0, a=a, b=b, c=c)
                 for j, h, a, b, c in itertools.product(range(2), repeat=5))
     yield vanish("a layer sums one kind of term over heads, tokens and coordinates, of which there "
@@ -114,8 +114,8 @@ def _(statement: Relational) -> Iterator[Step]:
     """deg = C(L): the first layer gives 1, all later ones act on moments of degree 3."""
     net, half = positive_net(), positive_symbols("m", (2, 2))
     M = half + half.T
-    term = _matrix_term("p", "a", "1")
-    entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h1=h, e1=0, f1=0, b1=b, c1=c)
+    term = _term("o:hpf v:hfb M:bc k:hec q:hea")
+    entries = [sum(_at_indices(term, net, M=M, p=p, a=a, h=h, e=0, f=0, b=b, c=c)
                    for h, b, c in itertools.product(range(2), repeat=3))
                for p, a in itertools.product(range(2), repeat=2)]
     yield vanish("the matrix T(M) of a layer sums one kind of term over heads and coordinates, of "
@@ -127,7 +127,7 @@ def _(statement: Relational) -> Iterator[Step]:
     yield vanish("and a layer multiplies a token by T(M), M the sum of x x^T over the tokens: so "
                  "the output is linear in the token",
                  *(forward(net, tokens, coordinate=p).item() - moved[p] for p in range(2)))
-    cubic = term * _entry("M", "a", "g") * _matrix_term("q", "g", "2")
+    cubic = term * _term("M:ag") * _term("o:HqF v:HFB M:BC k:HEC q:HEg")
     yield vanish("so a term of the moments after the layer, T(M) M T(M)^T, is cubic in M",
                  _scaled_by(cubic, "M", 3))
     yield from _induction(statement, first=1, following=lambda degree: 3 * degree + 1)
@@ -242,23 +242,12 @@ def _over_z(
 # --- layers as sums of one kind of term -----------------------------------------------------------
 
 
-def _entry(array: str, *indices: str) -> Expr:
-    """An entry of an array of any size, with symbolic indices."""
-    return IndexedBase(array, positive=True)[tuple(Symbol(i, integer=True) for i in indices)]
-
-
-def _layer_term(asking: str, asked: str) -> Expr:
-    """The term of a layer, whose sum over its indices is W^O_h <W^Q_h y, W^K_h y> W^V_h y."""
-    y = [_entry("y", asking, "a"), _entry("y", asked, "b"), _entry("y", asked, "c")]
-    return math.prod([_entry("o", "h", "p", "f"), _entry("q", "h", "e", "a"),
-                      _entry("k", "h", "e", "b"), _entry("v", "h", "f", "c"), *y])
-
-
-def _matrix_term(row: str, column: str, own: str) -> Expr:
-    """The term of T(M) = W^O W^V M (W^K)^T W^Q; `own` ends the names of its summation indices."""
-    h, e, f, b, c = (name + own for name in "hefbc")
-    return math.prod([_entry("o", h, row, f), _entry("v", h, f, b), _entry("M", b, c),
-                      _entry("k", h, e, c), _entry("q", h, e, column)])
+def _term(entries: str) -> Expr:
+    """A product of entries, each "array:indices", of arrays of any size."""
+    pairs = (entry.split(":") for entry in entries.split())
+    return math.prod(
+        IndexedBase(array, positive=True)[tuple(Symbol(i, integer=True) for i in indices)]
+        for array, indices in pairs)
 
 
 def _scaled_by(term: Expr, array: str, degree: int) -> Expr:
@@ -286,8 +275,8 @@ def _induction(
 def positive_net() -> AttentionNet:
     """One layer of positive symbols, width 2, two heads: with two tokens, every kind of sum."""
     shapes = 3 * [(1, 2, 1, 2)] + [(1, 2, 2, 1)]
-    weights = (positive_symbols(name, shape) for name, shape in zip("qkvo", shapes, strict=True))
-    return AttentionNet(*weights, prime=None)
+    query, key, value, output = map(positive_symbols, "qkvo", shapes)
+    return AttentionNet(query, key, value, output, prime=None)
 
 
 def positive_symbols(name: str, shape: tuple[int, ...]) -> Array:

@@ -40,7 +40,7 @@ def coordinate_net(
     return AttentionNet(query, key, value, np.swapaxes(query, -1, -2), prime)
 
 
-def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exact:
+def certified_rank(net: AttentionNet) -> Exact:
     """The separation rank of a net whose layers each multiply by a linear form, N >= 2 (d_x + 1).
 
     If T_l(M) = f_l(M) P for every l, with P the projection on some coordinates, p among them, and
@@ -52,15 +52,9 @@ def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exac
     of the same shape the rank is at least as large, which is why the value is returned as a lower
     bound. Every premise is checked exactly; nothing is taken from the construction.
 
-    Args:
-        net: weights over Z, for instance from `coordinate_net`.
-        points, seed: random inputs modulo PRIME at which product and recursion are compared.
-
     Raises:
         ArithmeticError: when a layer is no such multiple, the forms are dependent, or a value
             differs.
-
-    Cost: O(L H d_x^4) integer operations and `points` forward passes.
 
     >>> certified_rank(coordinate_net(2, 3)).value  # exponents 9, 3, 1
     80
@@ -71,7 +65,7 @@ def certified_rank(net: AttentionNet, *, points: int = 4, seed: int = 0) -> Exac
     rank = flint.fmpz_mat([list(form) for form in distinct]).rank()
     if rank != len(distinct):
         raise ArithmeticError(f"the {len(distinct)} linear forms span only {rank} dimensions")
-    _require_equal_values(net, distinct, exponents, points, seed)
+    _require_values(net, distinct, exponents)
     return Exact(math.prod(e + 1 for e in exponents), misses=1.0)
 
 
@@ -124,19 +118,17 @@ def form_exponents(forms: list[tuple[int, ...]], distinct: list[tuple[int, ...]]
     return product
 
 
-def _require_equal_values(
-    net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int], points: int, seed: int,
-) -> None:
-    """Raise unless the token recursion gives x_p prod f^e at random inputs modulo PRIME."""
+def _require_values(net: AttentionNet, forms: list[tuple[int, ...]], exponents: list[int]) -> None:
+    """Raise unless the token recursion gives x_p prod f^e at four random inputs modulo PRIME."""
     weights = (net.query, net.key, net.value, net.output)
-    residues = ((w % PRIME).astype(np.int64) for w in weights)
-    reduced = AttentionNet(*residues, prime=PRIME, residual=net.residual)
-    tokens = random_tokens(np.random.default_rng(seed), reduced, points, 2 * net.width + 2)
+    query, key, value, output = ((w % PRIME).astype(np.int64) for w in weights)
+    reduced = AttentionNet(query, key, value, output, PRIME, net.residual)
+    tokens = random_tokens(np.random.default_rng(0), reduced, 4, 2 * net.width + 2)
     found, seen = forward(reduced, tokens), moments(reduced, tokens)
     upper = np.triu_indices(net.width)
-    for product, moment, value in zip(tokens[:, 0, 0].tolist(), seen, found, strict=True):
+    for product, moment, y in zip(tokens[:, 0, 0].tolist(), seen, found, strict=True):
         for form, exponent in zip(forms, exponents, strict=True):
             linear = sum(c * int(m) for c, m in zip(form, moment[upper], strict=True))
             product = product * pow(linear, exponent, PRIME) % PRIME
-        if product != int(value):
+        if product != int(y):
             raise ArithmeticError("the token recursion differs from the product of linear forms")

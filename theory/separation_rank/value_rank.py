@@ -12,7 +12,7 @@ from ..symbols import quantity
 from ..values import Case, Exact
 from .explicit_weights import certified_rank, coordinate_net
 from .leading_monomial import GRADING, graded_net, leading_rank
-from .linear_attention import PRIME, AttentionNet, random_net, random_tokens, value_matrix
+from .linear_attention import PRIME, random_net, random_tokens, value_matrix
 
 __all__ = ["measured_rank", "rank_mod", "sep", "separation_rank"]
 
@@ -76,12 +76,20 @@ def separation_rank(
         raise ValueError(f"depth={depth}: the degree {degree} reaches the prime {PRIME}, "
                          "so the rank modulo it would be too small")
     net = random_net(rng, width=width, depth=depth, heads=heads, residual=residual)
-    embedding = None if input_rank is None else random_tokens(rng, net, input_rank)
+    embedding = None if input_rank is None else random_tokens(rng, net, input_rank).astype(object)
+
+    def drawn(count: int) -> Array:
+        """Random tokens, of the whole space or of the row space of the embedding."""
+        if embedding is None:
+            return random_tokens(rng, net, count, tokens // 2)
+        factors = rng.integers(0, PRIME, (count, tokens // 2, len(embedding))).astype(object)
+        return (factors @ embedding % PRIME).astype(np.int64)
+
     left = right = np.empty((0, tokens // 2, width), dtype=np.int64)
     values, rank = np.empty((0, 0), dtype=np.int64), 0
     while len(values) == rank and (inputs is None or len(values) < inputs):
         more = max(16, len(values) // 4) if inputs is None else inputs
-        new_left, new_right = (_inputs(rng, net, embedding, more, tokens // 2) for _ in range(2))
+        new_left, new_right = drawn(more), drawn(more)
         beside = np.hstack([values, value_matrix(net, left, new_right)])
         left, right = np.concatenate([left, new_left]), np.concatenate([right, new_right])
         values = np.vstack([beside, value_matrix(net, new_left, right)])
@@ -89,16 +97,6 @@ def separation_rank(
     full = rank == len(values)
     misses = 1.0 if full else min(1.0, len(values) * degree / PRIME)
     return Exact(rank, misses=misses, truncated=full)
-
-
-def _inputs(
-    rng: np.random.Generator, net: AttentionNet, embedding: Array | None, *shape: int,
-) -> Array:
-    """Random tokens, of the whole space or of the row space of the embedding."""
-    if embedding is None:
-        return random_tokens(rng, net, *shape)
-    factors = rng.integers(0, PRIME, (*shape, len(embedding))).astype(object)
-    return (factors @ embedding.astype(object) % PRIME).astype(np.int64)
 
 
 def measured_rank(case: Case, seed: int) -> Exact:
