@@ -62,11 +62,8 @@ def forward(
 ) -> tuple[Array, list[Sublayer]]:
     """The output, LayerNormed at the end in both orders, and what the reverse mode needs.
 
-    Args:
-        x: tokens, shape (..., tokens, width).
-        layers: matrices of shape (..., width, width).
-        pre: x + f(LN(x)) and a last LayerNorm; otherwise LN(x + f(x)).
-        attention: factor on the attention branch; 1 in the theorem.
+    Tokens are of shape (..., tokens, width), matrices (..., width, width). `pre`: x + f(LN(x)) and
+    a last LayerNorm; otherwise LN(x + f(x)). The attention branch has a factor, 1 in the theorem.
     """
     tape = []
     for layer in layers:
@@ -83,16 +80,15 @@ def forward(
     return x, tape
 
 
-def backward(upstream: Array, layers: Sequence[Layer], tape: Sequence[Sublayer], *, pre: bool,
-             attention: float = 1.0) -> Iterator[Layer]:
+def backward(
+    upstream: Array, layers: Sequence[Layer], tape: Sequence[Sublayer], *, pre: bool,
+    attention: float = 1.0,
+) -> Iterator[Layer]:
     """The gradients of all matrices, layer by layer from the last to the first.
 
-    Args:
-        upstream: the derivative of the loss with respect to the output of `forward`.
-        layers, tape, pre, attention: as given to `forward` and returned by it.
+    `upstream` is the derivative of the loss by the output of `forward`, which returned `tape`.
     """
-    places = list(tape)
-    g = upstream
+    places, g = list(tape), upstream
     if pre:
         last = places.pop()
         g = layer_norm_backward(g, last.normed, last.scale)

@@ -95,10 +95,9 @@ def linear_variance(case: Case) -> Exact:
     return _layer_variance(case, relu=False)
 
 
-linear_variance.argument(
-    "induction over layers for every width; "
-    "prose: terms with independent weights of mean zero are uncorrelated"
-)(partial(_growth_steps, factor=layer_growth))
+linear_variance.argument("induction over layers for every width; prose: terms with independent "
+                         "weights of mean zero are uncorrelated")(
+    partial(_growth_steps, factor=layer_growth))
 
 
 @claim(
