@@ -309,4 +309,5 @@ def _solve_in_flint(
 
 
 def _flint_matrix(square: NDArray[np.float64], prime: int) -> nmod_mat:
-    return nmod_mat(*square.shape, (square.astype(np.int64) % prime).ravel().tolist(), prime)
+    rows, columns = square.shape
+    return nmod_mat(rows, columns, (square.astype(np.int64) % prime).ravel().tolist(), prime)
