@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from typing import Any
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.budget import Cost, Plan
 from depthlaw.theory.claim import Case
 
@@ -18,8 +18,8 @@ from .environment import cores
 from .records import Record, Store
 from .suite import Run
 
-__all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "cost_check", "expected_seconds",
-           "measured_rates", "stages"]
+__all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "check_device", "cost_check",
+           "expected_seconds", "measured_rates", "stages"]
 
 DEFAULT_MEMORY = "8GB"
 
@@ -34,6 +34,26 @@ class Stage:
     runs: list[Run]
     engine: Engine
     memory: int | None = None
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that nothing can be measured on here.
+
+    Raises:
+        UsageError: for a name that is neither cpu nor cuda, and for cuda where there is none.
+    """
+    if device not in ("cpu", "cuda"):
+        raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for claims that "
+                         "can use it")
+    if device == "cpu":
+        return
+    try:
+        import torch
+    except ImportError:
+        raise UsageError("--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take "
+                         "--device cpu") from None
+    if not torch.cuda.is_available():
+        raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
 
 
 def budgeted(runs: Sequence[Run], store: Store, engine: Engine,

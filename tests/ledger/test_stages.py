@@ -1,5 +1,6 @@
 """Runs of claims with a plan: what runs where, in which order, how long, and what is refused."""
 import os
+import sys
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -116,11 +117,22 @@ def test_cost_model_and_measurement_stand_side_by_side():
                         "from 1.00 to 8.00")
 
 
-@pytest.mark.parametrize(("arguments", "why"), [
-    (["verify", "quick", "--memory", "8GB"], "--memory is the budget of suite frontier"),
-    (["verify", "quick", "--device", "cuda"], "accepted are cpu, and cuda"),
-    (["verify", "frontier", "--memory", "lots"], "amount of memory"),
-    (["verify", "frontier", "--device", "tpu"], "accepted are cpu, and cuda")])
-def test_wrong_options_are_refused(arguments, why, tmp_path, capsys):
-    assert main([*arguments, "--results", str(tmp_path)]) == 2
-    assert why in capsys.readouterr().err
+@pytest.mark.parametrize(("device", "why"), [
+    ("tpu", "'tpu': accepted are cpu, and cuda"), ("cuda", "PyTorch finds no GPU here")])
+def test_devices_that_are_not_here_are_refused(device, why, monkeypatch):
+    monkeypatch.setattr("torch.cuda.is_available", lambda: False)
+    stages.check_device("cpu")
+    with pytest.raises(UsageError, match=why):
+        stages.check_device(device)
+
+
+def test_a_gpu_needs_pytorch(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(UsageError, match="needs PyTorch"):
+        stages.check_device("cuda")
+
+
+def test_an_amount_of_memory_that_is_none_is_refused(tmp_path, capsys):
+    where = ["--results", str(tmp_path)]
+    assert main(["verify", "frontier", "--memory", "lots", *where]) == 2
+    assert "amount of memory" in capsys.readouterr().err
