@@ -3,9 +3,9 @@ function can reach.
 
 Reached are the definitions of this project that a function names, those that they name, and so on,
 through imports wherever they stand, and the data files whose names stand in them. Comments,
-docstrings and layout are no part of the syntax, and neither is what
-no reached definition names: a new theorem, even in the same module, changes the code version of no
-other claim. Libraries are not followed; their versions stand in the record.
+docstrings and layout are no part of the syntax, and neither is what no reached definition names: a
+new theorem, even in the same module, changes the code version of no other claim. Libraries are not
+followed; their versions stand in the record.
 """
 from __future__ import annotations
 
@@ -266,7 +266,7 @@ def _module(name: str) -> _Module:
 def _makes_claims(node: ast.stmt, module: _Module) -> bool:
     """Whether a top-level statement, such as a loop, makes claims: what they state is no part of
     how others are measured."""
-    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)} - {"_"}
     makers = {name for name, (_, what) in module.imports.items() if what == "claim"}
     grown = True
     while grown:
