@@ -20,8 +20,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     everything = {} if own is None else all_claims(own)
     (key,) = select([key], everything or claims_index())[:1]
     claim = everything[key] if own is not None else find(key)
-    store = open_store(folder, read_only=True)
-    report_set_aside(store)
+    store = open_store(folder, lazy=True)
     suite = largest_recorded_suite(claim, store)
     needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
     if not any(run.id in store
@@ -34,6 +33,7 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
                      f"depthlaw{age}; `depthlaw verify {suite} --only {key}` measures here{needs}")
     chosen = {key: claim} if own is None else with_premises({key: claim}, everything)
     result = results(chosen, suite, store)[0]
+    report_set_aside(store)
     if json_output:
         dump(as_json(result)
              | {"statement": plain(claim.statement), "latex": latex(claim.statement),

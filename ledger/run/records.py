@@ -378,8 +378,12 @@ class Store:
             os.close(folder)
 
     def _load(self) -> None:
+        self._read(_files_below(str(self.root / "runs")))
+
+    def _read(self, paths: Iterable[str]) -> None:
+        """Verify and keep the records in these files; what is not there is passed over."""
         runs = str(self.root / "runs")
-        for path in _files_below(runs):
+        for path in paths:
             name = os.path.basename(path)
             try:
                 if not _NAME.fullmatch(name) and not os.path.islink(path):
@@ -421,14 +425,41 @@ class Store:
         self.set_aside.append(SetAside(name, target, why))
 
 
-def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
+class LazyStore(Store):
+    """A results folder of which a record is read, and verified, only when it is asked for by its
+    run's id; nothing is written. For commands that look at one claim."""
+
+    def __init__(self, root: Path) -> None:
+        self._seen: set[str] = set()
+        super().__init__(root, read_only=True)
+
+    def _load(self) -> None:
+        pass
+
+    def get(self, run_id: str) -> Record | None:
+        """The verified record of a run, or None."""
+        if run_id not in self._seen:
+            self._seen.add(run_id)
+            self._read([str(self._path(run_id))])
+        return super().get(run_id)
+
+    def __contains__(self, run_id: str) -> bool:
+        return self.get(run_id) is not None
+
+
+def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = False) -> Store:
     """The store of a results folder; by default depthlaw's folder among the user's data.
+
+    Args:
+        folder: of the results.
+        read_only: write nothing.
+        lazy: read only what is asked for, and write nothing.
 
     Raises:
         StoreError: when the folder cannot be used, or is to be read and does not exist although
             somebody named it.
     """
-    if folder is not None and read_only and not folder.is_dir():
+    if folder is not None and (read_only or lazy) and not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
         raise StoreError(f"the results folder {folder} {what}; give one that `depthlaw verify "
                          "--results DIR` has written")
@@ -436,7 +467,7 @@ def open_store(folder: Path | None, *, read_only: bool = False) -> Store:
         from platformdirs import user_data_path
 
         folder = user_data_path("depthlaw") / "results"
-    return Store(folder, read_only=read_only)
+    return LazyStore(folder) if lazy else Store(folder, read_only=read_only)
 
 
 def write_file(file: Path, data: bytes) -> None:
