@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import sympy
-from sympy import Min, Mul, Rational, Sum, binomial
+from sympy import Expr, Min, Mul, Rational, Sum, binomial
 
 from ..claim import Source
 from ..symbols import depth as L
@@ -36,8 +36,9 @@ ROWS = d * binomial(D + k - 1, k)
 COLUMNS = binomial(D + (3**L - 1) / 2 - k - 1, (3**L - 1) / 2 - k)
 
 
-def dimension_sum(smaller: Any = Min, C: Any = C) -> Sum:
-    """S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), open to mutation."""
+def dimension_sum(smaller: Any = Min, d: Expr = d, C: Expr = C) -> Sum:
+    """S(d, L) = sum_k min(d binom(D+k-1, k), binom(D+C-k-1, C-k)), open to other parts."""
+    D = d * (d + 1) / 2
     terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
     return Sum(smaller(*terms, evaluate=False), (k, 0, C))
 

@@ -8,13 +8,13 @@ width r.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
-from sympy import Expr, Max, Min, Sum, binomial
+from sympy import Max, Min
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..symbols import quantity
@@ -28,7 +28,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import COLUMNS, COUNT_PAGE, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, k
+from .notation import COLUMNS, COUNT_PAGE, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, dimension_sum
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
@@ -50,13 +50,8 @@ ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
 _RESIDUAL = {"residual connections": lambda c: c.residual}
 _ENSEMBLES = Source("veit2016", "residual nets as ensembles, here for linearised attention")
 _BOTTLENECK = Source("wies2021", "vocabulary bottleneck", "arXiv:2105.03928v2")
-
-
-def _count(d: Expr) -> Sum:
-    """S(d, L)."""
-    D, C = d * (d + 1) / 2, (3**L - 1) / 2
-    terms = d * binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)
-    return Sum(Min(*terms, evaluate=False), (k, 0, C))
+# S(d, L), by its first argument.
+_count = partial(dimension_sum, Min, C=(3**L - 1) / 2)
 
 
 def _orders(*shapes: tuple[int, int]) -> list[Case]:
