@@ -22,10 +22,11 @@ class Cost:
     """What measuring one case takes.
 
     Attributes:
-        work: kind of work -> how many units of it. Reports print the kinds "operations" and "bytes"
-        (moved). prepared: the same, for what a process makes once for all cases of a group.
-        least_bytes: of memory without which it cannot be done. peak_bytes: of memory with which
-        nothing has to go to disk.
+        work: kind of work -> how many units of it. Reports print the kinds "operations" and
+            "bytes" (moved).
+        prepared: the same, for what a process makes once for all cases of a group.
+        least_bytes: of memory without which it cannot be done.
+        peak_bytes: of memory with which nothing has to go to disk.
     """
 
     work: Mapping[str, float]
@@ -45,9 +46,9 @@ class Plan:
     name `memory`.
 
     Attributes:
-        cost: (case) -> what it takes. rates: () -> kind of work -> units per second of this
-        process, measured now, in a few seconds. A function of a module, since
-            it is called in processes of its own.
+        cost: (case) -> what it takes.
+        rates: () -> kind of work -> units per second of this process, measured now, in a few
+            seconds. A function of a module, since it is called in processes of its own.
         group: the fields of a case whose values name its group: the cases that share what is
             prepared, and mean most together.
     """
@@ -86,9 +87,12 @@ class Table(NamedTuple):
     """A table of a claim's own, which reports print besides its verdict.
 
     Attributes:
-        title: one line. columns: headings. rows: cells, one for each column: text, and durations,
-        which each report prints in its own way. legend: what the columns mean. words: the headings
-        of columns that hold words; numbers stand to the right.
+        title: one line.
+        columns: headings.
+        rows: cells, one for each column: text, and durations, which each report prints in its own
+            way.
+        legend: what the columns mean.
+        words: the headings of columns that hold words; numbers stand to the right.
     """
 
     title: str

@@ -49,8 +49,6 @@ Kind = Literal[
 Quantifier = Literal["all", "almost every", "exists", "typical"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
-# What the body of a claim may ask for besides the case, by the names of its parameters.
-OPTIONS = ("seed", "device", "memory", "folder")
 _KINDS: dict[str, Kind] = {"==": "identity", "!=": "identity", "<=": "upper", "<": "upper",
                            ">=": "lower", ">": "lower"}
 
@@ -219,10 +217,8 @@ class Claim:
         function = self.control.measured if control else self.measured
         assert function is not None
         names = inspect.signature(function).parameters
-        if set(names) <= {"case", *OPTIONS}:
-            given = {"seed": seed} | options
-            return function(case, **{name: value for name, value in given.items() if name in names})
-        return function(case, seed)
+        given = {"seed": seed} | options
+        return function(case, **{name: value for name, value in given.items() if name in names})
 
     def accepts(self, option: str) -> bool:
         """Whether the claim's function names an option, such as "device"."""
@@ -242,7 +238,7 @@ class Claim:
 
 
 # A module holds claims where it imports the decorator.
-_HOLDS_CLAIMS = re.compile(r"claim import (\([^)]*|[^\n]*)\bclaim\b|^def claims\(", re.M)
+_HOLDS_CLAIMS = re.compile(r"claim import (\([^)]*|[^\n]*)\bclaim\b")
 _Steps = Callable[[Relational], Iterable[Step]]
 # Every claim that was made in this process, and the module that made it.
 _registered: dict[str, Claim] = {}
@@ -343,9 +339,7 @@ def registry() -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for topic in sorted(of_topic):
         for module in of_topic[topic]:
-            loaded = import_module(module)
-            if module == f"depthlaw.theory.{topic}" and hasattr(loaded, "claims"):
-                found |= {old.key: old for old in loaded.claims()}
+            import_module(module)
         found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
     return found
 

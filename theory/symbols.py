@@ -103,7 +103,7 @@ def latex(expression: sympy.Basic) -> str:
     >>> latex(width ** 2)
     'd_x^{2}'
     """
-    names = {s: term(s.name).latex for s in expression.atoms(sympy.Symbol) if term(s.name)}
+    names = {s: TERMS[s.name].latex for s in expression.atoms(sympy.Symbol) if s.name in TERMS}
     # log(x)/log(3) is how SymPy stores a logarithm to base 3; papers print it as one symbol.
     text = sympy.latex(_based_logarithms(expression), symbol_names=names)
     return text.replace(r"\operatorname{log}_{3}", r"\log_{3}")
@@ -115,9 +115,9 @@ def plain(expression: sympy.Basic) -> str:
     >>> plain(width ** depth)
     'd_x^L'
     """
-
-    names = {s: sympy.Symbol(re.sub(r"\\(operatorname|mathrm|text)|[\\{}]", "", term(s.name).latex))
-             for s in expression.atoms(sympy.Symbol) if term(s.name)}
+    markup = re.compile(r"\\(operatorname|mathrm|text)|[\\{}]")
+    names = {s: sympy.Symbol(markup.sub("", TERMS[s.name].latex))
+             for s in expression.atoms(sympy.Symbol) if s.name in TERMS}
     based = _based_logarithms(expression)
     return str(sympy.sstr(based.xreplace(names), order="none")).replace("**", "^")
 
@@ -137,10 +137,3 @@ def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:
         return product
 
     return expression.replace(lambda e: isinstance(e, sympy.Mul), fold)
-
-
-def term(name: str) -> Term | None:
-    """What is declared under a name."""
-    from .glossary import GLOSSARY
-
-    return TERMS.get(name) or GLOSSARY.get(name)

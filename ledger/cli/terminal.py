@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import latex, plain, term
+from depthlaw.theory.symbols import TERMS, latex, plain
 
 from ..run.suite import Run
 from ..text import clean
@@ -119,7 +119,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     yield "in words", claim.text
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
     # A claim from a file of the user's may use symbols that are not declared.
-    declared = [(s, term(s.name)) for s in used]
+    declared = [(s, TERMS.get(s.name)) for s in used]
     yield "where", "; ".join(f"{plain(s)}: {t.meaning if t else 'of this claim'}"
                              for s, t in declared)
     yield "LaTeX", latex(claim.statement)

@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import latex, term
+from depthlaw.theory.symbols import TERMS, latex
 
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
@@ -202,11 +202,11 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
 
 def _row(result: ClaimResult) -> Row:
     claim = result.claim
-    symbols = sorted({s.name for s in claim.statement.free_symbols if term(s.name)})
+    symbols = sorted({s.name for s in claim.statement.free_symbols if s.name in TERMS})
     lines = tuple(_line(result, case) for case in result.cases)
     worst = result.counterexample
     return Row(result, latex(claim.statement), latex(claim.statement.lhs),
-               tuple((term(s).latex, term(s).meaning) for s in symbols), verdict_name(result),
+               tuple((TERMS[s].latex, TERMS[s].meaning) for s in symbols), verdict_name(result),
                typesetting.factor(result.tightest), lines,
                lines[result.cases.index(worst)] if worst else None)
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from depthlaw.empirics.separation_rank import entries
 from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import TERMS, latex, term
+from depthlaw.theory.symbols import TERMS, latex
 
 from ..run.records import Store, manifest, open_store
 from ..run.suite import plan
@@ -125,7 +125,7 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
     yield f"{md_math(latex(claim.statement))}\n"
     yield f"{md(sentence(claim.text))}\n"
     symbols = sorted(claim.statement.free_symbols, key=lambda s: s.name)
-    yield "; ".join(f"{md_math(latex(s))}: {md(term(s.name).meaning)}" for s in symbols) + ".\n"
+    yield "; ".join(f"{md_math(latex(s))}: {md(TERMS[s.name].meaning)}" for s in symbols) + ".\n"
     yield "| | |\n|---|---|"
     yield f"| source | {md(str(claim.source))} |"
     yield f"| wording | {claim.wording}{' (from memory: check against the paper)' if claim.wording == 'recalled' else ''} |"

@@ -19,14 +19,15 @@ from depthlaw.ledger.run.records import Store, manifest
 from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim, Control, Source, Step
-from depthlaw.theory.glossary import symbol
+from depthlaw.theory.separation_rank.degree import deg
+from depthlaw.theory.separation_rank.value_rank import sep
+from depthlaw.theory.symbols import depth as L
+from depthlaw.theory.symbols import width as d
 from depthlaw.theory.values import Ball, Exact
 
-L, d, sep = symbol("depth"), symbol("width"), symbol("sep")
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
 FILES = ["SHA256SUMS", "appendix.md", "appendix.tex", "figures/separation-rank.pdf",
-         "figures/separation-rank.png", "manifest.json",
-         "references.bib", "values.tex"]
+         "figures/separation-rank.png", "manifest.json", "references.bib", "values.tex"]
 
 
 def claim(name, statement, measured, **changes) -> Claim:
@@ -34,9 +35,8 @@ def claim(name, statement, measured, **changes) -> Claim:
     made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.",
                  statement=statement,
                  source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"),
-                 wording="recalled", kind="upper",
-                 holds_for="almost every", measured=measured, grid={"quick": SHAPES},
-                 control=Control(SHAPES[0], "nine_times", measured=far),
+                 wording="recalled", kind="upper", holds_for="almost every", measured=measured,
+                 grid={"quick": SHAPES}, control=Control(SHAPES[0], "nine_times", measured=far),
                  note="as recalled")
     return replace(made, **changes)
 
@@ -50,22 +50,20 @@ def rank(case, seed):
 
 
 CLAIMS = [
-    claim("degree", sympy.Eq(symbol("degree"), 3**L), lambda c, s: Exact(3**c.depth),
-          kind="identity",
-          proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
-          rests_on="Prose: the induction.",
-          source=Source("dong2021", "Lemma 3"), wording="printed"),
+    claim(
+        "degree", sympy.Eq(deg, 3**L), lambda c, seed: Exact(3**c.depth), kind="identity",
+        proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
+        rests_on="Prose: the induction.", source=Source("dong2021", "Lemma 3"), wording="printed"),
     claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank,
           assumes={"d < 9": lambda c: c.width < 9}),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
     claim("loose", sympy.Le(sympy.log(sep) / sympy.log(3), sympy.Abs(10**L * d)), rank),
     claim("surprise2", sympy.Le(sep, 17), rank),
-    claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, s: Ball(Fraction(8), Fraction(10))),
+    claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, seed: Ball(Fraction(8), Fraction(10))),
     claim("depth_choice/torch_only", sympy.Eq(sep, 9), None, needs="empirics"),
-    claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, s: Exact(10),
+    claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, seed: Exact(10),
           kind="conditional", note="Rests on a conjecture.",
-          control=Control(SHAPES[0], "less", measured=lambda c, s: Exact(1))),
-]
+          control=Control(SHAPES[0], "less", measured=lambda c, seed: Exact(1)))]
 
 
 def judged(claims, root):
@@ -113,7 +111,8 @@ def test_same_records_same_bytes(inputs, out, tmp_path):
     again = Store(store.root)
     for path in write_appendix(tmp_path / "out", results(claims, suite, again), suite, listed,
                                again):
-        assert path.read_bytes() == (out / path.relative_to(tmp_path / "out")).read_bytes(), path.name
+        assert path.read_bytes() == (out
+                                     / path.relative_to(tmp_path / "out")).read_bytes(), path.name
     assert write_appendix(tmp_path / "out", *inputs)
 
 
@@ -138,7 +137,8 @@ def test_findings_tell_what_fails_first(out):
     assert "Rests on a conjecture." in section(text, "Conditional")
     assert "surprise2" in section(text, "Needs attention")
     assert "None." in section(text, "Premise refuted")
-    assert text.index("## Findings") < text.index("### Fails") < text.index("### Vacuous") < text.index("### Conditional")
+    assert text.index("## Findings") < text.index(
+        "### Fails") < text.index("### Vacuous") < text.index("### Conditional")
 
 
 def test_counterexample_names_its_record(inputs, out):
@@ -197,17 +197,19 @@ def test_bibliography_holds_what_is_cited_and_nothing_else(out):
 def test_values_has_one_set_of_macros_for_each_claim(inputs, out):
     macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}$",
                              (out / "values.tex").read_text(), re.M))
-    assert len(macros) == (out / "values.tex").read_text().count(r"\newcommand") == 6 + 4 * len(CLAIMS)
+    assert (len(macros) == (out / "values.tex").read_text().count(r"\newcommand") == 6 + 4
+            * len(CLAIMS))
     assert macros[r"\dlSeparationRankDegree"] == "ARGUED"
     assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS"
-    assert macros[r"\dlSeparationRankSurpriseTwoDecided"] == macros[r"\dlSeparationRankSurpriseTwoInScope"] == str(len(SHAPES))
+    assert (macros[r"\dlSeparationRankSurpriseTwoDecided"]
+            == macros[r"\dlSeparationRankSurpriseTwoInScope"] == str(len(SHAPES)))
     assert macros[r"\dlSeparationRankDegreeSlack"] == "--"
     assert macros[r"\dlDepthChoiceOpenDecided"] == "0"
     assert macros[r"\dlRuns"] == str(len(inputs[2]["runs"]))
 
 
 def test_changed_records_change_the_appendix(out, tmp_path):
-    changed = [replace(c, measured=lambda c, s: Exact(rank(c, s).value - 1))
+    changed = [replace(c, measured=lambda c, seed: Exact(rank(c, seed).value - 1))
                if c.key.endswith("dimension_count") else c for c in CLAIMS]
     write_appendix(tmp_path / "out", *judged(changed, tmp_path / "results"))
     for name in ("appendix.md", "appendix.tex", "values.tex", "manifest.json",
@@ -216,9 +218,9 @@ def test_changed_records_change_the_appendix(out, tmp_path):
 
 
 def test_macros_that_collide_are_refused(tmp_path):
-    twins = [claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)]
+    both = [claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)]
     with pytest.raises(AppendixError, match="dlSeparationRankBoundTwo"):
-        write_appendix(tmp_path / "out", *judged(twins, tmp_path / "results"))
+        write_appendix(tmp_path / "out", *judged(both, tmp_path / "results"))
     assert not (tmp_path / "out").exists()
 
 
@@ -237,7 +239,8 @@ def test_missing_measurements_are_said(inputs, tmp_path):
                    manifest(known), store)
     for name in ("appendix.md", "appendix.tex"):
         # Those of the claim that needs torch count too: one number, whatever the reason.
-        assert f"{2 * len(SHAPES)} cases have no record yet" in (tmp_path / "out" / name).read_text()
+        assert f"{2 * len(SHAPES)} cases have no record yet" in (
+            tmp_path / "out" / name).read_text()
 
 
 def test_nothing_recorded_says_what_to_run(tmp_path):
@@ -250,11 +253,10 @@ def test_nothing_recorded_says_what_to_run(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda m: m | {"hash": "0" * 64}, lambda m: m | {"runs": m["runs"][1:]},
-    lambda m: m | {"runs": [*m["runs"], ["f" * 64, "0" * 64]]},
-    lambda m: m | {"runs": [[run, "0" * 64] for run, _ in m["runs"]]},
-])
+@pytest.mark.parametrize("spoil",
+                         [lambda m: m | {"hash": "0" * 64}, lambda m: m | {"runs": m["runs"][1:]},
+                          lambda m: m | {"runs": [*m["runs"], ["f" * 64, "0" * 64]]},
+                          lambda m: m | {"runs": [[run, "0" * 64] for run, _ in m["runs"]]}])
 def test_manifest_of_other_records_is_refused(inputs, tmp_path, spoil):
     found, suite, listed, store = inputs
     with pytest.raises(AppendixError, match="verify quick"):

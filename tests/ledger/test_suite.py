@@ -13,9 +13,9 @@ from depthlaw.ledger.run.records import Store, manifest
 from depthlaw.ledger.run.suite import Run, plan
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
 from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, registry
+from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import depth as L
 from depthlaw.theory.symbols import quantity
-from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Outside, Sample
 
 degree = quantity("degree_of_fake", r"\deg", "degree of a fake")
@@ -27,8 +27,7 @@ def cube(case: Case, seed: int) -> Exact:
 
 def fake(**changes) -> Claim:
     made = Claim(key="separation_rank/fake", title="fake", text="Fake.",
-                 statement=sympy.Eq(degree, 3**L),
-                 source=Source("levine2020", "x"),
+                 statement=sympy.Eq(degree, 3**L), source=Source("levine2020", "x"),
                  wording="derived", kind="identity", holds_for="all", measured=cube,
                  control=Control(Case(depth=1), "another power", statement=sympy.Eq(degree, 8)),
                  grid={"quick": Case.grid(depth=(1, 2)), "theory": Case.grid(depth=(3, 4))})
@@ -74,17 +73,17 @@ def test_interruption_keeps_what_is_finished_and_ends_in_the_same_manifest(tmp_p
     run_all(fake(), Store(tmp_path / "a"), "theory")
     _, undisturbed = run_all(fake(), Store(tmp_path / "b"), "theory")
     resumed = Store(tmp_path / "a")
-    assert manifest(r for r in undisturbed.records)["hash"] == manifest(resumed.get(r.id)
-                                                                        for r in undisturbed.records)["hash"]
+    assert (manifest(r for r in undisturbed.records)["hash"]
+            == manifest(resumed.get(r.id) for r in undisturbed.records)["hash"])
 
 
 def test_verdicts(tmp_path):
     def verdict(claim: Claim, name: str):
         return run_all(claim, Store(tmp_path / name))[1]
 
-    assert verdict(fake(measured=lambda c, s: Exact(7)),
+    assert verdict(fake(measured=lambda c, seed: Exact(7)),
                    "fails").unexpected.startswith("FAILS at [depth=1]")
-    assert verdict(fake(measured=lambda c, s: Exact(7), known="FAILS"), "expected").unexpected == ""
+    assert verdict(fake(measured=lambda c, seed: Exact(7), known="FAILS"), "expected").unexpected == ""
     assert verdict(fake(known="FAILS"), "surprise").unexpected == "known to be FAILS, but is HOLDS"
     assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
     scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
@@ -123,9 +122,9 @@ def test_a_premise_that_is_not_proved_makes_a_claim_conditional(tmp_path):
     held = both("held")
     assert (held.verdict, held.premise_refuted, dict(held.premises)) == (
         Verdict.CONDITIONAL, "", {"separation_rank/premise": "HOLDS"})
-    refuted = both("refuted", measured=lambda c, s: Exact(7), known="FAILS")
-    assert (refuted.verdict, refuted.premise_refuted) == (Verdict.CONDITIONAL,
-                                                          "separation_rank/premise")
+    refuted = both("refuted", measured=lambda c, seed: Exact(7), known="FAILS")
+    assert ((refuted.verdict, refuted.premise_refuted)
+            == (Verdict.CONDITIONAL, "separation_rank/premise"))
     assert (verdict_name(refuted), as_json(refuted)["verdict"],
             verdict_name(held)) == ("PREMISE REFUTED", "PREMISE REFUTED", "CONDITIONAL")
     assert both("argued", proof=lambda s: [Step("base", True)],
@@ -159,13 +158,12 @@ def test_negative_controls_are_runs_and_must_fail(tmp_path):
     own = fake(control=Control(Case(depth=2), "base 2", measured=sabotaged))
     done, result = run_all(own, Store(tmp_path / "b"))
     assert [str(run) for run in done][-1] == "separation_rank/fake [depth=2] (negative control)"
-    assert (result.verdict, result.control.measured, result.cases[1].measured) == (Verdict.HOLDS,
-                                                                                   Exact(4),
-                                                                                   Exact(9))
+    assert ((result.verdict, result.control.measured, result.cases[1].measured)
+            == (Verdict.HOLDS, Exact(4), Exact(9)))
 
     toothless = fake(control=Control(Case(depth=1), "nothing is changed"))
-    assert run_all(toothless,
-                   Store(tmp_path / "c"))[1].unexpected == "the negative control does not fail but HOLDS: nothing is changed"
+    assert (run_all(toothless, Store(tmp_path / "c"))[1].unexpected
+            == "the negative control does not fail but HOLDS: nothing is changed")
 
 
 def test_an_instance_that_breaks_an_assumption_is_out_of_scope(tmp_path):
@@ -189,7 +187,7 @@ def test_a_seed_outside_the_assumptions_hides_no_counterexample(tmp_path):
 def test_a_claim_without_a_case_in_scope_is_out_of_scope_and_unexpected(tmp_path):
     elsewhere = Control(Case(depth=3), "another power", statement=sympy.Eq(degree, 8))
     for name, changes in (("drawn",
-                           {"measured": lambda c, s: cube(c, s) if c.depth == 3
+                           {"measured": lambda c, seed: cube(c, seed) if c.depth == 3
                             else Outside("the norm is at most 1")}),
                           ("assumed", {"assumes": {"never": lambda c: False}})):
         result = run_all(fake(control=elsewhere, **changes), Store(tmp_path / name))[1]
@@ -221,7 +219,8 @@ def test_what_has_no_record_is_not_run(tmp_path):
 
 
 def test_a_measurement_that_returns_no_value_of_ours_is_named(tmp_path):
-    assert "a measurement returned int; accepted are Exact, Ball" in run_all(fake(measured=lambda c, s: 5), Store(tmp_path))[1].unexpected
+    assert "a measurement returned int; accepted are Exact, Ball" in run_all(
+        fake(measured=lambda c, seed: 5), Store(tmp_path))[1].unexpected
 
 
 def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
@@ -235,14 +234,14 @@ def test_a_raising_measurement_is_reported_and_not_recorded(tmp_path):
 
 
 def test_samples_of_several_seeds_are_merged(tmp_path):
-    claim = fake(measured=lambda c, s: Sample((3.0**c.depth + s % 2,)), seeds=8,
+    claim = fake(measured=lambda c, seed: Sample((3.0**c.depth + seed % 2,)), seeds=8,
                  statement=sympy.Ge(degree, 3**L - 1), holds_for="typical")
     _, result = run_all(claim, Store(tmp_path))
     assert [len(c.measured.values) for c in result.cases] == [8, 8]
 
 
 def test_the_worst_seed_decides_an_exact_claim(tmp_path):
-    claim = fake(measured=lambda c, s: Exact(3**c.depth + (s == 2)), seeds=3)
+    claim = fake(measured=lambda c, seed: Exact(3**c.depth + (seed == 2)), seeds=3)
     assert run_all(claim, Store(tmp_path))[1].verdict is Verdict.FAILS
 
 

@@ -21,7 +21,7 @@ CASE = Case(depth=2)
 def claim(statement, **changes) -> Claim:
     made = Claim(key="separation_rank/fake", title="fake", text="Fake.", statement=statement,
                  source=Source("levine2020", "nowhere"), wording="derived", kind="identity",
-                 holds_for="all", measured=lambda c, s: Exact(9), grid={"quick": (CASE,)},
+                 holds_for="all", measured=lambda c, seed: Exact(9), grid={"quick": (CASE,)},
                  control=Control(CASE, "never"))
     return replace(made, **changes)
 

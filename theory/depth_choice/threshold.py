@@ -101,7 +101,7 @@ _LISTED = [Case(model=m.name, width=m.width)
 
 @claim(
     Gt(depth, log(width) / log(Integer(3))),
-    source=Source("depthlaw", "theory/depth_choice/models.csv"),
+    source=Source("depthlaw", "advisor/models.csv"),
     cases={"quick": (*_LISTED[:12], _LISTED[-1]), "theory": _LISTED[12:-1]},
     assumes={"more than 1e8 parameters without embeddings":
              lambda case: model(case.model).parameters > 10**8},

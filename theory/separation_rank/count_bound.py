@@ -30,7 +30,6 @@ LARGER = (*Case.grid(width=(3, 4), depth=1, heads=1, tokens=(2, 4)),
 
 _AFTER_LEVINE = Source(
     "depthlaw", "dimension count in the moments, after eqs. (3)-(4) of levine2020")
-_ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
 TWO_TOKENS = {"N = 2": lambda c: c.tokens == 2}
 
 
@@ -60,7 +59,7 @@ def dimension_count(case: Case, seed: int) -> Exact:
 
 @claim(
     Eq(sep, dimension_sum()), source=_AFTER_LEVINE, holds_for="almost every",
-    assumes={**_ONE_HEAD, "N >= 4": lambda c: c.tokens >= 4},
+    assumes={**ONE_HEAD, "N >= 4": lambda c: c.tokens >= 4},
     cases={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=4),
                      *Case.grid(width=3, depth=(1, 2), heads=1, tokens=4),
                      *Case.grid(width=4, depth=(1, 2), heads=1, tokens=4)),
@@ -83,7 +82,7 @@ def generic_one_head(case: Case, seed: int) -> Exact:
 
 @claim(
     Eq(sep, binomial(d + C, C)), source=Source("depthlaw", "exponent counting by bidegree"),
-    holds_for="almost every", assumes={**_ONE_HEAD, **TWO_TOKENS},
+    holds_for="almost every", assumes={**ONE_HEAD, **TWO_TOKENS},
     cases={"quick": (*Case.grid(width=2, depth=(1, 2, 3), heads=1, tokens=2),
                      *Case.grid(width=(3, 4, 5), depth=(1, 2), heads=1, tokens=2)),
            "theory": (Case(width=2, depth=4, heads=1, tokens=2),

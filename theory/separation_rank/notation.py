@@ -54,3 +54,4 @@ SHALLOW = {"L < log_3(d_x)": lambda c: 3**c.depth < c.width}
 DEEP = {"L > log_3(d_x)": lambda c: 3**c.depth > c.width}
 AT_LEAST_THRESHOLD = {"3^L >= d_x": lambda c: 3**c.depth >= c.width}
 SPARE_WIDTH = {"H < d_x": lambda c: c.heads < c.width}
+ONE_HEAD = {"H = 1": lambda c: c.heads == 1}

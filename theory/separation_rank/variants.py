@@ -28,7 +28,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import COLUMNS, COUNT_PAGE, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, dimension_sum
+from .notation import COLUMNS, COUNT_PAGE, ONE_HEAD, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, dimension_sum
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
@@ -46,7 +46,6 @@ path_defect = quantity(
     "output with residual connections minus the sum over the 2^L paths", "integer")
 r = quantity("input_rank", "r", "dimension of the space that holds the input tokens")
 
-ONE_HEAD = {"H = 1": lambda c: c.heads == 1}
 _RESIDUAL = {"residual connections": lambda c: c.residual}
 _ENSEMBLES = Source("veit2016", "residual nets as ensembles, here for linearised attention")
 _BOTTLENECK = Source("wies2021", "vocabulary bottleneck", "arXiv:2105.03928v2")
