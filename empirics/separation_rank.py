@@ -26,7 +26,7 @@ from sympy.core.relational import Relational
 
 from depthlaw.theory import certificates
 from depthlaw.theory.budget import Cost, Plan, Row, Table
-from depthlaw.theory.claim import Case, Control, Exact, Source, Step, at, claim, find
+from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, at, claim
 from depthlaw.theory.exact.finite_field import elimination_cost, rank
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import rank_certificate
@@ -40,8 +40,10 @@ from depthlaw.theory.separation_rank.graded_pieces import (
     piece_shape,
     selection,
 )
-from depthlaw.theory.separation_rank.notation import COLUMNS, ROWS, catalecticant_rank
+from depthlaw.theory.separation_rank.lower_bounds import lower_bound_deep, lower_bound_shallow
+from depthlaw.theory.separation_rank.notation import COLUMNS, ONE_HEAD, ROWS, catalecticant_rank
 from depthlaw.theory.separation_rank.piece_rank import draws_for, piece_cost, rank_of_piece
+from depthlaw.theory.separation_rank.upper_bounds import upper_bound_deep, upper_bound_shallow
 
 __all__ = [
     "PIECES", "RANKS", "Bound", "Entry", "cost_of_piece", "draws", "entries", "piece_rank", "rates",
@@ -80,8 +82,9 @@ def draws(width: int, depth: int, order: int) -> int:
     (1, 1)
     """
     known = RANKS.get((width, depth, order))
-    at_bound = known is None or known == piece_bound(width, depth, order)
-    return 1 if at_bound else draws_for(depth, known)
+    if known is None or known == piece_bound(width, depth, order):
+        return 1
+    return draws_for(depth, known)
 
 
 def rates() -> dict[str, float]:
@@ -139,10 +142,8 @@ PIECES = Plan(cost_of_piece, rates, group=("width", "depth"))
 
 # --- the table ------------------------------------------------------------------------------------
 
-# The bounds of the literature that a value is held against, as their claims state them: below and
-# above.
-BOUNDS = {"lower": ("separation_rank/lower_bound_shallow", "separation_rank/lower_bound_deep"),
-          "upper": ("separation_rank/upper_bound_shallow", "separation_rank/upper_bound_deep")}
+# The bounds of the literature that a value is held against: below, and above.
+BOUNDS = ((lower_bound_shallow, lower_bound_deep), (upper_bound_shallow, upper_bound_deep))
 
 
 @dataclass(frozen=True)
@@ -163,12 +164,15 @@ class Entry:
     """One (d_x, L): the sum of its graded pieces and what it cost.
 
     Attributes:
-        done, pieces: pieces recorded, of how many. settled: whether every piece is as large as any
-        weights allow, so that the value is exact for almost all of them. rank: the sum over the
-        pieces recorded; a lower bound unless settled. count: S(d_x, L). operations: of the
-        eliminations recorded, for all choices of weights. seconds: that they took. peak_bytes: the
-        largest process among them, or 0. bounds: where the literature stands below and above, for a
-        complete entry.
+        done, pieces: pieces recorded, of how many.
+        settled: whether every piece is as large as any weights allow, so that the value is exact
+            for almost all of them.
+        rank: the sum over the pieces recorded; a lower bound unless settled.
+        count: S(d_x, L).
+        operations: of the eliminations recorded, for all choices of weights.
+        seconds: that they took.
+        peak_bytes: the largest process among them, or 0.
+        bounds: where the literature stands below and above, for a complete entry.
     """
 
     width: int
@@ -209,13 +213,13 @@ def _entry_of(width: int, depth: int, rows: list[Row]) -> Entry:
         sum(cost_of_piece(row.case).work["operations"] for row in rows),
         sum(fact.get("timing", {}).get("wall_s", 0.0) for fact in facts),
         max((fact.get("compute", {}).get("peak_bytes_of_process", 0) for fact in facts), default=0),
-        tuple(_bound(side, width, depth, total) if settled else None for side in BOUNDS))
+        tuple(_bound(claims, width, depth, total) if settled else None for claims in BOUNDS))
 
 
-def _bound(side: str, width: int, depth: int, found: int) -> Bound | None:
+def _bound(claims: Sequence[Claim], width: int, depth: int, found: int) -> Bound | None:
     """The bound that applies at this width and depth, judged rigorously."""
     case = Case(width=width, depth=depth, heads=1, tokens=2 * width + 2)
-    for each in map(find, BOUNDS[side]):
+    for each in claims:
         decision = judge(each, case, Exact(found))
         if decision.verdict is not Verdict.OUT_OF_SCOPE:
             height = float(each.predict(case))
@@ -276,18 +280,6 @@ def _pieces(found: Mapping[str, Sequence[tuple[int, int]]]) -> dict[str, list[Ca
         for suite, shapes in found.items()}
 
 
-def _one_head(case: Case) -> bool:
-    return bool(case.heads == 1)
-
-
-def _certified(case: Case) -> bool:
-    return _one_head(case) and (case.width, case.depth) in rank_certificate.STORED
-
-
-def _wider_than_deep(case: Case) -> bool:
-    return bool(case.width > case.depth)
-
-
 def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """The rank of a piece of one head.
 
@@ -297,7 +289,9 @@ def piece_rank(case: Case, seed: int, memory: int | None = None, device: str = "
         device: of PyTorch, where it is not "cpu".
     """
     most = piece_bound(case.width, case.depth, case.order)
-    left = None if memory is None else max(0, memory - cost_of_piece(case).least_bytes)
+    # Not `cost_of_piece`, whose known ranks no measured value may depend on.
+    beside = BASE_BYTES + piece_cost(case.width, case.depth, case.order).least_bytes
+    left = None if memory is None else max(0, memory - beside)
     if device == "cpu":
         return rank_of_piece(case, seed, most=most, memory=left)
     import torch
@@ -316,7 +310,8 @@ _MAX = Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
 @claim(
     Eq(catalecticant_rank, Min(ROWS, COLUMNS)),
     source=_PAGE, kind="two-sided", holds_for="almost every",
-    cases=_pieces(ENTRIES), assumes={"H = 1": _one_head}, control=_MAX, certified=_certified,
+    cases=_pieces(ENTRIES), assumes=ONE_HEAD, control=_MAX,
+    certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,
     plan=PIECES, table=table, needs="")
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """Exact ranks of the graded pieces of one head.
@@ -375,7 +370,7 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
 @claim(
     Eq(catalecticant_rank, Min(ROWS, COLUMNS - LOSS)),
     source=_PAGE, kind="two-sided", holds_for="almost every",
-    cases=_pieces(BELOW), assumes={"H = 1": _one_head, "d_x > L": _wider_than_deep},
+    cases=_pieces(BELOW), assumes={**ONE_HEAD, "d_x > L": lambda c: c.width > c.depth},
     premises=("separation_rank/count_loss",),
     control=Control(Case(width=3, depth=2, heads=1, order=2), "one more column lost",
                     statement=Eq(catalecticant_rank, Min(ROWS, COLUMNS - 1))),
@@ -401,7 +396,7 @@ def exact_below_count(
 @claim(
     Eq(catalecticant_rank, Min(ROWS, COLUMNS)),
     source=Source("depthlaw", "the pattern of separation_rank/exact, continued"),
-    holds_for="almost every", known="FAILS", assumes={"H = 1": _one_head},
+    holds_for="almost every", known="FAILS", assumes=ONE_HEAD,
     cases={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
     premises=("separation_rank/count_loss",), control=_MAX, plan=PIECES, needs="")
 def count_attained(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:

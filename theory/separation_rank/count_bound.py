@@ -14,7 +14,7 @@ from ..claim import Case, Control, Exact, Source, Step, claim
 from ..proof_steps import hockey_stick_steps, nonnegative, vanish
 from .degree import positive_net, positive_symbols
 from .linear_attention import forward
-from .notation import COUNT_PAGE, C, D, Eq, L, Le, d, dimension_sum, k
+from .notation import COUNT_PAGE, ONE_HEAD, C, D, Eq, L, Le, d, dimension_sum, k
 from .value_rank import measured_rank, sep
 
 SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)),

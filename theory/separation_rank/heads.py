@@ -28,7 +28,7 @@ from .graded_pieces import (
     frontier_forms,
     piece_shape,
 )
-from .notation import D, Eq, H, L, catalecticant_rank, d, k
+from .notation import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
 from .notation import index as i
 from .piece_rank import graded_rank
 from .value_rank import measured_rank, sep
@@ -190,7 +190,7 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
     Eq(restricted, Min(Sum(_two_rows(2 * k + 1 - i, i), (i, 0, k)),
                        Sum(_two_rows(2 * _REST - 2 * i, 2 * i), (i, 0, floor(_REST / 2))),
                        evaluate=False)),
-    assumes={"H = 1": lambda c: c.heads == 1, "N = 4": lambda c: c.tokens == 4,
+    assumes={**ONE_HEAD, "N = 4": lambda c: c.tokens == 4,
              "d >= 2": lambda c: c.width >= 2},
     cases={"quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),
            "theory": _pieces((3, 3), (5, 2), (6, 2))},

@@ -14,9 +14,9 @@ from ..symbols import order as k
 from ..symbols import quantity
 from ..symbols import width as d
 
-__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "ROWS", "SHALLOW", "SPARE_WIDTH",
-           "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt", "catalecticant_rank", "d", "dimension_sum",
-           "index", "k", "levine"]
+__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "ONE_HEAD", "ROWS", "SHALLOW",
+           "SPARE_WIDTH", "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt", "catalecticant_rank", "d",
+           "dimension_sum", "index", "k", "levine"]
 
 # Relations as they are written. SymPy would compare their sides first: a second for this topic.
 Eq, Ge, Le, Lt = (

@@ -28,7 +28,19 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import COLUMNS, COUNT_PAGE, ONE_HEAD, ROWS, Eq, L, Le, Lt, catalecticant_rank, d, dimension_sum
+from .notation import (
+    COLUMNS,
+    COUNT_PAGE,
+    ONE_HEAD,
+    ROWS,
+    Eq,
+    L,
+    Le,
+    Lt,
+    catalecticant_rank,
+    d,
+    dimension_sum,
+)
 from .value_rank import measured_rank, rank_mod, sep
 
 rank_gap = quantity(
