@@ -1,1 +1,2 @@
-"""What networks do: torch nets and measurements, attached to the claims of `depthlaw.theory` by key."""
+"""What networks do: torch nets and measurements, attached to the claims of `depthlaw.theory` by
+key."""

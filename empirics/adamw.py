@@ -1,7 +1,9 @@
-"""AdamW for many nets at once: one matrix of weights, one row and one learning rate per replica, and rows that can stop.
+"""AdamW for many nets at once: one matrix of weights, one row and one learning rate per replica,
+and rows that can stop.
 
-`flatten` turns all parameters of a net into views of one matrix (replicas, parameters); a step is then a handful of passes over that
-matrix, however many tensors the net has. Each row moves as torch.optim.AdamW would move it alone.
+`flatten` turns all parameters of a net into views of one matrix (replicas, parameters); a step is
+then a handful of passes over that matrix, however many tensors the net has. Each row moves as
+torch.optim.AdamW would move it alone.
 """
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
-__all__ = ["AdamW", "Decayed", "Schedule", "decay_mask", "flatten", "gradient_scale", "schedule_factor"]
+__all__ = ["AdamW", "Decayed", "Schedule", "decay_mask", "flatten", "gradient_scale",
+           "schedule_factor"]
 
 Schedule = Literal["constant", "linear", "cosine"]
 Decayed = Literal["all", "matrices"]
@@ -21,8 +24,9 @@ Decayed = Literal["all", "matrices"]
 def flatten(net: nn.Module) -> Tensor:
     """Make every parameter of a net a view of one matrix, and return the matrix.
 
-    Every parameter has the replicas as its first dimension; row r of the matrix holds the parameters of replica r, in the order of
-    `net.parameters()`. What is written into the matrix is seen by the net.
+    Every parameter has the replicas as its first dimension; row r of the matrix holds the
+    parameters of replica r, in the order of `net.parameters()`. What is written into the matrix is
+    seen by the net.
 
     Args:
         net: a net whose parameters share their first dimension, dtype and device.
@@ -43,7 +47,8 @@ def flatten(net: nn.Module) -> Tensor:
     parameters = list(net.parameters())
     replicas = {p.shape[0] if p.ndim else 0 for p in parameters}
     if len(replicas) != 1 or 0 in replicas:
-        raise ValueError(f"every parameter needs the replicas as its first dimension; found first dimensions {sorted(replicas)}")
+        raise ValueError("every parameter needs the replicas as its first dimension; found first "
+                         f"dimensions {sorted(replicas)}")
     rows = replicas.pop()
     weights = torch.cat([p.detach().reshape(rows, -1) for p in parameters], dim=1)
     start = 0
@@ -55,9 +60,11 @@ def flatten(net: nn.Module) -> Tensor:
 
 
 def decay_mask(net: nn.Module, decayed: Decayed) -> Tensor | None:
-    """Which columns of `flatten(net)` weight decay applies to, as zeros and ones of shape (parameters,); None means all.
+    """Which columns of `flatten(net)` weight decay applies to, as zeros and ones of shape
+    (parameters,); None means all.
 
-    "all" is what torch.optim.AdamW does with `net.parameters()`. "matrices" spares the parameters whose name ends in bias, gain or shift.
+    "all" is what torch.optim.AdamW does with `net.parameters()`. "matrices" spares the parameters
+    whose name ends in bias, gain or shift.
 
     >>> net = nn.Module()
     >>> net.matrix, net.bias = nn.Parameter(torch.ones(1, 2, 1)), nn.Parameter(torch.zeros(1, 3))
@@ -66,16 +73,19 @@ def decay_mask(net: nn.Module, decayed: Decayed) -> Tensor | None:
     """
     if decayed == "all":
         return None
-    return torch.cat([torch.full((p[0].numel(),), float(not name.rstrip(".0123456789").endswith(("bias", "gain", "shift"))),
-                                 dtype=p.dtype, device=p.device) for name, p in net.named_parameters()])
+    return torch.cat([torch.full(
+        (p[0].numel(),), float(not name.rstrip(".0123456789").endswith(("bias", "gain", "shift"))),
+        dtype=p.dtype, device=p.device) for name, p in net.named_parameters()])
 
 
-def schedule_factor(step: int, *, steps: int, warmup: int = 0, schedule: Schedule = "constant") -> float:
+def schedule_factor(
+    step: int, *, steps: int, warmup: int = 0, schedule: Schedule = "constant",
+) -> float:
     """What the learning rate of update number `step` (from 0) is multiplied with.
 
-    Linear warm-up: step/warmup for step < warmup, so that the first update of a warm-up has rate 0, as in Hugging Face's schedules.
-    After it constant 1; or linear decay, (steps - step)/(steps - warmup); or half a cosine, (1 + cos(pi t))/2 with
-    t = (step - warmup)/(steps - warmup).
+    Linear warm-up: step/warmup for step < warmup, so that the first update of a warm-up has rate 0,
+    as in Hugging Face's schedules. After it constant 1; or linear decay, (steps - step)/(steps -
+    warmup); or half a cosine, (1 + cos(pi t))/2 with t = (step - warmup)/(steps - warmup).
 
     >>> [schedule_factor(s, steps=6, warmup=2, schedule="linear") for s in range(7)]
     [0.0, 0.5, 1.0, 0.75, 0.5, 0.25, 0.0]
@@ -89,7 +99,8 @@ def schedule_factor(step: int, *, steps: int, warmup: int = 0, schedule: Schedul
 
 
 def gradient_scale(gradient: Tensor, clip: float) -> tuple[Tensor, Tensor]:
-    """The global norm of each replica's gradient, and the factor that clips it: min(1, clip/(norm + 1e-6)), as torch's clip_grad_norm_.
+    """The global norm of each replica's gradient, and the factor that clips it: min(1, clip/(norm +
+    1e-6)), as torch's clip_grad_norm_.
 
     Args:
         gradient: shape (replicas, parameters).
@@ -98,7 +109,8 @@ def gradient_scale(gradient: Tensor, clip: float) -> tuple[Tensor, Tensor]:
     Returns:
         Two tensors of shape (replicas,).
 
-    >>> [t.tolist() for t in gradient_scale(torch.tensor([[3.0, 4.0], [0.0, 0.5]], dtype=torch.float64), 0.0)]
+    >>> gradient = torch.tensor([[3.0, 4.0], [0.0, 0.5]], dtype=torch.float64)
+    >>> [t.tolist() for t in gradient_scale(gradient, 0.0)]
     [[5.0, 0.5], [1.0, 1.0]]
     """
     norm = torch.linalg.vector_norm(gradient, dim=1)
@@ -106,11 +118,13 @@ def gradient_scale(gradient: Tensor, clip: float) -> tuple[Tensor, Tensor]:
 
 
 class AdamW:
-    """Adam with decoupled weight decay on a matrix of weights, in place, with a learning rate per row.
+    """Adam with decoupled weight decay on a matrix of weights, in place, with a learning rate per
+    row.
 
     For each row with rate a, at update t = 1, 2, ...: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2;
-    w = (1 - a decay) w - a m/(1-b1^t) / (sqrt(v/(1-b2^t)) + epsilon), with a scaled by the schedule's factor. A row of
-    torch.optim.AdamW differs only by rounding: a few units in the last place of w and of the change, per step.
+    w = (1 - a decay) w - a m/(1-b1^t) / (sqrt(v/(1-b2^t)) + epsilon), with a scaled by the
+    schedule's factor. A row of torch.optim.AdamW differs only by rounding: a few units in the last
+    place of w and of the change, per step.
 
     Args:
         weights: shape (replicas, parameters); changed in place.
@@ -126,27 +140,35 @@ class AdamW:
 
     Cost per update: 8 passes over the matrix, one matrix of scratch memory.
 
-    References: I. Loshchilov, F. Hutter, Decoupled Weight Decay Regularization, arXiv:1711.05101v3, Algorithm 2.
+    References: I. Loshchilov, F. Hutter, Decoupled Weight Decay Regularization, arXiv:1711.05101v3,
+    Algorithm 2.
     """
 
-    def __init__(self, weights: Tensor, rates: Tensor, *, betas: tuple[float, float] = (0.9, 0.999), epsilon: float = 1e-8,
-                 weight_decay: float = 0.01, decay: Tensor | None = None) -> None:
+    def __init__(
+        self, weights: Tensor, rates: Tensor, *, betas: tuple[float, float] = (0.9, 0.999),
+        epsilon: float = 1e-8, weight_decay: float = 0.01, decay: Tensor | None = None,
+    ) -> None:
         self.weights, self.rates = weights, rates.to(weights)
-        self.betas, self.epsilon, self.weight_decay, self.decay = betas, epsilon, weight_decay, decay
+        self.betas, self.epsilon, self.weight_decay, self.decay = (
+            betas, epsilon, weight_decay, decay)
         self.first, self.second, self._scratch = (torch.zeros_like(weights) for _ in range(3))
         self._none = torch.zeros((), dtype=weights.dtype, device=weights.device)
 
     def scalars(self, factors: Sequence[float]) -> Tensor:
-        """What the updates need besides the gradient: a row (schedule factor, 1/(1-b1^t), 1/sqrt(1-b2^t)) for each, shape (updates, 3).
+        """What the updates need besides the gradient: a row (schedule factor, 1/(1-b1^t),
+        1/sqrt(1-b2^t)) for each, shape (updates, 3).
 
-        They are a tensor on the device, so that no update waits for the host and a captured CUDA graph can be replayed with other numbers.
+        They are a tensor on the device, so that no update waits for the host and a captured CUDA
+        graph can be replayed with other numbers.
         """
         first, second = self.betas
-        rows = [(factor, 1 / (1 - first**t), 1 / math.sqrt(1 - second**t)) for t, factor in enumerate(factors, start=1)]
+        rows = [(factor, 1 / (1 - first**t), 1 / math.sqrt(1 - second**t))
+                for t, factor in enumerate(factors, start=1)]
         return torch.tensor(rows, dtype=self.weights.dtype, device=self.weights.device)
 
     def update(self, gradient: Tensor, live: Tensor, scalars: Tensor) -> None:
-        """One update in place. Rows that are not `live` keep their weights bit for bit; their gradient must be finite (zero)."""
+        """One update in place. Rows that are not `live` keep their weights bit for bit; their
+        gradient must be finite (zero)."""
         factor, correction, root = scalars.unbind()
         rate = torch.where(live, self.rates * factor, self._none).unsqueeze(1)
         self.first.lerp_(gradient, 1 - self.betas[0])
@@ -159,5 +181,6 @@ class AdamW:
         self.weights.addcmul_(self._scratch, rate * correction, value=-1)
 
     def clear(self, rows: Tensor) -> None:
-        """Forget the moments of rows that have stopped: decaying to denormal numbers they would slow every step down."""
+        """Forget the moments of rows that have stopped: decaying to denormal numbers they would
+        slow every step down."""
         self.first[rows], self.second[rows] = 0.0, 0.0

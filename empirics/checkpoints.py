@@ -1,7 +1,10 @@
-"""Checkpoints of a training run: tensors as safetensors, the rest as JSON, each file written whole; nothing is ever unpickled.
+"""Checkpoints of a training run: tensors as safetensors, the rest as JSON, each file written whole;
+nothing is ever unpickled.
 
-A folder holds `checkpoint.json` and the one `state-<step>.safetensors` that it names with its SHA-256. The tensors are written first and
-the JSON file is renamed last: a process that is killed at any moment leaves the older checkpoint or the newer one, complete.
+A folder holds `checkpoint.json` and the one `state-<step>.safetensors` that it names with its
+SHA-256. The tensors are written first and
+the JSON file is renamed last: a process that is killed at any moment leaves the older checkpoint or
+the newer one, complete.
 """
 from __future__ import annotations
 
@@ -29,7 +32,8 @@ class CheckpointError(ValueError):
 
 
 def fingerprint(value: object) -> str:
-    """SHA-256 of a JSON value with sorted keys: what a run is, so that no other run resumes from its checkpoint.
+    """SHA-256 of a JSON value with sorted keys: what a run is, so that no other run resumes from
+    its checkpoint.
 
     >>> fingerprint({"a": 1, "b": 2}) == fingerprint({"b": 2, "a": 1})
     True
@@ -37,7 +41,9 @@ def fingerprint(value: object) -> str:
     return hashlib.sha256(json.dumps(value, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def write(folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], counters: Mapping[str, Any]) -> None:
+def write(
+    folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], counters: Mapping[str, Any],
+) -> None:
     """Write a checkpoint and remove the older one.
 
     Args:
@@ -50,9 +56,11 @@ def write(folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], coun
     Raises:
         CheckpointError: where the folder cannot be written; the older checkpoint stays.
     """
-    data = save({name: t.detach().to("cpu").contiguous() for name, t in tensors.items()}, metadata={"format": FORMAT, "run": run})
+    data = save({name: t.detach().to("cpu").contiguous() for name, t in tensors.items()},
+                metadata={"format": FORMAT, "run": run})
     name = f"state-{step}.safetensors"
-    body = {"format": FORMAT, "run": run, "step": step, "state": name, "sha256": hashlib.sha256(data).hexdigest(), "counters": dict(counters)}
+    body = {"format": FORMAT, "run": run, "step": step, "state": name,
+            "sha256": hashlib.sha256(data).hexdigest(), "counters": dict(counters)}
     text = _sealed(body)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -62,11 +70,13 @@ def write(folder: Path, run: str, step: int, tensors: Mapping[str, Tensor], coun
             if path.name != name and (_STATE.fullmatch(path.name) or _PART.fullmatch(path.name)):
                 path.unlink()
     except OSError as error:
-        raise CheckpointError(f"cannot write a checkpoint to {folder} ({error.strerror}); an older one there is safe") from None
+        raise CheckpointError(f"cannot write a checkpoint to {folder} ({error.strerror}); an older "
+                              "one there is safe") from None
 
 
 def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]] | None:
-    """The checkpoint of a run: (steps done, tensors on the CPU, counters); None where the folder has none.
+    """The checkpoint of a run: (steps done, tensors on the CPU, counters); None where the folder
+    has none.
 
     Raises:
         CheckpointError: where there is one, but truncated, altered, or of another run.
@@ -81,11 +91,14 @@ def read(folder: Path, run: str) -> tuple[int, dict[str, Tensor], dict[str, Any]
         state = str(body["state"])
         if text != _sealed(body) or body["format"] != FORMAT or not _STATE.fullmatch(state):
             raise ValueError
-        found, step, sha, counters = str(body["run"]), int(body["step"]), str(body["sha256"]), dict(body["counters"])
+        found, step, sha, counters = str(body["run"]), int(body["step"]), str(body["sha256"]), dict(
+            body["counters"])
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise CheckpointError(f"{path} is truncated, altered or no checkpoint of this version; remove the folder to start again") from None
+        raise CheckpointError(f"{path} is truncated, altered or no checkpoint of this version; "
+                              "remove the folder to start again") from None
     if found != run:
-        raise CheckpointError(f"{path} belongs to a run with another shape, task, settings or device; give each run a folder of its own")
+        raise CheckpointError(f"{path} belongs to a run with another shape, task, settings or "
+                              "device; give each run a folder of its own")
     return step, _tensors(folder / state, sha), counters
 
 
@@ -100,7 +113,8 @@ def _tensors(path: Path, sha: str) -> dict[str, Tensor]:
             return load(data)
     except (OSError, SafetensorError, ValueError, KeyError):
         pass
-    raise CheckpointError(f"{path} is missing, truncated or altered; remove the folder to start again")
+    raise CheckpointError(f"{path} is missing, truncated or altered; remove the folder to start "
+                          "again")
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -44,18 +44,20 @@ __all__ = ["BAR", "LEVEL", "Answers", "Training", "answers", "least_depth", "slo
 
 _log = logging.getLogger(__name__)
 
-# A net answers a group where at least this share of it is right. The state-tracking experiments of Merrill and Sabharwal 2025
-# (arXiv:2503.03961) count a length as solved from there on.
+# A net answers a group where at least this share of it is right. The state-tracking experiments of
+# Merrill and Sabharwal 2025 (arXiv:2503.03961) count a length as solved from there on.
 BAR = Fraction(95, 100)
 
-# Each interval behind a least depth misses with at most this probability, half of it on either side; the ten thousand of them that a suite
-# may ask for add as much as `judgement.FALSE_ALARM_BUDGET` to what its samples spend.
+# Each interval behind a least depth misses with at most this probability, half of it on either
+# side; the ten thousand of them that a suite may ask for add as much as
+# `judgement.FALSE_ALARM_BUDGET` to what its samples spend.
 LEVEL = 1e-7
 
 
 @dataclass(frozen=True)
 class Training:
-    """R = len(rates) * len(seeds) nets of one shape on one task; the rate with the best median accuracy over seeds is reported.
+    """R = len(rates) * len(seeds) nets of one shape on one task; the rate with the best median
+    accuracy over seeds is reported.
 
     Attributes:
         shape, task: see `nets.Shape` and `tasks.Task`.
@@ -85,8 +87,10 @@ class Answers:
         steps: of each seed's training.
         groups: distances, or hops, ascending; -1 where pairs are not connected.
         right, trials: by seed and group; one target of each example that has any in the group.
-        distances, chosen, choices: of tasks on pairs, by seed and distance: `evaluation.forced_choices`.
-        right_dropout: as `right`, of the very same targets with dropout left on; empty for nets without dropout.
+        distances, chosen, choices: of tasks on pairs, by seed and distance:
+            `evaluation.forced_choices`.
+        right_dropout: as `right`, of the very same targets with dropout left on; empty for nets
+            without dropout.
     """
 
     rate: float
@@ -107,13 +111,17 @@ class Answers:
             ValueError: for a group without examples, or dropout that the nets do not have.
         """
         if dropout and not self.right_dropout:
-            raise ValueError("these nets have no dropout that could be left on; ask with dropout=False, or train a shape with dropout above 0")
+            raise ValueError("these nets have no dropout that could be left on; ask with "
+                             "dropout=False, or train a shape with dropout above 0")
         if group not in self.groups or not self.trials[seed][(column := self.groups.index(group))]:
-            raise ValueError(f"no example has a target in group {group}: the groups are {self.groups}")
-        return Proportion((self.right_dropout if dropout else self.right)[seed][column], self.trials[seed][column])
+            raise ValueError(f"no example has a target in group {group}: the groups are "
+                             f"{self.groups}")
+        return Proportion((self.right_dropout if dropout else self.right)[seed][column],
+                          self.trials[seed][column])
 
     def pooled(self, group: int, *, dropout: bool = False) -> Proportion:
-        """What all seeds' nets answer in a group; estimates the mean probability over these nets (and over dropout's masks, left on)."""
+        """What all seeds' nets answer in a group; estimates the mean probability over these nets
+        (and over dropout's masks, left on)."""
         each = [self.of_seed(seed, group, dropout=dropout) for seed in range(len(self.right))]
         return Proportion(sum(p.right for p in each), sum(p.trials for p in each))
 
@@ -124,13 +132,17 @@ class Answers:
             ValueError: for a distance that does not occur beside pairs that are not connected.
         """
         if distance not in self.distances:
-            raise ValueError(f"no graph has pairs at distance {distance} and pairs that are not connected: the distances are {self.distances}")
+            raise ValueError(f"no graph has pairs at distance {distance} and pairs that are not "
+                             f"connected: the distances are {self.distances}")
         column = self.distances.index(distance)
-        return Proportion(sum(row[column] for row in self.chosen), sum(row[column] for row in self.choices))
+        return Proportion(sum(row[column] for row in self.chosen),
+                          sum(row[column] for row in self.choices))
 
     def passes(self, seed: int, groups: Sequence[int] | None = None) -> bool | None:
-        """Whether one seed's net reaches `BAR` in every group (or in those given): True, False, or None where the examples do not say."""
-        asked = [self.of_seed(seed, g).interval(LEVEL) for g in self.groups if groups is None or g in groups]
+        """Whether one seed's net reaches `BAR` in every group (or in those given): True, False, or
+        None where the examples do not say."""
+        asked = [self.of_seed(seed, g).interval(LEVEL) for g in self.groups if groups is None
+                 or g in groups]
         if any(high < BAR for _, high in asked):
             return False
         return True if all(low >= BAR for low, _ in asked) else None
@@ -144,7 +156,8 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
         seeds: "worst": every seed passes; "median": at least half of them.
 
     Returns:
-        An interval of whole numbers; one more than the depths tried stands for any depth beyond them.
+        An interval of whole numbers; one more than the depths tried stands for any depth beyond
+        them.
 
     Raises:
         ValueError: for another word, or no depth.
@@ -155,7 +168,8 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
     Fraction(2, 1)
     """
     if seeds not in ("worst", "median") or not passes:
-        raise ValueError(f"seeds={seeds!r} of {len(passes)} depths: accepted are worst and median of at least one depth")
+        raise ValueError(f"seeds={seeds!r} of {len(passes)} depths: accepted are worst and median "
+                         "of at least one depth")
 
     def first(sure: bool) -> int:
         for depth, each in enumerate(passes, start=1):
@@ -170,7 +184,8 @@ def least_depth(passes: Sequence[Sequence[bool | None]], seeds: str) -> Ball:
 def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
     """The slope of the least-squares line through least depths, over all depths in their intervals.
 
-    It is a weighted sum of the depths, so its ends are sums of ends. The weights are taken to nine digits, and the ends outwards.
+    It is a weighted sum of the depths, so its ends are sums of ends. The weights are taken to nine
+    digits, and the ends outwards.
 
     Args:
         depths: one interval per abscissa.
@@ -185,8 +200,10 @@ def slope(depths: Sequence[Ball], scale: Sequence[float]) -> Ball:
     mean = math.fsum(scale) / max(1, len(scale))
     spread = math.fsum((x - mean) ** 2 for x in scale)
     if len(depths) != len(scale) or spread == 0:
-        raise ValueError(f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two different places")
-    ends = [sorted((w * float(d.low), w * float(d.high))) for d, x in zip(depths, scale, strict=True) for w in ((x - mean) / spread,)]
+        raise ValueError(f"{len(depths)} depths at {list(scale)}: a slope needs as many, at two "
+                         "different places")
+    ends = [sorted((w * float(d.low), w * float(d.high)))
+            for d, x in zip(depths, scale, strict=True) for w in ((x - mean) / spread,)]
     low, high = (round(math.fsum(end[side] for end in ends), 9) for side in (0, 1))
     return Ball(Fraction(str(low)), Fraction(str(high)))
 
@@ -279,9 +296,9 @@ def _logged(training: Training) -> Callable[[Progress], None]:
 def _place(training: Training, device: str, folder: str) -> Path:
     """Where a training is stored; the name depends on everything that its result depends on, the
     code that trains and torch included."""
-    kind = type(training.task)
-    code = [code_version(trained), code_version(kind)]
-    name = fingerprint([asdict(training), kind.__qualname__, training.task.name, device,
+    task = type(training.task)
+    code = [code_version(each) for each in (trained, task, Shape, Settings)]
+    name = fingerprint([asdict(training), task.__qualname__, training.task.name, device,
                         torch.get_num_threads(), code, torch.__version__])
     return Path(folder) / "trainings" / name
 

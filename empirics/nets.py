@@ -1,7 +1,8 @@
 """One definition of the nets that are measured and trained, batched over independent replicas.
 
-Everything carries a leading axis of replicas, so that many initialisations or trainings run as one program: every parameter has shape
-(replicas, ...), hidden states have shape (replicas, batch, tokens, width).
+Everything carries a leading axis of replicas, so that many initialisations or trainings run as one
+program: every parameter has shape (replicas, ...), hidden states have shape (replicas, batch,
+tokens, width).
 """
 from __future__ import annotations
 
@@ -16,20 +17,20 @@ from torch.nn import functional
 
 from .attention import Attention, Projections, attend, dropped
 
-__all__ = ["Attention", "Net", "Norm", "Positions", "RowMap", "Shape", "attend", "dropped", "gpt2", "layer_norm", "sinusoids"]
+__all__ = ["Attention", "Net", "Norm", "Positions", "Shape", "attend", "dropped", "gpt2",
+           "layer_norm", "sinusoids"]
 
 Norm = Literal["none", "pre", "post"]
 Positions = Literal["none", "learned", "sinusoidal"]
-# (number of layers run, hidden states (replicas, batch, tokens, width)) -> hidden states: acts on each token by itself.
-RowMap = Callable[[int, Tensor], Tensor]
 
 
 @dataclass(frozen=True)
 class Shape:
     """Everything about a net except its weights.
 
-    A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false. Norm "pre" normalises what enters
-    attention and MLP, and what leaves the last layer (as in GPT-2); "post" normalises what leaves attention and MLP, after the skip.
+    A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false.
+    Norm "pre" normalises what enters attention and MLP, and what leaves the last layer (as in
+    GPT-2); "post" normalises what leaves attention and MLP, after the skip.
 
     Attributes:
         width: of the hidden states; `heads` divides it.
@@ -47,12 +48,15 @@ class Shape:
         biases: whether every linear map has one.
         loops: how often the whole stack is run, with the same weights (looped net).
         vocabulary: number of token ids, read through an embedding; 0 where the input is real.
-        features: width of real inputs, read through a linear map; 0 where the input is token ids, or hidden states as they are.
+        features: width of real inputs, read through a linear map; 0 where the input is token ids,
+            or hidden states as they are.
         outputs: logits per token, by a linear map; 0 returns hidden states.
-        dropout: probability in training, on the embedded tokens, the attention weights, and what attention and MLP add.
+        dropout: probability in training, on the embedded tokens, the attention weights, and what
+            attention and MLP add.
 
     Raises:
-        ValueError: where a number is out of range, heads do not divide the width, or an option is unknown.
+        ValueError: where a number is out of range, heads do not divide the width, or an option is
+            unknown.
 
     >>> Shape(width=8, depth=2, heads=2, loops=3).layers
     6
@@ -79,16 +83,21 @@ class Shape:
 
     def __post_init__(self) -> None:
         if min(self.width, self.depth, self.heads, self.loops) < 1 or self.width % self.heads:
-            raise ValueError("width, depth, heads and loops must be at least 1 and heads divide width; "
-                             f"got {self.width}, {self.depth}, {self.heads}, {self.loops}")
+            raise ValueError("width, depth, heads and loops must be at least 1 and heads divide "
+                             f"width; got {self.width}, {self.depth}, {self.heads}, {self.loops}")
         for name, accepted in (("attention", Attention), ("norm", Norm), ("positions", Positions)):
             if getattr(self, name) not in get_args(accepted):
-                raise ValueError(f"{name}={getattr(self, name)!r}: accepted are {', '.join(get_args(accepted))}")
-        if min(self.mlp, self.length, self.vocabulary, self.features, self.outputs) < 0 or not 0 <= self.dropout < 1:
-            raise ValueError("mlp, length, vocabulary, features and outputs must be at least 0 and dropout in [0, 1); got "
-                             f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, {self.outputs} and {self.dropout}")
+                raise ValueError(f"{name}={getattr(self, name)!r}: accepted are "
+                                 f"{', '.join(get_args(accepted))}")
+        if (min(self.mlp, self.length, self.vocabulary, self.features, self.outputs) < 0
+                or not 0 <= self.dropout < 1):
+            raise ValueError("mlp, length, vocabulary, features and outputs must be at least 0 and "
+                             "dropout in [0, 1); got "
+                             f"{self.mlp}, {self.length}, {self.vocabulary}, {self.features}, "
+                             f"{self.outputs} and {self.dropout}")
         if self.vocabulary and self.features:
-            raise ValueError(f"vocabulary={self.vocabulary} and features={self.features}: a net reads token ids or features; set one to 0")
+            raise ValueError(f"vocabulary={self.vocabulary} and features={self.features}: a net "
+                             "reads token ids or features; set one to 0")
         if self.positions == "learned" and not self.length:
             raise ValueError("learned positions need length, the most tokens of an input")
 
@@ -98,28 +107,34 @@ class Shape:
         return self.depth * self.loops
 
 
-def gpt2(width: int, depth: int, heads: int, vocabulary: int, length: int, dropout: float = 0.1) -> Shape:
-    """GPT-2 without a language-model head: the logits are the `width` hidden states after the final normalisation.
+def gpt2(
+    width: int, depth: int, heads: int, vocabulary: int, length: int, dropout: float = 0.1,
+) -> Shape:
+    """GPT-2 without a language-model head: the logits are the `width` hidden states after the final
+    normalisation.
 
-    It has vocabulary m + length m + 2 m + L (12 m^2 + 13 m) parameters. Hugging Face initialises it with `std` 0.02 and `output_std`
-    0.02 / sqrt(2 L), see `Net`.
+    It has vocabulary m + length m + 2 m + L (12 m^2 + 13 m) parameters. Hugging Face initialises it
+    with `std` 0.02 and `output_std` 0.02 / sqrt(2 L), see `Net`.
 
     >>> gpt2(width=128, depth=2, heads=4, vocabulary=30, length=100).mlp
     512
 
     References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Appendix G, for this use of it.
     """
-    return Shape(width=width, depth=depth, heads=heads, mlp=4 * width, norm="pre", causal=True, positions="learned", length=length,
-                 biases=True, vocabulary=vocabulary, dropout=dropout)
+    return Shape(width=width, depth=depth, heads=heads, mlp=4 * width, norm="pre", causal=True,
+                 positions="learned", length=length, biases=True, vocabulary=vocabulary,
+                 dropout=dropout)
 
 
 def layer_norm(hidden: Tensor, epsilon: float = 1e-12) -> Tensor:
-    """Each token minus its mean over the width, divided by its standard deviation; no gain and no shift. BERT's epsilon by default."""
+    """Each token minus its mean over the width, divided by its standard deviation; no gain and no
+    shift. BERT's epsilon by default."""
     return functional.layer_norm(hidden, hidden.shape[-1:], eps=epsilon)
 
 
 def sinusoids(length: int, width: int) -> Tensor:
-    """Sinusoidal positions, shape (length, width), float64: sin and cos of position / 10000^(2 i / width) in turn.
+    """Sinusoidal positions, shape (length, width), float64: sin and cos of position / 10000^(2 i /
+    width) in turn.
 
     >>> sinusoids(2, 4)[0].tolist()
     [0.0, 1.0, 0.0, 1.0]
@@ -127,30 +142,36 @@ def sinusoids(length: int, width: int) -> Tensor:
     References: Vaswani et al. 2017, arXiv:1706.03762, section 3.5.
     """
     column = torch.arange(width, dtype=torch.float64)
-    angle = torch.arange(length, dtype=torch.float64)[:, None] / 10000.0 ** (2 * (column // 2) / width)
+    angle = torch.arange(length, dtype=torch.float64)[:, None] / 10000.0 ** (
+        2 * (column // 2) / width)
     return torch.where(column % 2 == 0, angle.sin(), angle.cos())
 
 
 class Net(nn.Module):
     """Independent nets of one shape, run together.
 
-    Parameters are lists over the layers, with the replicas in front; heads lie side by side in the columns that are called width' here:
-    `qkv` (replicas, width, 3 width'), `output` (replicas, width', width), `mlp_in`, `mlp_out`; with biases the same names with `_bias`,
-    shape (replicas, 1, ...), and gains and shifts of the normalisations; further `embedding`, `position`, `read_in`, `read_out`.
+    Parameters are lists over the layers, with the replicas in front; heads lie side by side in the
+    columns that are called width' here: `qkv` (replicas, width, 3 width'), `output` (replicas,
+    width', width), `mlp_in`, `mlp_out`; with biases the same names with `_bias`, shape (replicas,
+    1, ...), and gains and shifts of the normalisations; further `embedding`, `position`, `read_in`,
+    `read_out`.
 
     Args:
         shape: of each net.
         replicas: how many nets.
-        rng: source of the weights, NumPy's, so that they depend neither on the device nor on the version of torch: one generator for all
-            replicas, or one for each, so that a replica does not depend on the others. None: all weights are 0, to be set by hand.
+        rng: source of the weights, NumPy's, so that they depend neither on the device nor on the
+            version of torch: one generator for all replicas, or one for each, so that a replica
+            does not depend on the others. None: all weights are 0, to be set by hand.
         std: standard deviation of every weight. Biases start at 0, gains at 1.
-        output_std: of the matrices that write attention and MLP to the hidden states, if another one.
+        output_std: of the matrices that write attention and MLP to the hidden states, if another
+            one.
         dtype, device: of the parameters.
 
     Raises:
         ValueError: for no replicas, or another number of generators.
 
-    Dropout draws from torch's global generator. What a CPU computes has first derivatives alone, see `attention`.
+    Dropout draws from torch's global generator. What a CPU computes has first derivatives alone,
+    see `attention`.
 
     >>> net = Net(Shape(width=4, depth=2, heads=2), replicas=3, rng=np.random.default_rng(0))
     >>> [tuple(h.shape) for h in net.hidden_states(torch.zeros(1, 5, 7, 4))]
@@ -163,20 +184,24 @@ class Net(nn.Module):
     read_out: nn.Parameter
     _sinusoids: Tensor
 
-    def __init__(self, shape: Shape, *, replicas: int = 1, rng: np.random.Generator | Sequence[np.random.Generator] | None = None,
-                 std: float = 0.02, output_std: float | None = None, dtype: torch.dtype = torch.float32,
-                 device: torch.device | str | None = None) -> None:
+    def __init__(
+        self, shape: Shape, *, replicas: int = 1,
+        rng: np.random.Generator | Sequence[np.random.Generator] | None = None, std: float = 0.02,
+        output_std: float | None = None, dtype: torch.dtype = torch.float32,
+        device: torch.device | str | None = None,
+    ) -> None:
         super().__init__()
         if replicas < 1 or (isinstance(rng, Sequence) and len(rng) != replicas):
-            raise ValueError(f"replicas={replicas}: at least 1 is accepted, with one generator for all or exactly one for each")
+            raise ValueError(f"replicas={replicas}: at least 1 is accepted, with one generator for "
+                             "all or exactly one for each")
         self.shape, self.replicas = shape, replicas
         output_std = std if output_std is None else output_std
 
         def normal(deviation: float, *size: int) -> Tensor:
             if rng is None:
                 return torch.zeros(replicas, *size, dtype=dtype, device=device)
-            drawn = (np.stack([each.normal(0, deviation, size) for each in rng]) if isinstance(rng, Sequence)
-                     else rng.normal(0, deviation, (replicas, *size)))
+            drawn = (np.stack([each.normal(0, deviation, size) for each in rng])
+                     if isinstance(rng, Sequence) else rng.normal(0, deviation, (replicas, *size)))
             return torch.from_numpy(drawn).to(device, dtype)
 
         def constant(value: float, *size: int) -> nn.Parameter:
@@ -186,23 +211,29 @@ class Net(nn.Module):
         self._draw_ends(normal, std)
         if shape.biases:
             self._add_biases(constant)
-        table = sinusoids(shape.length, shape.width).to(device, dtype) if shape.positions == "sinusoidal" else None
+        table = (sinusoids(shape.length, shape.width).to(device, dtype)
+                 if shape.positions == "sinusoidal" else None)
         self.register_buffer("_sinusoids", table, persistent=False)
 
     def _draw_layers(self, normal: Callable[..., Tensor], std: float, output_std: float) -> None:
-        width, heads, depth, mlp = self.shape.width, self.shape.heads, self.shape.depth, self.shape.mlp
+        width, heads, depth, mlp = (self.shape.width, self.shape.heads, self.shape.depth,
+                                    self.shape.mlp)
         inward, outward = (heads, width, width // heads), (heads, width // heads, width)
         query, key, value = ([normal(std, *inward) for _ in range(depth)] for _ in range(3))
         output = [normal(output_std, *outward) for _ in range(depth)]
-        self.qkv = nn.ParameterList(torch.cat([_side_by_side(w) for w in parts], dim=-1) for parts in zip(query, key, value, strict=True))
+        self.qkv = nn.ParameterList(torch.cat([_side_by_side(w) for w in parts], dim=-1)
+                                    for parts in zip(query, key, value, strict=True))
         self.output = nn.ParameterList(weight.flatten(1, 2) for weight in output)
         self.mlp_in = nn.ParameterList(normal(std, width, mlp) for _ in range(depth if mlp else 0))
-        self.mlp_out = nn.ParameterList(normal(output_std, mlp, width) for _ in range(depth if mlp else 0))
+        self.mlp_out = nn.ParameterList(normal(output_std, mlp, width)
+                                        for _ in range(depth if mlp else 0))
 
     def _draw_ends(self, normal: Callable[..., Tensor], std: float) -> None:
         shape = self.shape
-        sizes = {"embedding": (shape.vocabulary, shape.width), "read_in": (shape.features, shape.width),
-                 "position": (shape.length if shape.positions == "learned" else 0, shape.width), "read_out": (shape.width, shape.outputs)}
+        sizes = {"embedding": (shape.vocabulary, shape.width),
+                 "read_in": (shape.features, shape.width),
+                 "position": (shape.length if shape.positions == "learned" else 0, shape.width),
+                 "read_out": (shape.width, shape.outputs)}
         for name, size in sizes.items():
             self.register_parameter(name, nn.Parameter(normal(std, *size)) if min(size) else None)
 
@@ -210,13 +241,17 @@ class Net(nn.Module):
         shape, width = self.shape, self.shape.width
 
         def every_layer(value: float, *size: int, present: bool = True) -> nn.ParameterList:
-            return nn.ParameterList(constant(value, *size) for _ in range(shape.depth if present else 0))
+            return nn.ParameterList(constant(value, *size)
+                                    for _ in range(shape.depth if present else 0))
 
         normed, mlp = shape.norm != "none", shape.mlp > 0
         self.qkv_bias, self.output_bias = every_layer(0, 1, 3 * width), every_layer(0, 1, width)
-        self.mlp_in_bias, self.mlp_out_bias = every_layer(0, 1, shape.mlp, present=mlp), every_layer(0, 1, width, present=mlp)
-        self.attention_gain, self.attention_shift = (every_layer(value, 1, width, present=normed) for value in (1, 0))
-        self.mlp_gain, self.mlp_shift = (every_layer(value, 1, width, present=normed and mlp) for value in (1, 0))
+        self.mlp_in_bias, self.mlp_out_bias = (every_layer(0, 1, shape.mlp, present=mlp),
+                                               every_layer(0, 1, width, present=mlp))
+        self.attention_gain, self.attention_shift = (
+            every_layer(value, 1, width, present=normed) for value in (1, 0))
+        self.mlp_gain, self.mlp_shift = (every_layer(value, 1, width, present=normed and mlp)
+                                         for value in (1, 0))
         if shape.norm == "pre":
             self.final_gain, self.final_shift = constant(1, 1, width), constant(0, 1, width)
         if shape.features:
@@ -225,15 +260,20 @@ class Net(nn.Module):
             self.read_out_bias = constant(0, 1, shape.outputs)
 
     def attention_weights(self, layer: int) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """Query, key and value weights (replicas, heads, width, head_width) and output weights (replicas, heads, head_width, width)."""
+        """Query, key and value weights (replicas, heads, width, head_width) and output weights
+        (replicas, heads, head_width, width)."""
         heads = self.shape.heads
         query, key, value = self.qkv[layer].unflatten(-1, (3, heads, -1)).permute(2, 0, 3, 1, 4)
         return query, key, value, self.output[layer].unflatten(1, (heads, -1))
 
     @torch.no_grad()
-    def set_attention_weights(self, layer: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor) -> None:
-        """Set what `attention_weights` returns; shapes broadcast to those there, so (width, head_width) serves all heads and replicas."""
-        for place, given in zip(self.attention_weights(layer), (query, key, value, output), strict=True):
+    def set_attention_weights(
+        self, layer: int, query: Tensor, key: Tensor, value: Tensor, output: Tensor,
+    ) -> None:
+        """Set what `attention_weights` returns; shapes broadcast to those there, so (width,
+        head_width) serves all heads and replicas."""
+        for place, given in zip(self.attention_weights(layer), (query, key, value, output),
+                                strict=True):
             place.copy_(given)
 
     def embed(self, inputs: Tensor) -> Tensor:
@@ -244,63 +284,75 @@ class Net(nn.Module):
         """
         shape, tokens = self.shape, inputs.shape[2] if inputs.ndim > 2 else 0
         read, axes = (None, 3) if shape.vocabulary else (shape.features or shape.width, 4)
-        if inputs.ndim != axes or inputs.shape[0] not in (1, self.replicas) or (read and inputs.shape[-1] != read):
-            raise ValueError(f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or 1, batch, tokens"
+        if inputs.ndim != axes or inputs.shape[0] not in (1, self.replicas) or (
+                read and inputs.shape[-1] != read):
+            raise ValueError(f"inputs have shape {tuple(inputs.shape)}; accepted is (replicas or "
+                             "1, batch, tokens"
                              f"{f', {read}' if read else ''}) with {self.replicas} replicas")
         if shape.positions == "learned" and tokens > shape.length:
-            raise ValueError(f"{tokens} tokens, but the learned positions end at length={shape.length}")
+            raise ValueError(f"{tokens} tokens, but the learned positions end at "
+                             f"length={shape.length}")
         if shape.vocabulary:
             table = self.embedding
-            first = torch.arange(self.replicas, device=inputs.device)[:, None, None] * shape.vocabulary
+            first = (torch.arange(self.replicas,
+                                  device=inputs.device)[:, None, None] * shape.vocabulary)
             hidden = functional.embedding(inputs + first, table.flatten(0, 1))
         else:
             hidden = inputs.expand(self.replicas, *inputs.shape[1:])
             if shape.features:
-                hidden = self._linear("read_in", None, hidden.flatten(1, 2)).unflatten(1, inputs.shape[1:3])
+                hidden = self._linear("read_in", None, hidden.flatten(1, 2)).unflatten(
+                    1, inputs.shape[1:3])
         if shape.positions != "none":
             hidden = hidden + self._positions(tokens)
         return self._dropped(hidden)
 
-    def hidden_states(self, inputs: Tensor, mask: Tensor | None = None, row_map: RowMap | None = None) -> list[Tensor]:
+    def hidden_states(self, inputs: Tensor, mask: Tensor | None = None) -> list[Tensor]:
         """The hidden states before the first layer and after each, without the final normalisation.
 
         Args:
-            inputs: ids (replicas, batch, tokens), features (replicas, batch, tokens, features), or hidden states; 1 replica serves all.
-            mask: bool (tokens, tokens) or (replicas, batch, tokens, tokens), axes of 1 allowed; True where the row may attend to the
-                column.
-            row_map: a function of each token's state by itself, applied before the first layer (as 0) and after layer 1, 2, ... Theorems
-                that let queries, keys and values be arbitrary functions of a token's state need it; a trained net has its MLP there.
+            inputs: ids (replicas, batch, tokens), features (replicas, batch, tokens, features), or
+                hidden states; 1 replica serves all.
+            mask: bool (tokens, tokens) or (replicas, batch, tokens, tokens), axes of 1 allowed;
+                True where the row may attend to the column.
         """
         hidden = self.embed(inputs)
         if mask is not None and mask.ndim == 4:
             mask = mask.expand(self.replicas, hidden.shape[1], -1, -1).flatten(0, 1).unsqueeze(1)
-        states = [row_map(0, hidden) if row_map else hidden]
+        states = [hidden]
         for layer in range(self.shape.layers):
             hidden = self._layer(layer % self.shape.depth, states[-1], mask)
-            states.append(row_map(layer + 1, hidden) if row_map else hidden)
+            states.append(hidden)
         return states
 
-    def forward(self, inputs: Tensor, mask: Tensor | None = None, row_map: RowMap | None = None) -> Tensor:
-        """The logits (replicas, batch, tokens, outputs), or the last hidden states, normalised for norm "pre". Arguments as above."""
-        hidden = self.hidden_states(inputs, mask, row_map)[-1]
+    def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The logits (replicas, batch, tokens, outputs), or the last hidden states, normalised for
+        norm "pre". Arguments as above."""
+        hidden = self.hidden_states(inputs, mask)[-1]
         size, normalised = hidden.shape[1:3], None
         if self.shape.norm == "pre":
             hidden = layer_norm(hidden, self.shape.epsilon)
             if self.shape.biases:
                 normalised = self.final_gain, self.final_shift
         if self.shape.outputs:
-            return self._linear("read_out", None, hidden.flatten(1, 2), normalised).unflatten(1, size)
-        return hidden if normalised is None else torch.addcmul(normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
+            return self._linear("read_out", None, hidden.flatten(1, 2), normalised).unflatten(
+                1, size)
+        return hidden if normalised is None else torch.addcmul(
+            normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
 
     def _layer(self, layer: int, hidden: Tensor, mask: Tensor | None) -> Tensor:
         size = (hidden.shape[1], hidden.shape[2])
-        hidden = self._block(layer, "attention", hidden.flatten(1, 2), lambda x, n: self._attention(layer, x, n, size, mask))
+        hidden = self._block(layer, "attention", hidden.flatten(1, 2), lambda x, n: self._attention(
+            layer, x, n, size, mask))
         if self.shape.mlp:
             hidden = self._block(layer, "mlp", hidden, lambda x, n: self._mlp(layer, x, n))
         return hidden.unflatten(1, size)
 
-    def _block(self, layer: int, name: str, hidden: Tensor, inside: Callable[[Tensor, tuple[Tensor, Tensor] | None], Tensor]) -> Tensor:
-        """Normalisation and skip connection around attention or MLP; hidden states here are (replicas, batch * tokens, width)."""
+    def _block(
+        self, layer: int, name: str, hidden: Tensor,
+        inside: Callable[[Tensor, tuple[Tensor, Tensor] | None], Tensor],
+    ) -> Tensor:
+        """Normalisation and skip connection around attention or MLP; hidden states here are
+        (replicas, batch * tokens, width)."""
         norm = self.shape.norm
         normalised = None
         if norm != "none" and self.shape.biases:
@@ -311,36 +363,48 @@ class Net(nn.Module):
             leaving = leaving.add_(hidden)  # a fresh product, which no gradient needs
         if norm == "post":
             leaving = layer_norm(leaving, self.shape.epsilon)
-            leaving = leaving if normalised is None else torch.addcmul(normalised[1], leaving, normalised[0])
+            leaving = leaving if normalised is None else torch.addcmul(
+                normalised[1], leaving, normalised[0])
         return leaving
 
-    def _attention(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None, size: tuple[int, int],
-                   mask: Tensor | None) -> Tensor:
+    def _attention(
+        self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None,
+        size: tuple[int, int], mask: Tensor | None,
+    ) -> Tensor:
         shape = self.shape
         rows = (self.replicas * size[0], size[1])
         weight, bias = self._map("qkv", layer, normalised)
         if hidden.device.type == "cpu" and not torch.compiler.is_compiling():
-            parts = tuple(part.view(*rows, shape.heads, -1) for part in Projections.apply(hidden, weight, bias))
+            parts = tuple(part.view(*rows, shape.heads, -1)
+                          for part in Projections.apply(hidden, weight, bias))
         else:
             parts = _affine(hidden, weight, bias).view(*rows, 3, shape.heads, -1).unbind(2)
         query, key, value = (part.transpose(1, 2) for part in parts)
-        mixed = attend(query, key, value, attention=shape.attention, scale=shape.scale, mask=mask, causal=shape.causal,
-                       dropout=shape.dropout if self.training else 0.0)
+        mixed = attend(query, key, value, attention=shape.attention, scale=shape.scale, mask=mask,
+                       causal=shape.causal, dropout=shape.dropout if self.training else 0.0)
         return self._linear("output", layer, mixed.transpose(1, 2).reshape(hidden.shape))
 
     def _mlp(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None) -> Tensor:
-        inner = functional.gelu(self._linear("mlp_in", layer, hidden, normalised), approximate="tanh")
+        inner = functional.gelu(self._linear("mlp_in", layer, hidden, normalised),
+                                approximate="tanh")
         return self._linear("mlp_out", layer, inner)
 
-    def _linear(self, name: str, layer: int | None, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None = None) -> Tensor:
+    def _linear(
+        self, name: str, layer: int | None, hidden: Tensor,
+        normalised: tuple[Tensor, Tensor] | None = None,
+    ) -> Tensor:
         return _affine(hidden, *self._map(name, layer, normalised))
 
-    def _map(self, name: str, layer: int | None, normalised: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor | None]:
-        """Weight and bias of x -> (gain * x + shift) @ weight + bias. Gain and shift go into the weights, which are smaller than x."""
+    def _map(
+        self, name: str, layer: int | None, normalised: tuple[Tensor, Tensor] | None = None,
+    ) -> tuple[Tensor, Tensor | None]:
+        """Weight and bias of x -> (gain * x + shift) @ weight + bias. Gain and shift go into the
+        weights, which are smaller than x."""
         weight: Tensor = getattr(self, name) if layer is None else getattr(self, name)[layer]
         if not self.shape.biases:
             return weight, None
-        bias: Tensor = getattr(self, name + "_bias") if layer is None else getattr(self, name + "_bias")[layer]
+        bias: Tensor = (getattr(self, name + "_bias") if layer is None
+                        else getattr(self, name + "_bias")[layer])
         if normalised is None:
             return weight, bias
         gain, shift = normalised

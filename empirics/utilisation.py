@@ -1,9 +1,10 @@
-"""How much of a device a training run uses: operations of a step, the device's measured matrix-product rate, and their ratio."""
+"""How much of a device a training run can use: operations of a step, and the device's measured
+matrix-product rate."""
 from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from statistics import median
 
 import torch
@@ -12,48 +13,45 @@ from torch.utils.flop_counter import FlopCounterMode
 from .nets import Shape
 from .settings import Precision, Settings
 from .tasks import Task
-from .training_run import Run, Throughput
+from .training_run import Run
 
-__all__ = ["Utilisation", "matmul_rate", "step_operations", "utilisation"]
-
-
-@dataclass(frozen=True)
-class Utilisation:
-    """Operations of the matrix products of one step of all replicas, the rate reached and the device's rate, both in operations per
-    second, and their ratio."""
-
-    operations: int
-    reached: float
-    peak: float
-
-    @property
-    def share(self) -> float:
-        """Of the measured peak."""
-        return self.reached / self.peak
+__all__ = ["matmul_rate", "step_operations"]
 
 
-def step_operations(shape: Shape, task: Task, settings: Settings, device: torch.device | str = "cpu") -> int:
-    """Multiplications and additions in the matrix products of one step of all replicas, forward and backward, as torch counts them.
+def step_operations(
+    shape: Shape, task: Task, settings: Settings, device: torch.device | str = "cpu",
+) -> int:
+    """Multiplications and additions in the matrix products of one step of all replicas, forward and
+    backward, as torch counts them.
 
-    Softmax, activations, loss and optimiser are left out: they are bound by memory, not by arithmetic. A product of (m, k) and (k, n)
-    is 2 m k n.
+    Softmax, activations, loss and optimiser are left out: they are bound by memory, not by
+    arithmetic. A product of (m, k) and (k, n) is 2 m k n.
 
     Cost: one step.
     """
-    run = Run(shape, task, replace(settings, steps=1, warmup=0, drawn=1, compiled=False, graphed=False), torch.device(device))
-    counter = FlopCounterMode(display=False, custom_mapping={torch.ops.aten.baddbmm_: _in_place_product})
+    run = Run(shape, task, replace(settings, steps=1, warmup=0, drawn=1, compiled=False,
+                                   graphed=False), torch.device(device))
+    counter = FlopCounterMode(display=False,
+                              custom_mapping={torch.ops.aten.baddbmm_: _in_place_product})
     with counter:
         run.advance()
     return int(counter.get_total_flops())
 
 
-def _in_place_product(out: Sequence[int], left: Sequence[int], right: Sequence[int], **rest: object) -> int:
-    """Operations of `baddbmm_`, which torch's table leaves out, from the shapes (b, m, n), (b, m, k), (b, k, n)."""
+def _in_place_product(
+    out: Sequence[int], left: Sequence[int], right: Sequence[int], **rest: object,
+) -> int:
+    """Operations of `baddbmm_`, which torch's table leaves out, from the shapes (b, m, n), (b, m,
+    k), (b, k, n)."""
     return 2 * out[0] * out[1] * out[2] * left[2]
 
 
-def matmul_rate(device: torch.device | str = "cpu", precision: Precision = "float32", *, size: int = 0, rounds: int = 7) -> float:
-    """Operations per second of a large square matrix product on a device, the median of some rounds: the peak that counts here.
+def matmul_rate(
+    device: torch.device | str = "cpu", precision: Precision = "float32", *, size: int = 0,
+    rounds: int = 7,
+) -> float:
+    """Operations per second of a large square matrix product on a device, the median of some
+    rounds: the peak that counts here.
 
     Args:
         device: where; on a CPU with as many threads as torch has.
@@ -71,22 +69,6 @@ def matmul_rate(device: torch.device | str = "cpu", precision: Precision = "floa
         torch.mm(left, right)
         seconds.append(_now(device) - before)
     return 2 * size**3 / median(seconds[1:])
-
-
-def utilisation(shape: Shape, task: Task, settings: Settings, throughput: Throughput, *, device: torch.device | str = "cpu") -> Utilisation:
-    """The share of the device's measured matrix-product rate that a training run reached.
-
-    Args:
-        shape, task, settings, device: as given to `train`.
-        throughput: what `train` reported.
-
-    Raises:
-        ValueError: where no step was timed.
-    """
-    if not throughput.seconds:
-        raise ValueError("no step was timed: train at least one step, in this process")
-    operations = step_operations(shape, task, settings, device)
-    return Utilisation(operations, operations * throughput.steps / throughput.seconds, matmul_rate(device, settings.precision))
 
 
 def _now(device: torch.device) -> float:

@@ -1,12 +1,14 @@
-"""Tasks with exact labels, drawn in batches on the device: graphs, sequences, languages, and the audit of their shortcuts.
+"""Tasks with exact labels, drawn in batches on the device: graphs, sequences, and the audit of
+their shortcuts.
 
-A task is a frozen dataclass of JSON-able fields. It draws as many batches as asked for, each from the generator alone, so that the same
-seed gives the same batch; its labels come from exact algorithms (breadth-first search, pointers, automata), never from a net.
+A task is a frozen dataclass of JSON-able fields. It draws as many batches as asked for, each from
+the generator alone, so that the same seed gives the same batch; its labels come from exact
+algorithms (breadth-first search, pointers), never from a net.
 """
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, Protocol
 
 import torch
 from torch import Tensor
@@ -16,13 +18,17 @@ Kind = Literal["classes", "pairs"]
 
 @dataclass(frozen=True)
 class Batch:
-    """Inputs, labels and what counts, for R replicas with B examples of N tokens each; every replica has examples of its own.
+    """Inputs, labels and what counts, for R replicas with B examples of N tokens each; every
+    replica has examples of its own.
 
     Args:
         inputs: token ids, int64 (R, B, N), or real features, float32 (R, B, N, F).
-        targets: for "classes" int64 (R, B, N), one class per token; for "pairs" bool (R, B, N, N), row u and column v of a relation.
-        scored: bool like targets: what counts in the accuracy. Targets elsewhere are valid classes or False, and mean nothing.
-        group: int64 like targets: what the accuracy is broken down by (distance, k, level, position); -1 where there is none.
+        targets: for "classes" int64 (R, B, N), one class per token; for "pairs" bool (R, B, N, N),
+            row u and column v of a relation.
+        scored: bool like targets: what counts in the accuracy. Targets elsewhere are valid classes
+            or False, and mean nothing.
+        group: int64 like targets: what the accuracy is broken down by (distance, k, level,
+            position); -1 where there is none.
         learned: bool like targets: what the loss is taken over; None: what is scored.
 
     Raises:
@@ -40,16 +46,18 @@ class Batch:
     learned: Tensor | None = None
 
     def __post_init__(self) -> None:
-        expected = {"targets": torch.int64 if self.kind == "classes" else torch.bool, "scored": torch.bool, "group": torch.int64,
-                    "learned": torch.bool}
+        expected = {"targets": torch.int64 if self.kind == "classes" else torch.bool,
+                    "scored": torch.bool, "group": torch.int64, "learned": torch.bool}
         for name, dtype in expected.items():
             tensor = getattr(self, name)
             if tensor is not None and (tensor.dtype != dtype or tensor.shape != self.targets.shape):
-                raise ValueError(f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: accepted is {dtype} of the shape of targets, "
+                raise ValueError(f"{name} is {tensor.dtype} of shape {tuple(tensor.shape)}: "
+                                 f"accepted is {dtype} of the shape of targets, "
                                  f"{tuple(self.targets.shape)}")
         if self.targets.shape[:3] != self.inputs.shape[:3]:
-            raise ValueError(f"inputs have shape {tuple(self.inputs.shape)}, targets {tuple(self.targets.shape)}: the first three "
-                             f"dimensions (R, B, N) must agree")
+            raise ValueError(f"inputs have shape {tuple(self.inputs.shape)}, targets "
+                             f"{tuple(self.targets.shape)}: the first three "
+                             "dimensions (R, B, N) must agree")
 
     @property
     def kind(self) -> Kind:
@@ -63,18 +71,21 @@ class Batch:
 
 
 def smallest_type(largest: int) -> torch.dtype:
-    """The smallest signed integers that hold `largest`: what is drawn in between is bound by memory.
+    """The smallest signed integers that hold `largest`: what is drawn in between is bound by
+    memory.
 
     >>> smallest_type(127), smallest_type(128), smallest_type(2**15)
     (torch.int8, torch.int16, torch.int32)
     """
-    return next((small for small in (torch.int8, torch.int16, torch.int32) if largest <= torch.iinfo(small).max), torch.int64)
+    return next((small for small in (torch.int8, torch.int16, torch.int32)
+                 if largest <= torch.iinfo(small).max), torch.int64)
 
 
 class Task(Protocol):
     """What a trainer needs to know of a task; the implementations are frozen dataclasses.
 
-    `batch` is deterministic: the same state of the generator on the same kind of device gives the same batch.
+    `batch` is deterministic: the same state of the generator on the same kind of device gives the
+    same batch.
     """
 
     @property
@@ -99,7 +110,8 @@ class Task(Protocol):
 
     @property
     def outputs(self) -> int:
-        """Logits per token: the number of classes, or N for pairs (one logit for each column of the relation)."""
+        """Logits per token: the number of classes, or N for pairs (one logit for each column of the
+        relation)."""
 
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw `size` examples for each of the replicas, on the generator's device."""
@@ -118,46 +130,3 @@ class TokenIds:
     def features(self) -> int:
         """Ids, no features."""
         return 0
-
-
-class Checkable(Task, Protocol):
-    """A task that can say its labels by another route, one example at a time: networkx, theory's exact functions, regular expressions."""
-
-    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
-        """Targets and group of one example, from its inputs alone: (N,) ids or (N, F) features; slow."""
-
-
-class Agreement(NamedTuple):
-    """How many labels were compared with another route, and how many differ."""
-
-    compared: int
-    wrong: int
-
-
-def cross_check(task: Checkable, batch: Batch) -> Agreement:
-    """Compare every scored label of a batch, target and group, with the task's slow route, which sees the inputs alone.
-
-    Args:
-        task: the task that drew the batch.
-        batch: what it drew.
-
-    Returns:
-        how many scored labels there are, and how many have another target or another group by the slow route.
-
-    Raises:
-        ValueError: for inputs that describe nothing the task knows, such as a matrix that is not symmetric.
-
-    >>> from .graphs import Connectivity
-    >>> task = Connectivity(vertices=5)
-    >>> cross_check(task, task.batch(torch.Generator().manual_seed(0), replicas=2, size=3))
-    Agreement(compared=120, wrong=0)
-
-    Cost: one search per vertex and example in Python; for tests, not for training.
-    """
-    compared = wrong = 0
-    for parts in zip(*(part.cpu().flatten(0, 1) for part in (batch.inputs, batch.targets, batch.group, batch.scored)), strict=True):
-        example, targets, group, scored = parts
-        right, by_distance = task.expected(example)
-        compared += int(scored.sum())
-        wrong += int((((targets != right) | (group != by_distance)) & scored).sum())
-    return Agreement(compared, wrong)

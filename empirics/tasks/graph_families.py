@@ -1,7 +1,8 @@
-"""Random graphs by the batch, drawn as their matrices of distances: paths, forests and Erdos-Renyi graphs with vertices in random order.
+"""Random graphs by the batch, drawn as their matrices of distances: paths, forests and Erdos-Renyi
+graphs with vertices in random order.
 
-The distances of paths and forests follow from how they are built, at O(1) per pair; those of Erdos-Renyi graphs are searched for. No loop
-runs over graphs.
+The distances of paths and forests follow from how they are built, at O(1) per pair; those of
+Erdos-Renyi graphs are searched for. No loop runs over graphs.
 """
 from __future__ import annotations
 
@@ -18,7 +19,8 @@ __all__ = ["Family", "RandomGraphs", "distances", "edge_tokens", "permutations"]
 
 Family = Literal["two paths", "paths", "forest", "Erdos-Renyi"]
 
-# Rounds of drawing a whole batch until enough graphs satisfy the limits; below one graph in a thousand the family is the wrong one.
+# Rounds of drawing a whole batch until enough graphs satisfy the limits; below one graph in a
+# thousand the family is the wrong one.
 ROUNDS = 1000
 
 
@@ -28,7 +30,8 @@ def permutations(count: int, n: int, generator: torch.Generator) -> Tensor:
 
 
 def distances(adjacency: Tensor) -> Tensor:
-    """Length of a shortest path between every two vertices, -1 where there is none (Floyd and Warshall).
+    """Length of a shortest path between every two vertices, -1 where there is none (Floyd and
+    Warshall).
 
     Args:
         adjacency: bool (graphs, n, n), symmetric or not; the diagonal is ignored.
@@ -36,7 +39,7 @@ def distances(adjacency: Tensor) -> Tensor:
     Returns:
         int16 (graphs, n, n): row u, column v the distance from u to v.
 
-    >>> distances(torch.tensor([[[False, True, False], [True, False, False], [False, False, False]]])).tolist()
+    >>> distances(torch.tensor([[[0, 1, 0], [1, 0, 0], [0, 0, 0]]]).bool()).tolist()
     [[[0, 1, -1], [1, 0, -1], [-1, -1, 0]]]
 
     Cost: n steps over all pairs of all graphs: O(n^3) per graph.
@@ -47,12 +50,14 @@ def distances(adjacency: Tensor) -> Tensor:
 
 
 def _unsigned(n: int) -> torch.dtype:
-    """What holds lengths up to n, which stands for no path, and sums of two: a byte while it does, since the work is bound by memory."""
+    """What holds lengths up to n, which stands for no path, and sums of two: a byte while it does,
+    since the work is bound by memory."""
     return torch.uint8 if n <= 127 else torch.int16
 
 
 def _shortest(far: Tensor) -> Tensor:
-    """Distances in place of edges, `_unsigned` (n, n, graphs): 1 for an edge, n or more for no path, before and after.
+    """Distances in place of edges, `_unsigned` (n, n, graphs): 1 for an edge, n or more for no
+    path, before and after.
 
     The graphs come last, so that each step runs over contiguous small numbers.
     """
@@ -72,17 +77,19 @@ def _graphs_first(far: Tensor) -> Tensor:
 
 
 def _unreached(far: Tensor, n: int) -> Tensor:
-    """What is n or more becomes -1, in place: n - 1 - far is negative there, and its sign, spread over all bits, is -1.
+    """What is n or more becomes -1, in place: n - 1 - far is negative there, and its sign, spread
+    over all bits, is -1.
 
-    Bytes without a sign, in which far is at most 2n, become bytes with one. A masked fill asks entry by entry, which on a CPU costs ten
-    times as much.
+    Bytes without a sign, in which far is at most 2n, become bytes with one. A masked fill asks
+    entry by entry, which on a CPU costs ten times as much.
     """
     signed = far.view(torch.int8) if far.dtype == torch.uint8 else far
     return signed.bitwise_or_((n - 1 - signed).bitwise_right_shift_(8 * signed.itemsize - 1))
 
 
 def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) -> Tensor:
-    """The edges as tokens u v u v ..., in random order and each in a random direction, then the padding n, int64 (graphs, 2 capacity).
+    """The edges as tokens u v u v ..., in random order and each in a random direction, then the
+    padding n, int64 (graphs, 2 capacity).
 
     Args:
         adjacency: bool (graphs, n, n), symmetric.
@@ -92,15 +99,18 @@ def edge_tokens(adjacency: Tensor, capacity: int, generator: torch.Generator) ->
     Raises:
         ValueError: for a graph with more edges.
 
-    >>> edge_tokens(torch.ones(1, 2, 2, dtype=torch.bool), 1, torch.Generator().manual_seed(0)).sort().values.tolist()
+    >>> drawn = edge_tokens(torch.ones(1, 2, 2).bool(), 1, torch.Generator().manual_seed(0))
+    >>> drawn.sort().values.tolist()
     [[0, 1]]
     """
     n, device = adjacency.shape[-1], adjacency.device
     u, v = torch.triu_indices(n, n, 1, device=device)
     edge = adjacency.flatten(1).index_select(1, u * n + v)
     if bool((edge.sum(-1) > capacity).any()):
-        raise ValueError(f"a graph has {int(edge.sum(-1).max())} edges and there is room for {capacity}: raise the capacity")
-    # The first pair up to which there are 1, 2, ... edges; where there are fewer, one past the last pair, which stands for the padding.
+        raise ValueError(f"a graph has {int(edge.sum(-1).max())} edges and there is room for "
+                         f"{capacity}: raise the capacity")
+    # The first pair up to which there are 1, 2, ... edges; where there are fewer, one past the last
+    # pair, which stands for the padding.
     up_to = edge.cumsum(-1, dtype=torch.int32)
     place = torch.arange(1, capacity + 1, dtype=torch.int32, device=device).expand(len(edge), -1)
     which = torch.searchsorted(up_to, place.contiguous())
@@ -117,20 +127,23 @@ class RandomGraphs:
 
     Args:
         vertices: n, at least 2.
-        family: "two paths" (one path cut at a uniformly random edge), "paths" (one path, every edge cut with probability `cut`),
-            "forest" (vertex i hangs below one of the `window` vertices before it, every edge cut with probability `cut`), or
-            "Erdos-Renyi" (every pair an edge with probability `edge_probability`).
+        family: "two paths" (one path cut at a uniformly random edge), "paths" (one path, every edge
+            cut with probability `cut`), "forest" (vertex i hangs below one of the `window` vertices
+            before it, every edge cut with probability `cut`), or "Erdos-Renyi" (every pair an edge
+            with probability `edge_probability`).
         cut: for paths and forests, see above; other families ignore it.
         window: for forests: 1 gives paths, 0 (all vertices before) trees of depth about log n.
         edge_probability: for Erdos-Renyi graphs.
-        max_distance: largest finite distance allowed, 0 for no limit. Two paths are cut so that both fit, evenly among such cuts; paths
-            are cut further after each `max_distance` + 1 vertices; forests and Erdos-Renyi graphs are drawn until they fit, which is
-            the family conditioned on it.
+        max_distance: largest finite distance allowed, 0 for no limit. Two paths are cut so that
+            both fit, evenly among such cuts; paths are cut further after each `max_distance` + 1
+            vertices; forests and Erdos-Renyi graphs are drawn until they fit, which is the family
+            conditioned on it.
 
     Raises:
         ValueError: for options outside these ranges, or a limit that two paths cannot meet.
 
-    >>> RandomGraphs(vertices=4, family="paths", cut=0.0, max_distance=1).distances(torch.Generator().manual_seed(0), 1).sort().values
+    >>> paths = RandomGraphs(vertices=4, family="paths", cut=0.0, max_distance=1)
+    >>> paths.distances(torch.Generator().manual_seed(0), 1).sort().values
     tensor([[[-1, -1,  0,  1],
              [-1, -1,  0,  1],
              [-1, -1,  0,  1],
@@ -147,35 +160,42 @@ class RandomGraphs:
     def __post_init__(self) -> None:
         """Refuse what describes no graph."""
         if self.vertices < 2 or self.window < 0 or self.max_distance < 0:
-            raise ValueError(f"vertices={self.vertices}, window={self.window}, max_distance={self.max_distance}: accepted are at least 2, "
-                             "0 and 0")
+            raise ValueError(f"vertices={self.vertices}, window={self.window}, "
+                             f"max_distance={self.max_distance}: accepted are at least 2, 0 and 0")
         if self.family not in get_args(Family):
             raise ValueError(f"family={self.family!r}: accepted are {', '.join(get_args(Family))}")
         if not (0 <= self.cut <= 1 and 0 <= self.edge_probability <= 1):
-            raise ValueError(f"cut={self.cut}, edge_probability={self.edge_probability}: accepted are probabilities from 0 to 1")
+            raise ValueError(f"cut={self.cut}, edge_probability={self.edge_probability}: accepted "
+                             "are probabilities from 0 to 1")
         least = (self.vertices + 1) // 2 - 1
         if self.family == "two paths" and self.max_distance and self.max_distance < least:
-            raise ValueError(f"max_distance={self.max_distance}: two paths on {self.vertices} vertices have one of length {least} or more; "
+            raise ValueError(f"max_distance={self.max_distance}: two paths on {self.vertices} "
+                             f"vertices have one of length {least} or more; "
                              f"take at least {least}, or the family paths")
 
     @property
     def described(self) -> str:
         """The family with the options that it uses, for names."""
-        used = {"two paths": (), "paths": (f"cut {self.cut:g}",), "forest": (f"window {self.window}", f"cut {self.cut:g}"),
-                "Erdos-Renyi": (f"p {self.edge_probability:g}",)}[self.family]
+        used = ({"two paths": (), "paths": (f"cut {self.cut:g}",),
+                 "forest": (f"window {self.window}", f"cut {self.cut:g}"),
+                 "Erdos-Renyi": (f"p {self.edge_probability:g}",)}[self.family])
         limit = (f"distances to {self.max_distance}",) if self.max_distance else ()
         return ", ".join((f"{self.family} n {self.vertices}", *used, *limit))
 
     @property
     def edge_capacity(self) -> int:
-        """Edges there is room for in a list: all of a forest's; of an Erdos-Renyi graph four standard deviations above the mean."""
+        """Edges there is room for in a list: all of a forest's; of an Erdos-Renyi graph four
+        standard deviations above the mean."""
         pairs, p = comb(self.vertices, 2), self.edge_probability
         if self.family == "Erdos-Renyi":
             return max(1, min(pairs, ceil(pairs * p + 4 * sqrt(pairs * p * (1 - p)))))
         return self.vertices - (2 if self.family == "two paths" else 1)
 
-    def distances(self, generator: torch.Generator, count: int, most_edges: int | None = None) -> Tensor:
-        """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where there is an edge.
+    def distances(
+        self, generator: torch.Generator, count: int, most_edges: int | None = None,
+    ) -> Tensor:
+        """The distances of `count` random graphs, (count, n, n), -1 where there is no path; 1 where
+        there is an edge.
 
         int8 for up to 127 vertices, int16 for more.
 
@@ -187,7 +207,8 @@ class RandomGraphs:
         Raises:
             ValueError: where hardly any graph of the family fits the limits.
 
-        Cost: O(n^2) per graph, for Erdos-Renyi graphs O(n^3), each times the draws that a limit needs.
+        Cost: O(n^2) per graph, for Erdos-Renyi graphs O(n^3), each times the draws that a limit
+            needs.
         """
         rejected = self.family in ("forest", "Erdos-Renyi") and self.max_distance > 0
         if not rejected and most_edges is None:
@@ -201,7 +222,8 @@ class RandomGraphs:
             kept.append(far[fits])
             if sum(map(len, kept)) >= count:
                 return torch.cat(kept)[:count]
-        raise ValueError(f"{self.described}: fewer than one graph in {ROUNDS} fits the limits; allow larger distances or change the family")
+        raise ValueError(f"{self.described}: fewer than one graph in {ROUNDS} fits the limits; "
+                         "allow larger distances or change the family")
 
     def _drawn(self, generator: torch.Generator, count: int) -> Tensor:
         if self.family == "forest":
@@ -211,7 +233,8 @@ class RandomGraphs:
         return self._paths(generator, count)
 
     def _paths(self, generator: torch.Generator, count: int) -> Tensor:
-        """Vertices at places of a line that is cut into paths: on one path the distance is the difference of places."""
+        """Vertices at places of a line that is cut into paths: on one path the distance is the
+        difference of places."""
         n, device = self.vertices, generator.device
         if self.family == "two paths":
             longest = self.max_distance or n
@@ -228,7 +251,8 @@ class RandomGraphs:
                 cut |= (along % (self.max_distance + 1) == 0) & (along > 0)
             place = permutations(count, n, generator)
             path = cut.cumsum(-1).gather(-1, place)
-        # The farther path has the farther places, so that vertices of different paths come to lie n or more apart.
+        # The farther path has the farther places, so that vertices of different paths come to lie n
+        # or more apart.
         x, largest = place + (n - 1) * path, (n - 1) * (2 if self.family == "two paths" else n)
         x = x.to(smallest_type(largest))
         return _unreached((x[:, :, None] - x[:, None, :]).abs_(), n).to(smallest_type(n))
@@ -238,23 +262,27 @@ class RandomGraphs:
         n, device = self.vertices, generator.device
         u, v = torch.triu_indices(n, n, 1, device=device)
         # 1 for an edge, n for none.
-        step = torch.rand(len(u), count, generator=generator, device=device).ge_(self.edge_probability).mul_(n - 1).add_(1)
+        step = torch.rand(len(u), count, generator=generator,
+                          device=device).ge_(self.edge_probability).mul_(n - 1).add_(1)
         pair = torch.zeros(n, n, dtype=torch.int64, device=device)
         pair[u, v] = pair[v, u] = torch.arange(len(u), device=device)
         far = step.to(_unsigned(n)).index_select(0, pair.flatten())
         return _graphs_first(_shortest(far.view(n, n, count)))
 
     def _forest(self, generator: torch.Generator, count: int) -> Tensor:
-        """Vertex after vertex, for all graphs at once: one more than its parent's distances, or no path at all."""
+        """Vertex after vertex, for all graphs at once: one more than its parent's distances, or no
+        path at all."""
         n, device = self.vertices, generator.device
-        # The rows of all graphs, those of the vertices i one after another; before them one for what hangs below no vertex.
+        # The rows of all graphs, those of the vertices i one after another; before them one for
+        # what hangs below no vertex.
         rows = torch.empty(1 + n * count, n, dtype=_unsigned(n), device=device)
         rows[0] = n - 1
         far = rows[1:].view(n, count, n)
         number = torch.int32 if rows.numel() < 2**31 else torch.int64
         place, graph = (torch.arange(m, dtype=number, device=device) for m in (n, count))
         choices = place.clamp(max=self.window) if self.window else place
-        up = torch.rand(n, count, generator=generator, device=device).mul_(choices[:, None]).to(number)
+        up = torch.rand(n, count, generator=generator, device=device).mul_(choices[:, None]).to(
+            number)
         kept = torch.rand(n, count, generator=generator, device=device).ge_(self.cut).to(number)
         parent = (place[:, None] - 1 - up).mul_(count).add_(graph + 1).mul_(kept)
         far[0, :, 0] = 0
@@ -265,6 +293,7 @@ class RandomGraphs:
             far[:i, :, i] = row[:, :i].t()
         # Rows in random order, then columns, as rows of the transpose, which is its own.
         order = permutations(count, n, generator)
-        by_row = rows[1:].index_select(0, (order * count + graph[:, None]).flatten()).view(count, n, n)
+        by_row = rows[1:].index_select(0, (order * count + graph[:, None]).flatten()).view(
+            count, n, n)
         in_graph = (order + n * graph[:, None]).flatten()
         return _unreached(by_row.mT.reshape(-1, n).index_select(0, in_graph).view(count, n, n), n)

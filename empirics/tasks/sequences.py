@@ -1,4 +1,4 @@
-"""Sequence tasks: k-hop retrieval as published, and induction, its case of one hop."""
+"""Sequence tasks: k-hop retrieval as published, of which induction is the case of one hop."""
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -8,14 +8,17 @@ from torch import Tensor
 
 from . import Batch, TokenIds, smallest_type
 
-__all__ = ["HopK", "Induction", "draw_symbols", "find", "last_copies"]
+__all__ = ["HopK", "draw_symbols", "find", "last_copies"]
 
 # Symbols up to which a search for each beats a sort on a CPU.
 FEW = 8
 
 
-def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool) -> Tensor:
-    """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one uniform over the other symbols.
+def draw_symbols(
+    generator: torch.Generator, shape: tuple[int, ...], alphabet: int, repeats: bool,
+) -> Tensor:
+    """Uniform symbols 0..alphabet-1, int64; without repeats the first is uniform and each next one
+    uniform over the other symbols.
 
     >>> drawn = draw_symbols(torch.Generator().manual_seed(0), (10, 20), 4, repeats=False)
     >>> bool((drawn[:, 1:] != drawn[:, :-1]).all()), drawn.unique().tolist()
@@ -23,21 +26,25 @@ def draw_symbols(generator: torch.Generator, shape: tuple[int, ...], alphabet: i
     """
     if repeats:
         return torch.randint(0, alphabet, shape, generator=generator, device=generator.device)
-    # A step of 1..alphabet-1 around the circle leads to each other symbol with the same probability.
+    # A step of 1..alphabet-1 around the circle leads to each other symbol with the same
+    # probability.
     steps = torch.randint(1, alphabet, shape, generator=generator, device=generator.device)
-    steps[..., 0] = torch.randint(0, alphabet, shape[:-1], generator=generator, device=generator.device)
+    steps[..., 0] = torch.randint(0, alphabet, shape[:-1], generator=generator,
+                                  device=generator.device)
     # Of numbers that are not negative this is the remainder, at half its cost.
     return steps.cumsum(-1).fmod_(alphabet)
 
 
 def last_copies(symbols: Tensor) -> Tensor:
-    """For each position, counted from 1, the last earlier position with the same symbol, or 0; int64 of the shape (..., N) of symbols.
+    """For each position, counted from 1, the last earlier position with the same symbol, or 0;
+    int64 of the shape (..., N) of symbols.
 
     >>> last_copies(torch.tensor([0, 1, 0, 1, 1])).tolist()
     [0, 0, 1, 2, 4]
 
-    Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the neighbour before. On a CPU, where sorting
-    is slow, O(N log N) maxima of small numbers for each of up to eight symbols.
+    Cost: O(N log N) per sequence: sorted by symbol, then position, the last earlier copy is the
+    neighbour before. On a CPU, where sorting is slow, O(N log N) maxima of small numbers for each
+    of up to eight symbols.
     """
     n = symbols.shape[-1]
     if symbols.device.type == "cpu" and symbols.numel():
@@ -52,15 +59,18 @@ def last_copies(symbols: Tensor) -> Tensor:
 
 
 def _last_copies_of_few(symbols: Tensor, kinds: int) -> Tensor:
-    """For each of the symbols 0..kinds-1 the largest position with it so far, by doubling how far back is looked, read one place before.
+    """For each of the symbols 0..kinds-1 the largest position with it so far, by doubling how far
+    back is looked, read one place before.
 
-    Positions come first, sequences last, so that each step runs over contiguous numbers, as small as they can be.
+    Positions come first, sequences last, so that each step runs over contiguous numbers, as small
+    as they can be.
     """
     n = symbols.shape[-1]
     small = smallest_type(n)
     along = symbols.reshape(-1, n).to(small).t().contiguous()
     # Written as numbers at once: bools are computed one by one.
-    here = torch.eq(along, torch.arange(kinds, dtype=small)[:, None, None], out=torch.empty(kinds, *along.shape, dtype=small))
+    here = torch.eq(along, torch.arange(kinds, dtype=small)[:, None, None],
+                    out=torch.empty(kinds, *along.shape, dtype=small))
     latest = here * torch.arange(1, n + 1, dtype=small)[:, None]
     wider, back = torch.empty_like(latest), 1
     while back < n:
@@ -73,7 +83,8 @@ def _last_copies_of_few(symbols: Tensor, kinds: int) -> Tensor:
 
 
 def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
-    """find^k: k times the pointer to the position after the last earlier copy, positions counted from 1, 0 where there is none.
+    """find^k: k times the pointer to the position after the last earlier copy, positions counted
+    from 1, 0 where there is none.
 
     Args:
         symbols: int64 (sequences, N).
@@ -86,19 +97,24 @@ def find(symbols: Tensor, hops: Tensor, hops_max: int) -> Tensor:
     >>> find(torch.tensor([[0, 1, 0, 1, 0, 1]]), torch.tensor([2]), 2).tolist()
     [[0, 0, 0, 2, 3, 4]]
 
-    Cost: O(N (log N + log k)): powers of the pointer by squaring, one composition for each binary digit of k.
-    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1; `theory.hops.pointers.find` goes hop by hop.
+    Cost: O(N (log N + log k)): powers of the pointer by squaring, one composition for each binary
+    digit of k.
+    References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Definition 4.1;
+    `theory.hops.pointers.find` goes hop by hop.
     """
     last = last_copies(symbols)
     power = torch.nn.functional.pad(last.add_(last.sign()), (1, 0))
-    # Where no hop leads, and one; all further ones come to lie in the same memory, since fresh memory costs as much as what fills it.
-    here, there = torch.arange(1, symbols.shape[-1] + 1, device=symbols.device).repeat(len(symbols), 1), power[:, 1:].clone()
+    # Where no hop leads, and one; all further ones come to lie in the same memory, since fresh
+    # memory costs as much as what fills it.
+    here, there = torch.arange(1, symbols.shape[-1] + 1,
+                               device=symbols.device).repeat(len(symbols), 1), power[:, 1:].clone()
     squared = torch.empty_like(power)
     for digit in range(hops_max.bit_length()):
         if digit:
             power, squared = torch.gather(power, -1, power, out=squared), power
             torch.gather(power, -1, here, out=there)
-        # x ^ ((y ^ x) & mask) is y where all bits of the mask are set, and x where none is: a selection without branches.
+        # x ^ ((y ^ x) & mask) is y where all bits of the mask are set, and x where none is: a
+        # selection without branches.
         there.bitwise_xor_(here).bitwise_and_(-(hops >> digit & 1)[:, None])
         here.bitwise_xor_(there)
     return here
@@ -111,18 +127,22 @@ def _after(first: int | bool, rest: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class HopK(TokenIds):
-    """hop_k as published: the token of k, then symbols; each symbol answers with the symbol that k hops lead to.
+    """hop_k as published: the token of k, then symbols; each symbol answers with the symbol that k
+    hops lead to.
 
-    Ids are k for 0 <= k <= k_max, then the symbols, then "missing" and "blank". The first answer is blank, an answer that does not exist
-    is missing; both are learned and neither is scored. k is uniform over k_min..k_max, the group is k, -1 where there is no answer.
-    The published sequences have 100 symbols of which the last two are cut off; 98 are drawn here, which is the same distribution.
+    Ids are k for 0 <= k <= k_max, then the symbols, then "missing" and "blank". The first answer is
+    blank, an answer that does not exist is missing; both are learned and neither is scored. k is
+    uniform over k_min..k_max, the group is k, -1 where there is no answer. The published sequences
+    have 100 symbols of which the last two are cut off; 98 are drawn here, which is the same
+    distribution.
 
     Args:
         symbols: how many, at least 2.
         alphabet: different symbols, at least 2.
         k_max, k_min: largest and smallest k.
         repeats: whether neighbours may be equal.
-        vocabulary: number of token ids and of classes; 0 for as many as there are. Published: 30, of which 23 occur.
+        vocabulary: number of token ids and of classes; 0 for as many as there are. Published: 30,
+            of which 23 occur.
 
     Raises:
         ValueError: for options outside these ranges.
@@ -130,11 +150,13 @@ class HopK(TokenIds):
     >>> task = HopK()
     >>> task.length, task.vocabulary, task.missing, task.blank
     (99, 30, 21, 22)
-    >>> batch = HopK(symbols=6, alphabet=2, k_max=2).batch(torch.Generator().manual_seed(0), replicas=1, size=3)
-    >>> batch.inputs.shape, batch.targets[..., 0].tolist(), HopK(symbols=6, alphabet=2, k_max=2).expected(torch.tensor([2, 3, 4, 3, 4]))
-    (torch.Size([1, 3, 7]), [[6, 6, 6]], (tensor([6, 5, 5, 5, 4]), tensor([-1, -1, -1, -1,  2])))
+    >>> task = HopK(symbols=6, alphabet=2, k_max=2)
+    >>> batch = task.batch(torch.Generator().manual_seed(0), replicas=1, size=3)
+    >>> batch.inputs.shape, batch.targets[..., 0].tolist()
+    (torch.Size([1, 3, 7]), [[6, 6, 6]])
 
-    Cost: O(N (log N + log k)). References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1, Section 4.2 and Appendix G.
+    Cost: O(N (log N + log k)). References: Sanford, Hsu and Telgarsky 2024, arXiv:2402.09268v1,
+    Section 4.2 and Appendix G.
     """
 
     symbols: int = 98
@@ -147,12 +169,14 @@ class HopK(TokenIds):
     def __post_init__(self) -> None:
         """Refuse options that describe no sequences, and fill in the vocabulary."""
         if self.symbols < 2 or self.alphabet < 2 or not 0 <= self.k_min <= self.k_max:
-            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}, k from {self.k_min} to {self.k_max}: accepted are at least "
-                             f"2 symbols of at least 2 kinds, and 0 <= k_min <= k_max")
+            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}, k from "
+                             f"{self.k_min} to {self.k_max}: accepted are at least "
+                             "2 symbols of at least 2 kinds, and 0 <= k_min <= k_max")
         if self.vocabulary == 0:
             object.__setattr__(self, "vocabulary", self.blank + 1)
         if self.vocabulary <= self.blank:
-            raise ValueError(f"vocabulary={self.vocabulary}: the ids go up to {self.blank}; take at least {self.blank + 1}, or 0")
+            raise ValueError(f"vocabulary={self.vocabulary}: the ids go up to {self.blank}; take "
+                             f"at least {self.blank + 1}, or 0")
 
     @property
     def name(self) -> str:
@@ -183,7 +207,8 @@ class HopK(TokenIds):
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Draw sequences; inputs and targets (R, B, symbols + 1)."""
         count, device = replicas * size, generator.device
-        k = torch.randint(self.k_min, self.k_max + 1, (count, 1), generator=generator, device=device)
+        k = torch.randint(self.k_min, self.k_max + 1, (count, 1), generator=generator,
+                          device=device)
         symbols = draw_symbols(generator, (count, self.symbols), self.alphabet, self.repeats)
         pointer = find(symbols, k[:, 0], self.k_max)
         # In the place of k stands what a pointer to nowhere finds, until all have looked.
@@ -193,80 +218,3 @@ class HopK(TokenIds):
         exists = _after(False, pointer.bool())
         parts = (inputs, targets, exists, torch.where(exists, k, -1), torch.ones_like(exists))
         return Batch(*(part.view(replicas, size, self.length) for part in parts))
-
-    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
-        """Targets and k of one sequence by `theory.hops`."""
-        from depthlaw.theory.hops.pointers import hop_k
-
-        k, *ids = example.tolist()
-        answers = hop_k(ids, k, missing=self.missing)
-        return torch.tensor([self.blank, *answers]), torch.tensor([-1, *(-1 if a == self.missing else k for a in answers)])
-
-
-@dataclass(frozen=True)
-class Induction(TokenIds):
-    """Induction: at each symbol, predict the symbol that followed its last earlier copy, which is hop_1.
-
-    Where there is no earlier copy the answer is the class `alphabet`, learned and not scored. The group is how far back the copy lies.
-
-    Args:
-        symbols: N, at least 2.
-        alphabet: different symbols, at least 2; the token ids.
-        repeats: whether neighbours may be equal.
-
-    Raises:
-        ValueError: for options outside these ranges.
-
-    >>> batch = Induction(symbols=5, alphabet=2).batch(torch.Generator().manual_seed(0), replicas=1, size=1)
-    >>> batch.scored.tolist(), batch.group.tolist(), bool((batch.targets[..., 2:] == batch.inputs[..., 1:-1]).all())
-    ([[[False, False, True, True, True]]], [[[-1, -1, 2, 2, 2]]], True)
-
-    Cost: O(N log N). References: Elhage et al. 2021, A Mathematical Framework for Transformer Circuits; as hop_1, arXiv:2402.09268v1.
-    """
-
-    symbols: int = 32
-    alphabet: int = 16
-    repeats: bool = False
-
-    def __post_init__(self) -> None:
-        """Refuse options that describe no sequences."""
-        if self.symbols < 2 or self.alphabet < 2:
-            raise ValueError(f"symbols={self.symbols}, alphabet={self.alphabet}: accepted are at least 2 and 2")
-
-    @property
-    def name(self) -> str:
-        """Task and options."""
-        return f"induction: {self.symbols} symbols of {self.alphabet}{', repeats' if self.repeats else ''}"
-
-    @property
-    def length(self) -> int:
-        """One token per symbol."""
-        return self.symbols
-
-    @property
-    def vocabulary(self) -> int:
-        """The symbols."""
-        return self.alphabet
-
-    @property
-    def outputs(self) -> int:
-        """The symbols, and "there is none"."""
-        return self.alphabet + 1
-
-    def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
-        """Draw sequences; inputs and targets (R, B, symbols)."""
-        ids = draw_symbols(generator, (replicas, size, self.symbols), self.alphabet, self.repeats)
-        last = last_copies(ids)
-        exists = last > 0
-        # Position `last`, counted from 1, is followed by index `last` counted from 0.
-        answers = torch.where(exists, ids.gather(-1, last), self.alphabet)
-        back = torch.arange(1, self.symbols + 1, device=ids.device) - last
-        return Batch(ids, answers, exists, torch.where(exists, back, -1), torch.ones_like(exists))
-
-    def expected(self, example: Tensor) -> tuple[Tensor, Tensor]:
-        """Targets and look-back of one sequence by `theory.hops`."""
-        from depthlaw.theory.hops.pointers import find1, hop_k
-
-        ids = example.tolist()
-        back = [i + 1 - after if after else -1 for i, after in enumerate(find1(ids), start=1)]
-        return torch.tensor(hop_k(ids, 1, missing=self.alphabet)), torch.tensor(back)

@@ -1,4 +1,5 @@
-"""Labels that belong to other examples: the control that teaches a net nothing but how often each answer occurs."""
+"""Labels that belong to other examples: the control that teaches a net nothing but how often each
+answer occurs."""
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
@@ -12,11 +13,13 @@ __all__ = ["Shuffled"]
 
 @dataclass(frozen=True)
 class Shuffled:
-    """A task whose labels are handed around among the examples of a batch, all targets of an example together.
+    """A task whose labels are handed around among the examples of a batch, all targets of an
+    example together.
 
-    >>> from .sequences import Induction
-    >>> task, made = Induction(symbols=6, alphabet=3), torch.Generator
-    >>> true, shuffled = (each.batch(made().manual_seed(0), 1, 50) for each in (task, Shuffled(task)))
+    >>> from .sequences import HopK
+    >>> task, made = HopK(symbols=6, alphabet=3), torch.Generator
+    >>> true, shuffled = (
+    ...     each.batch(made().manual_seed(0), 1, 50) for each in (task, Shuffled(task)))
     >>> bool((true.inputs == shuffled.inputs).all()), bool((true.targets == shuffled.targets).all())
     (True, False)
     """
@@ -56,7 +59,9 @@ class Shuffled:
     def batch(self, generator: torch.Generator, replicas: int, size: int) -> Batch:
         """Examples of the task, each with the labels of another one drawn at random."""
         batch = self.task.batch(generator, replicas, size)
-        order = torch.rand(replicas, size, generator=generator, device=generator.device).argsort(dim=1)
+        order = torch.rand(replicas, size, generator=generator, device=generator.device).argsort(
+            dim=1)
         parts = {name: torch.stack([rows[order[r]] for r, rows in enumerate(getattr(batch, name))])
-                 for name in ("targets", "scored", "group", "learned") if getattr(batch, name) is not None}
+                 for name in ("targets", "scored", "group", "learned")
+                 if getattr(batch, name) is not None}
         return replace(batch, **parts)

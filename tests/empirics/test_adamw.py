@@ -43,8 +43,9 @@ def by_rows(factors, live=None, **options):
 
 
 def bound(weights):
-    # The moments are the same operations. The change and the shrunken weight each take fewer than 8 roundings that differ, of numbers
-    # no larger than the largest weight on the way, which is at most the last or first one plus all changes (each below 4 rates).
+    # The moments are the same operations. The change and the shrunken weight each take fewer than 8
+    # roundings that differ, of numbers no larger than the largest weight on the way, which is at
+    # most the last or first one plus all changes (each below 4 rates).
     size = max(weights.abs().max().item(), start().abs().max().item()) + 4 * STEPS * max(RATES)
     return STEPS * 16 * U * size
 

@@ -1,4 +1,5 @@
-"""The own attention of what is trained on a CPU against torch's kernels, its gradients against differences, and dropout's draws."""
+"""The own attention of what is trained on a CPU against torch's kernels, its gradients against
+differences, and dropout's draws."""
 import math
 
 import numpy as np
@@ -40,13 +41,16 @@ def both(size, options, dtype=torch.float64, weight=None):
 
 
 def bound(size, dtype):
-    """Largest rounding error of either side, for entries of q, k, v and the weight in [-1, 1] and scale 1/sqrt(d).
+    """Largest rounding error of either side, for entries of q, k, v and the weight in [-1, 1] and
+    scale 1/sqrt(d).
 
-    A score is at most sqrt(d) and has an error of at most (d + 3) sqrt(d) u; a softmax weight then has a relative error of at most
-    2 (d + 3) sqrt(d) u + (n + 8) u, with exp good to 4 units. Values and their sums of n terms add n u, a gradient with respect to the
-    weights has d terms of at most 1, so is at most d with an error of at most d^2 u, and the gradient of the scores is at most 2 d in the
-    sum over a row (or n times that over a column). All is covered by the relative error of the weights plus (n + d + 8) u for the sums,
-    times the largest size 2 d n, three times over for the product of three such factors.
+    A score is at most sqrt(d) and has an error of at most (d + 3) sqrt(d) u; a softmax weight then
+    has a relative error of at most 2 (d + 3) sqrt(d) u + (n + 8) u, with exp good to 4 units.
+    Values and their sums of n terms add n u, a gradient with respect to the weights has d terms of
+    at most 1, so is at most d with an error of at most d^2 u, and the gradient of the scores is at
+    most 2 d in the sum over a row (or n times that over a column). All is covered by the relative
+    error of the weights plus (n + d + 8) u for the sums, times the largest size 2 d n, three times
+    over for the product of three such factors.
     """
     n, d = size[-2:]
     unit = torch.finfo(dtype).eps / 2
@@ -161,7 +165,8 @@ def test_dropout_drops_every_place_with_its_probability(probability):
         out = dropped(torch.ones(rounds, places, dtype=torch.float64), probability)
     share = round((1 - probability) * 2**16) / 2**16
     assert set(out.unique().tolist()) == {0.0, 1 / share}
-    # Eight places hold each of the four numbers of a draw twice; a mean of 20000 draws leaves five standard deviations once in 1.7 million.
+    # Eight places hold each of the four numbers of a draw twice; a mean of 20000 draws leaves five
+    # standard deviations once in 1.7 million.
     deviation = 5 * math.sqrt(share * (1 - share) / rounds)
     assert ((out > 0).double().mean(0) - share).abs().max() <= deviation
     kept = (out > 0).double() - share

@@ -1,8 +1,8 @@
-"""The search for the least depth: three answers per net, intervals of depths and slopes, trainings that are kept and go on."""
+"""The search for the least depth: three answers per net, intervals of depths and slopes, trainings
+that are kept and go on."""
 import itertools
 import json
 import math
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.empirics import depth_search, trainer
-from depthlaw.empirics.depth_search import BAR, KEPT, Answers, Training, answers, least_depth, slope
+from depthlaw.empirics.depth_search import BAR, Answers, Training, answers, least_depth, slope
 from depthlaw.empirics.evaluation import source, spot_checks
 from depthlaw.empirics.nets import Net, Shape, gpt2
 from depthlaw.empirics.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.tasks.sequences import HopK, Induction
+from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
 from depthlaw.theory.values import Ball, Proportion
 
@@ -105,8 +105,8 @@ def test_training_is_deterministic_and_counts_what_it_says():
 
 
 def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
-    undisturbed = answers.__wrapped__(TINY)
-    monkeypatch.setenv(KEPT, str(tmp_path))
+    undisturbed, folder = answers.__wrapped__(TINY), str(tmp_path)
+    stored = tmp_path / "trainings"
     calls = iter(range(100))
     write = trainer.checkpoints.write
 
@@ -118,24 +118,34 @@ def test_a_killed_training_goes_on_and_ends_the_same(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(trainer.checkpoints, "write", killed)
         with pytest.raises(KeyboardInterrupt):
-            answers.__wrapped__(TINY)
-    (folder,) = (path for path in tmp_path.iterdir() if path.is_dir())
-    assert json.loads((folder / "checkpoint.json").read_bytes())["step"] == 8
-    assert answers.__wrapped__(TINY) == undisturbed
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+            answers.__wrapped__(TINY, folder=folder)
+    (unfinished,) = (path for path in stored.iterdir() if path.is_dir())
+    assert json.loads((unfinished / "checkpoint.json").read_bytes())["step"] == 8
+    assert answers.__wrapped__(TINY, folder=folder) == undisturbed
+    assert [path.suffix for path in stored.iterdir()] == [".json"]
     with monkeypatch.context() as patch:
         patch.setattr(depth_search, "tuned", None)
-        assert answers.__wrapped__(TINY) == undisturbed
+        assert answers.__wrapped__(TINY, folder=folder) == undisturbed
 
 
-def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_path, monkeypatch):
-    monkeypatch.setenv(KEPT, str(tmp_path))
-    first = answers.__wrapped__(TINY)
-    (file,) = tmp_path.iterdir()
+def test_a_damaged_file_is_made_again_and_another_training_has_another_name(tmp_path):
+    folder, stored = str(tmp_path), tmp_path / "trainings"
+    first = answers.__wrapped__(TINY, folder=folder)
+    (file,) = stored.iterdir()
     file.write_text(file.read_text().replace('"rate": 0.0', '"rate": 0.1'))
-    assert answers.__wrapped__(TINY) == first
-    answers.__wrapped__(replace(TINY, shuffled=True))
-    assert len(list(tmp_path.iterdir())) == 2
+    assert answers.__wrapped__(TINY, folder=folder) == first
+    answers.__wrapped__(replace(TINY, shuffled=True), folder=folder)
+    assert len(list(stored.iterdir())) == 2
+
+
+def test_what_is_stored_depends_on_the_code_that_trains(tmp_path, monkeypatch):
+    right, before = depth_search.code_version, depth_search._place(TINY, "cpu", str(tmp_path))
+    assert depth_search._place(TINY, "cpu", str(tmp_path)) == before
+    for changed in (depth_search.trained, Connectivity, Shape, Settings):
+        with monkeypatch.context() as patch:
+            patch.setattr(depth_search, "code_version",
+                          lambda each, changed=changed: right(each) + "!" * (each is changed))
+            assert depth_search._place(TINY, "cpu", str(tmp_path)) != before
 
 
 HOPS = HopK(symbols=8, alphabet=3, k_max=1, k_min=1, vocabulary=0)
@@ -153,11 +163,10 @@ def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_
         # Twice the half-width of Hoeffding's interval at 1e-6: noise is no explanation.
         assert off.mean - on.mean > 2 * math.sqrt(math.log(2e6) / (2 * off.trials))
     assert found.pooled(1, dropout=True) == Proportion(sum(row[column] for row in found.right_dropout), sum(row[column] for row in found.trials))
-    monkeypatch.setenv(KEPT, str(tmp_path))
-    assert answers.__wrapped__(DROPS) == found, "the masks do not depend on what was drawn before"
+    assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, "the masks do not depend on what was drawn before"
     with monkeypatch.context() as patch:
         patch.setattr(depth_search, "tuned", None)
-        assert answers.__wrapped__(DROPS) == found, "what is read is what was counted"
+        assert answers.__wrapped__(DROPS, folder=str(tmp_path)) == found, "what is read is what was counted"
 
 
 def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as_it_was():
@@ -181,7 +190,7 @@ def test_nets_without_dropout_have_no_such_counts():
 
 
 def test_shuffled_labels_belong_to_other_examples_of_the_batch():
-    task = Induction(symbols=8, alphabet=3)
+    task = HopK(symbols=8, alphabet=3)
     true, shuffled = (each.batch(torch.Generator().manual_seed(0), 2, 64) for each in (task, Shuffled(task)))
     for r in range(2):
         order = [row.tolist() for row in true.targets[r]]
@@ -202,14 +211,15 @@ from depthlaw.empirics.tasks.graphs import Connectivity
 torch.set_num_threads(1)
 task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 shape = Shape(width=16, depth=1, norm="pre", mlp=16, features=task.features, outputs=task.outputs)
-print(asdict(answers(Training(shape, task, Settings(steps=60, batch=8, evaluate_every=1, validation=16), seeds=(0, 1), examples=50))))
+settings = Settings(steps=60, batch=8, evaluate_every=1, validation=16)
+training = Training(shape, task, settings, seeds=(0, 1), examples=50)
+print(asdict(answers(training, folder=sys.argv[1])))
 """
 
 
 def test_two_processes_at_one_training_take_turns(tmp_path):
-    both = [subprocess.Popen([sys.executable, "-c", TWO], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-                             env=os.environ | {KEPT: str(tmp_path)}) for _ in range(2)]
+    both = [subprocess.Popen([sys.executable, "-c", TWO, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     (first, error), (second, other) = (process.communicate(timeout=120) for process in both)
     assert (error, other) == ("", "")
     assert first == second != ""
-    assert [path.suffix for path in tmp_path.iterdir()] == [".json"]
+    assert [path.suffix for path in (tmp_path / "trainings").iterdir()] == [".json"]

@@ -1,4 +1,5 @@
-"""Nets against one plain net at a time, against exact integers, and against each option's wrong twin."""
+"""Nets against one plain net at a time, against exact integers, and against each option's wrong
+twin."""
 import json
 import math
 from dataclasses import asdict, replace
@@ -13,7 +14,8 @@ from depthlaw.theory.hops.experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
 U = 2.0**-53
-# Both sides of a comparison make the same few hundred roundings in another order; normalisation of short rows may magnify them.
+# Both sides of a comparison make the same few hundred roundings in another order; normalisation of
+# short rows may magnify them.
 ROUNDING = 2**16 * U
 
 
@@ -35,7 +37,7 @@ def inputs_for(shape, *, replicas=3, batch=2, tokens=5, seed=1):
     return torch.from_numpy(rng.normal(size=(replicas, batch, tokens, shape.features or shape.width)))
 
 
-# --- one net, one sequence, one head and one token at a time ------------------------------------------------------------------
+# --- one net, one sequence, one head and one token at a time --------------------------------------
 
 
 class Plain:
@@ -56,7 +58,8 @@ class Plain:
         return y * self.weights[gain] + self.weights[shift] if gain in self.weights else y
 
     def row(self, scores, values):
-        """What one token receives from the tokens it may attend to, given the scores without scale."""
+        """What one token receives from the tokens it may attend to, given the scores without
+        scale."""
         kind, n = self.shape.attention, self.tokens
         if len(scores) == 0:
             return torch.zeros_like(values[0])
@@ -166,7 +169,7 @@ def test_masks_equal_plain_nets(attention, causal, size):
         assert not torch.equal(net(inputs, mask), net(inputs, ~mask))
 
 
-# --- exact integers -----------------------------------------------------------------------------------------------------------
+# --- exact integers -------------------------------------------------------------------------------
 
 
 def load(nets, shape):
@@ -187,7 +190,8 @@ def test_linearised_attention_of_integers_equals_the_exact_net_over_the_integers
     net = load(nets, Shape(width=2, depth=2, heads=2, attention="linearised", residual=residual))
     with torch.no_grad():
         found = net(torch.from_numpy(tokens.astype(float))[:, None])
-    # Every partial sum is an integer below the same expression in absolute values, and that is below 2^53.
+    # Every partial sum is an integer below the same expression in absolute values, and that is
+    # below 2^53.
     with torch.no_grad():
         for parameter in net.parameters():
             parameter.abs_()
@@ -222,7 +226,7 @@ def test_attention_weights_are_what_was_set_and_nothing_else_changes():
     assert changed == ["qkv.1", "output.1"]
 
 
-# --- single properties --------------------------------------------------------------------------------------------------------
+# --- single properties ----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("attention", ["softmax", "linearised", "relu", "hard"])
@@ -279,15 +283,11 @@ def test_one_row_of_inputs_serves_all_replicas():
             assert not torch.equal(net(X)[0], net(X)[1])
 
 
-def test_hidden_states_row_maps_dtype_and_gradients():
+def test_hidden_states_dtype_and_gradients():
     shape = replace(GPT, outputs=3)
     net, ids = randomised(shape, dtype=torch.float32), inputs_for(shape)
     states = net.hidden_states(ids)
     assert [s.dtype for s in states] == [torch.float32] * 3
-    called = []
-    assert torch.equal(net(ids, row_map=lambda layer, h: called.append(layer) or h), net(ids))
-    assert called == [0, 1, 2]
-    assert not torch.equal(net(ids, row_map=lambda layer, h: h + layer), net(ids))
     net(ids).square().sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() and p.grad.any() for p in net.parameters())
     assert all(p.shape[0] == net.replicas for p in net.parameters())
@@ -319,7 +319,8 @@ def test_the_standard_deviations_are_those_asked_for():
     for name, parameter in net.named_parameters():
         if parameter.ndim == 3 and parameter.shape[1] > 1:
             wanted, n = 0.1 if name.startswith(("output", "mlp_out")) else 0.5, parameter.numel()
-            # The sample deviation has a relative standard error of 1/sqrt(2 n); five of them are passed once in 1.7 million draws.
+            # The sample deviation has a relative standard error of 1/sqrt(2 n); five of them are
+            # passed once in 1.7 million draws.
             assert abs(float(parameter.detach().std()) / wanted - 1) <= 5 / math.sqrt(2 * n), name
 
 
@@ -360,7 +361,8 @@ def test_dropout_of_linearised_weights_keeps_their_mean():
     with torch.random.fork_rng():
         torch.manual_seed(0)
         total = float(attend(one, values, values, attention="linearised", dropout=0.1))
-    # Each weight is 0 or 1/0.9: mean 1 and variance 1/9, so ten standard deviations of the sum are 10 sqrt(10000/9).
+    # Each weight is 0 or 1/0.9: mean 1 and variance 1/9, so ten standard deviations of the sum are
+    # 10 sqrt(10000/9).
     assert 0 < abs(total - 10_000) <= 10 * math.sqrt(10_000 / 9)
 
 

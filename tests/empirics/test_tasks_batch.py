@@ -1,14 +1,16 @@
-"""What all tasks promise: shapes, ids in range, one seed one batch, fields that a record can hold, and labels that another route confirms."""
+"""What all tasks promise: shapes, ids in range, one seed one batch, fields that a record can hold,
+and labels that another route confirms."""
 import dataclasses
 import json
 
 import pytest
 import torch
 
-from depthlaw.empirics.tasks import Agreement, Batch, cross_check
+from task_labels import Agreement, cross_check
+
+from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
-from depthlaw.empirics.tasks.languages import Blocks, Prefixes
-from depthlaw.empirics.tasks.sequences import HopK, Induction
+from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
     Connectivity(vertices=7), Connectivity(vertices=9, family="paths", max_distance=3, index=True),
@@ -19,10 +21,6 @@ TASKS = [
     Components(vertices=8), Components(vertices=8, family="forest", index=True),
     Cycles(cycle=3), Cycles(cycle=6), Cycles(cycle=7, tokens="edges"),
     HopK(symbols=20, k_max=5), HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0), HopK(),
-    Induction(symbols=16, alphabet=5), Induction(symbols=9, alphabet=2, repeats=True),
-    Prefixes(letters=10), Prefixes("(a|b)*aa(a|b)*", letters=9, whole=True), Prefixes("a*b*c?", letters=6, alphabet="abc"),
-    Prefixes("a*b*", letters=7, negatives="uniform"),
-    Blocks(blocks=3, letters=12), Blocks(blocks=1, letters=5), Blocks(blocks=4, letters=15, text="published"),
 ]
 
 

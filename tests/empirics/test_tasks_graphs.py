@@ -1,4 +1,5 @@
-"""Graph tasks against networkx, the distributions they state, and generators that are broken on purpose."""
+"""Graph tasks against networkx, the distributions they state, and generators that are broken on
+purpose."""
 import math
 
 import networkx as nx
@@ -9,11 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from depthlaw.empirics.tasks import cross_check, graph_families
+from task_labels import cross_check, expected
+
+from depthlaw.empirics.tasks import graph_families
 from depthlaw.empirics.tasks.graph_families import RandomGraphs, distances, edge_tokens, permutations
 from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
 
-# Probability that a statistical test here fails although the distribution is right, at a seed not yet fixed.
+# Probability that a statistical test here fails although the distribution is right, at a seed not
+# yet fixed.
 FALSE_ALARM = 1e-6
 
 
@@ -29,7 +33,7 @@ def binomial(count, n, p):
     return stats.binomtest(count, n, p).pvalue > FALSE_ALARM
 
 
-# --- distances ------------------------------------------------------------------------------------------------------------------
+# --- distances ------------------------------------------------------------------------------------
 
 
 @given(st.integers(1, 9).flatmap(lambda n: st.lists(st.lists(st.booleans(), min_size=n, max_size=n), min_size=n, max_size=n)))
@@ -75,7 +79,7 @@ def test_smaller_ones_do(monkeypatch, family, name):
     assert (far != distances(far == 1)).any()
 
 
-# --- broken generators ----------------------------------------------------------------------------------------------------------
+# --- broken generators ----------------------------------------------------------------------------
 
 
 def test_a_search_that_stops_too_early_is_caught(monkeypatch):
@@ -124,10 +128,10 @@ def test_what_is_no_cycle_is_refused():
     task = Cycles(cycle=5)
     path = torch.eye(10) + torch.diag(torch.ones(9), 1) + torch.diag(torch.ones(9), -1)
     with pytest.raises(ValueError, match="neither one nor two cycles"):
-        task.expected(path)
+        expected(task, path)
 
 
-# --- distributions --------------------------------------------------------------------------------------------------------------
+# --- distributions --------------------------------------------------------------------------------
 
 
 def test_permutations_are_uniform():
@@ -140,7 +144,8 @@ def test_permutations_are_uniform():
 def test_every_pair_of_vertices_is_an_edge_equally_often(task):
     batch = task.batch(seeded(), 1, 4000)
     count = task.adjacency(batch.inputs)[0].sum(0)[*torch.triu_indices(task.length, task.length, 1)]
-    # Pairs of one graph exclude each other, which only makes the counts more even than independent ones.
+    # Pairs of one graph exclude each other, which only makes the counts more even than independent
+    # ones.
     assert fits(count.tolist(), [count.double().mean().item()] * len(count))
 
 
@@ -156,7 +161,8 @@ def test_two_paths_are_cut_evenly(limit, lengths):
     far = RandomGraphs(vertices=8, max_distance=limit).distances(seeded(), 7000)
     found, counts = (far[:, 0] >= 0).sum(-1).unique(return_counts=True)
     assert found.tolist() == lengths
-    # Vertex 0 lies on the path of s vertices with probability s / 8, and s and 8 - s are equally likely.
+    # Vertex 0 lies on the path of s vertices with probability s / 8, and s and 8 - s are equally
+    # likely.
     assert len(lengths) == 1 or fits(counts.tolist(), [7000 * s / sum(lengths) for s in lengths])
 
 
@@ -187,7 +193,7 @@ def test_limits_that_no_graph_fits_are_reported():
         task.batch(seeded(), 1, 2)
 
 
-# --- tasks ----------------------------------------------------------------------------------------------------------------------
+# --- tasks ----------------------------------------------------------------------------------------
 
 
 def test_s_t_answers_are_balanced_and_pairs_different():
@@ -198,7 +204,8 @@ def test_s_t_answers_are_balanced_and_pairs_different():
 
 @pytest.mark.parametrize("balanced", [True, False])
 def test_s_t_pairs_are_even_over_distances_or_over_pairs(balanced):
-    # Two paths of four vertices: 6, 4 and 2 ordered pairs of distance 1, 2 and 3 on each, and 32 pairs without a path.
+    # Two paths of four vertices: 6, 4 and 2 ordered pairs of distance 1, 2 and 3 on each, and 32
+    # pairs without a path.
     task = SourceTarget(vertices=8, max_distance=3, balanced=balanced)
     batch = task.batch(seeded(), 1, 6000)
     found = batch.group[batch.scored]

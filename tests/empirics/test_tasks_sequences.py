@@ -1,12 +1,14 @@
-"""hop_k and induction against theory's pointers, and the published data."""
+"""hop_k against theory's pointers, and the published data."""
 import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from depthlaw.empirics.tasks import cross_check, sequences
-from depthlaw.empirics.tasks.sequences import HopK, Induction, draw_symbols, find, last_copies
+from task_labels import cross_check
+
+from depthlaw.empirics.tasks import sequences
+from depthlaw.empirics.tasks.sequences import HopK, draw_symbols, find, last_copies
 from depthlaw.theory.hops import pointers as theory
 
 FALSE_ALARM = 1e-6
@@ -76,7 +78,8 @@ def test_no_hop_is_the_identity_and_scored_everywhere():
 @pytest.mark.parametrize("k", [1, 4, 16])
 def test_97_minus_3k_positions_are_scored_on_average(k):
     scored = HopK(k_min=k, k_max=k, vocabulary=0).batch(seeded(), 1, 4000).scored.sum(-1).double()
-    # For small k it is that number in every sequence; later five standard errors, which are exceeded with probability below 1e-6.
+    # For small k it is that number in every sequence; later five standard errors, which are
+    # exceeded with probability below 1e-6.
     error = scored.std().item() / 4000**0.5
     assert (error == 0) == (k < 16)
     assert abs(scored.mean().item() - (97 - 3 * k)) <= 5 * error
@@ -90,24 +93,9 @@ def test_a_pointer_one_short_is_caught(monkeypatch):
     assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
 
 
-def test_induction_that_answers_with_the_copy_itself_is_caught(monkeypatch):
-    task = Induction(symbols=15, alphabet=4)
-    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong == 0
-    monkeypatch.setattr(sequences, "last_copies", lambda symbols: (last_copies(symbols) - 1).clamp(min=0))
-    assert cross_check(task, task.batch(seeded(), 1, 20)).wrong > 0
-
-
-def test_the_answer_of_induction_follows_the_copy():
-    ids = torch.tensor([3, 1, 2, 3, 1, 1, 0])
-    answers, back = Induction(symbols=7, alphabet=4, repeats=True).expected(ids)
-    assert answers.tolist() == [4, 4, 4, 1, 2, 1, 4]
-    assert back.tolist() == [-1, -1, -1, 3, 3, 1, -1]
-
-
 @pytest.mark.parametrize(("build", "message"), [
     (lambda: HopK(symbols=1), "at least 2 symbols"), (lambda: HopK(alphabet=1), "at least 2 kinds"),
-    (lambda: HopK(k_min=5, k_max=4), "k_min <= k_max"), (lambda: HopK(vocabulary=22), "at least 23"),
-    (lambda: Induction(symbols=1), "at least 2 and 2")])
+    (lambda: HopK(k_min=5, k_max=4), "k_min <= k_max"), (lambda: HopK(vocabulary=22), "at least 23")])
 def test_options_out_of_range_are_refused(build, message):
     with pytest.raises(ValueError, match=message):
         build()

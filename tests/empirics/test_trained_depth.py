@@ -1,4 +1,5 @@
-"""Trained nets: the quick training, its twins, explicit weights, and cases that say what is trained."""
+"""Trained nets: the quick training, its twins, explicit weights, and cases that say what is
+trained."""
 from dataclasses import replace
 from fractions import Fraction
 
@@ -57,7 +58,8 @@ def test_the_quick_training_sees_the_wall_and_its_negative_control_with_shuffled
 
 
 def choosing(right):
-    """Answers of three nets that choose as often right as `right(distance)` says, of 10000 choices each."""
+    """Answers of three nets that choose as often right as `right(distance)` says, of 10000 choices
+    each."""
     places = tuple(range(1, 24))
     row = tuple(round(10_000 * right(d)) for d in places)
     return lambda training, device: Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), ((1,),) * 3, ((1,),) * 3, places, (row,) * 3,
@@ -91,7 +93,8 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
     assert set(NEAREST.cases("full")) == {c for claim in (WALL, DEEP_WALL) for c in claim.grid["full"]}
 
 
-# Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of those in which others were first written.
+# Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of
+# those in which others were first written.
 EXPECTED_TO_FAIL = {"connectivity_far", "look_around", "connectivity_converged", "hops_converged", "local_baseline"}
 
 
@@ -173,7 +176,8 @@ def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
 @pytest.mark.parametrize(("depths", "verdicts"), [((2, 3, 4), "HOLDS HOLDS"), ((2, 4, 4), "FAILS FAILS"), ((2, 2, 4), "FAILS FAILS"),
                                                   ((2, 3, 3), "HOLDS FAILS")])
 def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(monkeypatch, depths, verdicts):
-    """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has the slope 1."""
+    """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has
+    the slope 1."""
     monkeypatch.setattr(trained_depth, "answers", fake(lambda task, group: depths[(1, 2, 4).index(group)]))
     claim = CLAIMS["trained_depth/hops_slope"]
     assert [judge(claim, case, claim.measured(case, 0)).verdict.value for case in claim.grid["full"]] == verdicts.split()
@@ -191,7 +195,8 @@ def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, de
 
 
 def passing(shares):
-    """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]` says for its seed, of 4000."""
+    """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]`
+    says for its seed, of 4000."""
     return lambda training, device: Answers(1e-3, ("success",) * 3, (1,) * 3, (1,),
                                             tuple((round(4000 * s),) for s in shares[training.shape.depth - 1]), ((4000,),) * 3)
 
@@ -222,7 +227,8 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
 
 @pytest.mark.parametrize("name", ["hops_needed", "connectivity_needed", "connectivity_enough", "hops_enough"])
 def test_negative_controls_on_depth_could_hold(name):
-    """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy it."""
+    """Each asks for a depth from 1 to one more than those tried, so that some nets would satisfy
+    it."""
     claim = CLAIMS[f"trained_depth/{name}"]
     twin = claim.control
     asked = int(replace(claim, statement=twin.statement).predict(twin.case))
@@ -300,7 +306,8 @@ def test_the_local_baseline_never_closes_a_path_that_goes_on_and_looks_no_furthe
     closed = score < -2 * n - 1
     assert closed.any()
     assert not (closed & (far >= 0)).any()
-    # Two graphs that look the same within r of u and of v: the middle edge of a long path, there or not.
+    # Two graphs that look the same within r of u and of v: the middle edge of a long path, there or
+    # not.
     chain = torch.diag(torch.ones(4 * r + 3, dtype=torch.bool), 1)
     chain = chain | chain.T
     cut = chain.clone()
@@ -317,7 +324,8 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
         farthest = max(c.distance for c in asked if (c.vertices, c.diameter) == (vertices, diameter) and c.net not in trained_depth._RULES)
         task = trained_depth._paths(vertices, diameter)
         places, counts = forced_choices(lambda batch: batch.group.float(), task, 1, seed=0, graphs=1024)
-        # An answer that is always right is told from 95 % by 330 choices at a level of 1e-7; fewer graphs are drawn here.
+        # An answer that is always right is told from 95 % by 330 choices at a level of 1e-7; fewer
+        # graphs are drawn here.
         made = training(Case(task="connectivity", net="softmax", vertices=vertices, diameter=diameter), 1)
         assert len(made.seeds) * made.examples / 1024 * counts[1, 0][places.index(farthest)] >= 330, (vertices, diameter, farthest)
 

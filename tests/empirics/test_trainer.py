@@ -1,4 +1,5 @@
-"""Replicas trained together against single nets trained alone, and what becomes of those that diverge, succeed, or are killed."""
+"""Replicas trained together against single nets trained alone, and what becomes of those that
+diverge, succeed, or are killed."""
 import math
 import os
 import signal
@@ -15,12 +16,13 @@ from torch.nn import functional
 from depthlaw.empirics import trainer, training_run
 from depthlaw.empirics.adamw import schedule_factor
 from depthlaw.empirics.checkpoints import CheckpointError
-from depthlaw.empirics.evaluation import draw, evaluate, source
+from depthlaw.empirics.evaluation import draw, source, spot_checks
 from depthlaw.empirics.nets import Net, Shape
 from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.trainer import Settings, train, tuned
 from depthlaw.empirics.training_run import Run, losses
+from depthlaw.theory.values import Proportion
 
 pytestmark = pytest.mark.train
 U = 2.0**-53
@@ -59,11 +61,12 @@ class Killed(Exception):
     pass
 
 
-# --- together as alone -------------------------------------------------------------------------------------------------------
+# --- together as alone ----------------------------------------------------------------------------
 
 
 def alone(shape, task, settings, r):
-    """One replica as one trains a single net: torch's optimiser, clipping and losses, step by step."""
+    """One replica as one trains a single net: torch's optimiser, clipping and losses, step by
+    step."""
     net = Net(shape, rng=[np.random.default_rng(source("weights", settings.seeds[r]))], std=settings.std, dtype=settings.dtype)
     optimiser = torch.optim.AdamW(net.parameters(), lr=settings.learning_rates[r], eps=settings.epsilon, weight_decay=settings.weight_decay)
     for step in range(settings.steps):
@@ -84,8 +87,9 @@ def alone(shape, task, settings, r):
     return torch.cat([p.detach().flatten(1) for p in net.parameters()], dim=1)[0]
 
 
-# A gradient of at most 1 is wrong by fewer than 2^10 roundings; Adam divides it by at least epsilon; the factor 2^6 is for the weights'
-# errors, which come back through the gradients of the 12 steps.
+# A gradient of at most 1 is wrong by fewer than 2^10 roundings; Adam divides it by at least
+# epsilon; the factor 2^6 is for the weights' errors, which come back through the gradients of the
+# 12 steps.
 ALONE = replace(SMALL, precision="float64", epsilon=1e-3, clip=0.05)
 BOUND = 2**6 * ALONE.steps * max(ALONE.learning_rates) * 2**10 * U / ALONE.epsilon
 
@@ -140,7 +144,7 @@ def test_each_loss_is_the_mean_over_what_is_learned():
     assert abs(found[1] - math.log(1 + math.exp(-1))) <= 8 * U
 
 
-# --- divergence, success, chance ---------------------------------------------------------------------------------------------
+# --- divergence, success, chance ------------------------------------------------------------------
 
 
 def test_a_replica_that_diverges_leaves_the_others_bit_for_bit():
@@ -191,13 +195,15 @@ def test_shuffled_labels_give_chance_and_true_ones_do_not():
     settings = replace(LEARN, learning_rates=(0.05,) * 3, success=None, steps=60)
     shape = replace(RECALL, vocabulary=2, outputs=2)
     shuffled, true = (Recall(shuffled=each, vocabulary=2, outputs=2) for each in (True, False))
-    chance, learned = (evaluate(train(shape, task, settings).net, task, seed=7, graphs=1000) for task in (shuffled, true))
+    (_, chance), (_, learned) = (
+        spot_checks(train(shape, task, settings).net, task, seed=7, graphs=1000)
+        for task in (shuffled, true))
     for r in range(3):
         # Level 1 - 1e-6 each: a false alarm in 300,000 changes of the seeds.
-        low, high = chance.interval(r, 0, alpha=1e-6)
+        low, high = Proportion(*chance[:, r, 0].tolist()).interval(1e-6)
         assert low <= 0.5 <= high
         assert high - low < 0.2
-        assert learned.interval(r, 0, alpha=1e-6)[0] > 0.9
+        assert Proportion(*learned[:, r, 0].tolist()).interval(1e-6)[0] > 0.9
 
 
 def test_the_rate_is_chosen_by_the_median_over_seeds():
@@ -213,7 +219,7 @@ def test_the_rate_is_chosen_by_the_median_over_seeds():
     assert (wild.accuracy[0] == 0).all()
 
 
-# --- killed and resumed ------------------------------------------------------------------------------------------------------
+# --- killed and resumed ---------------------------------------------------------------------------
 
 
 def killing(step, kill):
@@ -300,7 +306,7 @@ def test_a_checkpoint_of_another_run_is_refused(tmp_path, change):
         train(arguments["shape"], arguments["task"], arguments["settings"], folder=tmp_path)
 
 
-# --- around it ---------------------------------------------------------------------------------------------------------------
+# --- around it ------------------------------------------------------------------------------------
 
 
 def test_progress_says_how_far_how_fast_and_how_long():

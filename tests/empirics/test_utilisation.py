@@ -1,11 +1,8 @@
-"""Operations of a step against a count by hand, and the share of the machine's rate."""
-import pytest
-
+"""Operations of a step against a count by hand."""
 from depthlaw.empirics.nets import Shape
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.trainer import Settings, train
-from depthlaw.empirics.training_run import Throughput
-from depthlaw.empirics.utilisation import matmul_rate, step_operations, utilisation
+from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.utilisation import matmul_rate, step_operations
 
 TASK = Connectivity(vertices=4)
 SHAPE = Shape(width=6, depth=2, attention="linearised", features=TASK.features, outputs=TASK.outputs)
@@ -25,18 +22,5 @@ def test_operations_of_a_step():
     assert step_operations(SHAPE, TASK, SETTINGS) != by_hand(depth=1, replicas=2)
 
 
-def test_share_of_the_machines_rate():
-    trained = train(SHAPE, TASK, SETTINGS)
-    found = utilisation(SHAPE, TASK, SETTINGS, trained.throughput)
-    assert found.operations == by_hand(depth=2, replicas=2)
-    assert found.reached == found.operations * 3 / trained.throughput.seconds
-    assert found.share == found.reached / found.peak > 0
-
-
 def test_the_rate_of_the_machine_is_positive():
     assert matmul_rate("cpu", "float64", size=64, rounds=3) > 0
-
-
-def test_nothing_timed_is_refused():
-    with pytest.raises(ValueError, match="train at least one step"):
-        utilisation(SHAPE, TASK, SETTINGS, Throughput(0, 0.0, 2, 5))

@@ -1,0 +1,84 @@
+"""The labels of tasks by another route, one example at a time and from its inputs alone: networkx,
+and theory's pointers."""
+from typing import NamedTuple
+
+import networkx as nx
+import torch
+
+from depthlaw.empirics.tasks.graphs import Components, Connectivity, Cycles, SourceTarget
+from depthlaw.empirics.tasks.sequences import HopK
+from depthlaw.theory.hops.pointers import hop_k
+
+
+class Agreement(NamedTuple):
+    """How many scored labels were compared, and how many have another target or group."""
+
+    compared: int
+    wrong: int
+
+
+def cross_check(task, batch):
+    """Compare every scored label of a batch with `expected`."""
+    compared = wrong = 0
+    parts = (part.flatten(0, 1) for part in (batch.inputs, batch.targets, batch.group, batch.scored))
+    for example, targets, group, scored in zip(*parts, strict=True):
+        right, by_distance = expected(task, example)
+        compared += int(scored.sum())
+        wrong += int((((targets != right) | (group != by_distance)) & scored).sum())
+    return Agreement(compared, wrong)
+
+
+def expected(task, example):
+    """Targets and group of one example."""
+    if isinstance(task, HopK):
+        k, *ids = example.tolist()
+        answers = hop_k(ids, k, missing=task.missing)
+        groups = [-1 if a == task.missing else k for a in answers]
+        return torch.tensor([task.blank, *answers]), torch.tensor([-1, *groups])
+    route = {Connectivity: _connectivity, SourceTarget: _source_target, Components: _components,
+             Cycles: _cycles}[type(task)]
+    return route(task, example, _networkx(task.adjacency(example)))
+
+
+def _connectivity(task, example, g):
+    targets = torch.zeros(len(g), len(g), dtype=torch.bool)
+    far = torch.full((len(g), len(g)), -1)
+    for component in nx.connected_components(g):
+        for u in component:
+            targets[u, list(component)] = True
+    for u, found in nx.all_pairs_shortest_path_length(g):
+        far[u, list(found)] = torch.tensor(list(found.values()))
+    return targets, far
+
+
+def _source_target(task, example, g):
+    s, t = example[-2:].tolist()
+    connected = nx.has_path(g, s, t)
+    targets, far = torch.zeros(len(example), dtype=torch.long), torch.full((len(example),), -1)
+    targets[-1], far[-1] = int(connected), nx.shortest_path_length(g, s, t) if connected else -1
+    return targets, far
+
+
+def _components(task, example, g):
+    smallest = [min(nx.node_connected_component(g, u)) for u in range(len(g))]
+    far = [nx.shortest_path_length(g, u, v) for u, v in enumerate(smallest)]
+    return torch.tensor(smallest), torch.tensor(far)
+
+
+def _cycles(task, example, g):
+    sizes = sorted(len(component) for component in nx.connected_components(g))
+    two = sizes == [task.cycle] * 2
+    if not (two or sizes == [2 * task.cycle]) or any(degree != 2 for _, degree in g.degree):
+        raise ValueError(f"neither one nor two cycles: components of {sizes} vertices")
+    one, other = nx.cycle_graph(2 * task.cycle), nx.cycle_graph(task.cycle)
+    near = next(hops for hops in range(len(g))
+                if len(nx.ego_graph(one, 0, hops)) != len(nx.ego_graph(other, 0, hops)))
+    return torch.full((task.length,), int(two)), torch.full((task.length,), near)
+
+
+def _networkx(adjacency):
+    if not torch.equal(adjacency, adjacency.mT):
+        raise ValueError("the rows are not those of an undirected graph: A differs from its transpose")
+    g = nx.empty_graph(len(adjacency))
+    g.add_edges_from(adjacency.nonzero().tolist())
+    return g
