@@ -106,11 +106,11 @@ def test_value_matrix_holds_the_forward_passes_whatever_the_piece(monkeypatch):
     rng = np.random.default_rng(0)
     net = random_net(rng, width=2, depth=2)
     left, right = random_tokens(rng, net, 3, 2), random_tokens(rng, net, 4, 1)
-    values = value_matrix(net, left, right, coordinate=1)
+    values = value_matrix(net, left, right)
     assert values.tolist() == [
-        [int(forward(net, np.concatenate([u, v]), coordinate=1)) for v in right] for u in left]
+        [int(forward(net, np.concatenate([u, v]))) for v in right] for u in left]
     monkeypatch.setattr(linear_attention, "_CHUNK", 1)
-    assert value_matrix(net, left, right, coordinate=1).tolist() == values.tolist()
+    assert value_matrix(net, left, right).tolist() == values.tolist()
 
 
 ONE, TWO = np.array([1], dtype=object), np.array([2], dtype=object)

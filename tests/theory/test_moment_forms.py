@@ -25,7 +25,7 @@ from depthlaw.theory.separation_rank.value_rank import rank_mod
 def test_forms_are_the_normal_form(width, depth, heads):
     rng = np.random.default_rng(3)
     net = random_net(rng, width=width, depth=depth, heads=heads)
-    forms = moment_forms(net, coordinate=width - 1)
+    forms = moment_forms(net)
     half = rng.integers(0, PRIME // 2, (width, width))
     moment, token = half + half.T, random_tokens(rng, net)
     entries = [int(moment[a, b]) for a in range(width) for b in range(a, width)]
@@ -36,7 +36,7 @@ def test_forms_are_the_normal_form(width, depth, heads):
             for entry, e in zip(entries, exponents, strict=True):
                 term = term * pow(entry, e, PRIME) % PRIME
             total += term
-    assert total % PRIME == int(normal_form(net, moment % PRIME, token, coordinate=width - 1))
+    assert total % PRIME == int(normal_form(net, moment % PRIME, token))
 
 
 @pytest.mark.parametrize("order", range(5))

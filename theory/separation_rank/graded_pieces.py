@@ -1,5 +1,4 @@
-"""The graded pieces of the separation rank at scale: catalecticants of linearised attention over
-F_p, without one polynomial product.
+"""Catalecticants of linearised attention over F_p at scale, without one polynomial product.
 
 The row vector e_p^T T_L(M_L) ... T_1(M_1) is a word in constant matrices and the moment matrix M:
 T_l(M_l) = sum_h A_h M_l B_h and M_{l+1} = T_l(M_l) M_l T_l(M_l)^T. So the d_x forms grow from
@@ -48,8 +47,7 @@ _CHUNK = 1 << 16
 
 
 def partial_sums(variables: int, degree: int, numbers: Integers) -> Integers:
-    """s_i = e_1 + ... + e_i, i = 1..D-1, of the exponents of the monomials with these numbers:
-    array (D - 1, len(numbers)) of int16.
+    """s_i = e_1 + ... + e_i, i < D, of the exponents of monomials: array (D - 1, len(numbers)).
 
     A monomial's number is sum_i binom(s_i + i - 1, i): the combinatorial number system of the bars
     s_i + i - 1 between the variables.
@@ -67,7 +65,7 @@ def partial_sums(variables: int, degree: int, numbers: Integers) -> Integers:
 
 
 def exponents_of(variables: int, degree: int, numbers: Integers) -> Integers:
-    """Array (D, len(numbers)) of int16."""
+    """The exponents of the monomials with these numbers: array (D, len(numbers)) of int16."""
     sums = partial_sums(variables, degree, numbers)
     edge = np.zeros((1, len(numbers)), dtype=np.int16)
     return np.diff(np.concatenate([edge, sums, edge + np.int16(degree)]), axis=0)
@@ -75,23 +73,13 @@ def exponents_of(variables: int, degree: int, numbers: Integers) -> Integers:
 
 @lru_cache(maxsize=128)
 def products_with_variables(variables: int, degree: int) -> Integers:
-    """Where each monomial of a degree goes when it is multiplied by each variable: table[v, n] is a
-    number in the next degree.
-
-    Args:
-        variables: D, at least 1.
-        degree: j >= 0.
-
-    Returns:
-        Array (D, binom(D + j - 1, j)) of int32, kept for later calls.
+    """The number that each monomial of a degree j gets by each variable: (D, binom(D + j - 1, j)).
 
     Raises:
         ValueError: where there are 2^31 monomials or more.
 
     >>> products_with_variables(2, 1).tolist()  # y and x times x, times y, among y^2, xy, x^2
     [[1, 2], [0, 1]]
-
-    Cost: O(D binom(D + j - 1, j) log j) operations, and four bytes for each number.
     """
     if variables < 1 or degree < 0 or math.comb(variables + degree, degree + 1) >= 2**31:
         raise ValueError(f"variables={variables}, degree={degree}: accepted are at least one "
@@ -101,8 +89,7 @@ def products_with_variables(variables: int, degree: int) -> Integers:
     table = np.empty((variables, len(numbers)), dtype=np.int32)
     table[-1] = numbers
     for i in range(variables - 1, 0, -1):
-        # Multiplication by variable v adds one to s_i for every i >= v, which adds binom(s_i + i -
-        # 1, i - 1) to the number.
+        # Variable v adds one to s_i for every i >= v: binom(s_i + i - 1, i - 1) to the number.
         growth = np.array([math.comb(s + i - 1, i - 1) for s in range(degree + 1)], dtype=np.int32)
         table[i - 1] = table[i] + growth[sums[i - 1]]
     return table
@@ -137,13 +124,11 @@ def _factorials(variables: int, degree: int, prime: int) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Forms:
-    """d_x forms of one degree in the moments, each coefficient times the factorials of its
-    exponents.
+    """d_x forms of degree C(L), each coefficient times the factorials of its exponents.
 
     Attributes:
         scaled: array (d_x, binom(D + C - 1, C)) of centred residues.
-        degree: C(L).
-        prime: the modulus, above C(L).
+        degree, prime: C(L), and the modulus, which exceeds it.
     """
 
     scaled: Floats
@@ -161,32 +146,20 @@ class Forms:
         return self.width * (self.width + 1) // 2
 
 
-def dense_forms(net: AttentionNet, *, coordinate: int = 0) -> Floats:
-    """The coefficients of P_1, ..., P_d, with y_p = sum_a x_a P_a(M), modulo the prime of the net.
-
-    Args:
-        net: weights modulo a prime below 2^26, without residual connections.
-        coordinate: the entry p of the output.
+def dense_forms(net: AttentionNet) -> Floats:
+    """The coefficients of P_1, ..., P_d, with y_1 = sum_a x_a P_a(M), in M_ab, a <= b row by row.
 
     Returns:
-        Array (d_x, binom(D + C - 1, C)) of centred residues; the variables are M_ab, a <= b, row by
-        row.
+        Array (d_x, binom(D + C - 1, C)) of centred residues modulo the prime of the net.
 
     Raises:
         ValueError: for a net with residual connections or over Z, and for a modulus that
             `finite_field` does not take.
-
-    Cost: d_x^2 moves of binom(D + C - 1, C) coefficients for each of the last multiplications by M,
-    of which one head has C(L).
-
-    >>> forms = dense_forms(random_net(np.random.default_rng(0), width=2, depth=2, prime=PRIME))
-    >>> forms.shape
-    (2, 15)
     """
     if net.residual or net.prime is None:
         raise ValueError("the forms need a net modulo a prime and without residual connections")
     row = np.zeros((net.width, 1))
-    row[coordinate] = 1.0
+    row[0] = 1.0
     places, heads = range(net.depth), range(net.heads)
     left = [[matmul(net.output[n, h], net.value[n, h], net.prime) for h in heads] for n in places]
     right = [[matmul(net.key[n, h].T, net.query[n, h], net.prime) for h in heads] for n in places]
@@ -199,8 +172,7 @@ def dense_forms(net: AttentionNet, *, coordinate: int = 0) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class _Word:
-    """Multiplication of row vectors of forms from the right; every step takes and gives (forms,
-    degree)."""
+    """Multiplication of a row of forms from the right; a step takes and gives (forms, degree)."""
 
     prime: int
     width: int
@@ -210,8 +182,7 @@ class _Word:
     def times_layer(
         self, row: Floats, degree: int, layer: int, transposed: bool = False,
     ) -> tuple[Floats, int]:
-        """row T_l(M_l) = sum_h (row A_h) M_l B_h, or with the transpose, sum_h (row B_h^T) M_l
-        A_h^T."""
+        """row T_l(M_l) = sum_h (row A_h) M_l B_h; transposed, sum_h (row B_h^T) M_l A_h^T."""
         total = None
         for a, b in zip(self.left[layer], self.right[layer], strict=True):
             before, after = (b.T, a.T) if transposed else (a, b)
@@ -239,8 +210,7 @@ class _Word:
         return out
 
     def _times_m(self, row: Floats, degree: int) -> Floats:
-        """row M: the coefficient of every monomial moves to the product with M_ab, which is one
-        place for each."""
+        """row M: the coefficient of every monomial moves to its product with M_ab."""
         table = products_with_variables(self.width * (self.width + 1) // 2, degree)
         product = np.zeros((self.width, math.comb(len(table) + degree, degree + 1)))
         pairs = [(a, b) for a in range(self.width) for b in range(a, self.width)]
@@ -262,12 +232,10 @@ def _centred(x: Floats, prime: int) -> Floats:
 
 
 def scaled_forms(net: AttentionNet) -> Forms:
-    """`dense_forms`, each coefficient times the factorials of its exponents, as the entries of a
-    catalecticant are.
+    """`dense_forms`, each coefficient times the factorials of its exponents.
 
     Raises:
-        ValueError: where the prime does not exceed the degree C(L), so that factorials vanish and
-            the rank would be too small.
+        ValueError: where the prime does not exceed C(L), so that factorials vanish.
     """
     degree = (3**net.depth - 1) // 2
     if net.prime is not None and net.prime <= degree:
@@ -291,8 +259,7 @@ def frontier_net(width: int, depth: int, heads: int = 1, seed: int = 0) -> Atten
 
 @lru_cache(maxsize=1)
 def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0) -> Forms:
-    """The forms of `frontier_net`, kept until those of another net are asked for: the pieces of one
-    net share them."""
+    """The forms of `frontier_net`, kept until those of another net are asked for."""
     # The forms and tables of another net can take more memory than is left for this one.
     frontier_forms.cache_clear()
     products_with_variables.cache_clear()
@@ -303,8 +270,7 @@ def frontier_forms(width: int, depth: int, heads: int = 1, seed: int = 0) -> For
 
 
 class Piece(NamedTuple):
-    """Rows (a, mu), numbered a * binom(D+k-1, k) + mu, and columns nu of a catalecticant that are
-    looked at."""
+    """Some rows (a, mu), numbered a binom(D+k-1, k) + mu, and columns nu of a catalecticant."""
 
     rows: Integers
     columns: Integers
@@ -327,8 +293,7 @@ def piece_shape(width: int, depth: int, order: int) -> tuple[int, int]:
 
 
 def selection(shape: tuple[int, int], rng: np.random.Generator, spare: int = SPARE) -> Piece:
-    """All of the shorter side, and a random choice of the longer one, larger by `spare`, in
-    increasing order."""
+    """All of the shorter side, and a random choice of the longer one, larger by `spare`."""
     most = min(shape) + spare
     rows, columns = (
         np.arange(size) if size <= most else np.sort(rng.choice(size, most, replace=False))
@@ -340,24 +305,18 @@ def catalecticant_part(
     forms: Forms, order: int, piece: Piece,
     make: Callable[[tuple[int, int]], Floats] = np.empty,
 ) -> Floats:
-    """The chosen rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed when k
-    exceeds C - k.
+    """Some rows and columns of Cat_k, entries (mu + nu)! [M^(mu+nu)] P_a; transposed for k > C - k.
 
     Args:
-        forms: from `scaled_forms`.
-        order: k, from 0 to the degree.
+        forms, order: from `scaled_forms`, and k.
         piece: rows and columns, increasing.
         make: makes an array of a shape, for instance on disk.
-
-    Returns:
-        Array (rows, columns), or (columns, rows) for k > C - k.
 
     Cost: between one and min(k, C - k) + 1 gathers for each entry, mostly below three.
     """
     size, rest = forms.scaled.shape[1], forms.degree - order
     form, mu = np.divmod(piece.rows, math.comb(forms.variables + order - 1, order))
-    # The tree of exponents runs over the side of smaller degree, where it is shallow; the other
-    # side is one vector.
+    # The tree of exponents runs over the side of smaller degree; the other side is one vector.
     if order <= rest:
         matrix = make((len(piece.rows), len(piece.columns)))
         sorting = np.argsort(mu, kind="stable")
@@ -379,8 +338,7 @@ def catalecticant_part(
 def _products_with_all(
     variables: int, degree: int, monomials: Integers, other_degree: int, others: Integers,
 ) -> Iterator[tuple[int, Integers]]:
-    """For each monomial: its place in the list, and the numbers of its products with all of the
-    others.
+    """For each monomial: its place, and the numbers of its products with all of the others.
 
     Monomials are visited in the order of their variables; each takes over the products of the
     longest beginning it shares with the last.
@@ -406,8 +364,7 @@ def _products_with_all(
 
 
 def forms_bytes(width: int, depth: int) -> int:
-    """Bytes of memory that the forms of one head take at most, while they are made and afterwards,
-    with the tables that are kept.
+    """Bytes that the forms of one head and the tables kept take at most, while they are made too.
 
     Twice the rows of degree C - 1 and some of their products beside those of degree C, or the
     factorials of all degrees as integers and those of degree C as floats.

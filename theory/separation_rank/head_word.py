@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..exact.finite_field import matmul
-from .graded_pieces import PRIME, Forms, partial_sums, products_with_variables
+from .graded_pieces import PRIME, Forms, exponents_of, products_with_variables
 
 __all__ = ["kept_letters", "separators", "word_forms"]
 
@@ -106,10 +106,9 @@ def _centred(x: Floats, prime: int) -> Floats:
 
 def _factorials(variables: int, degree: int, prime: int) -> Floats:
     """alpha! modulo the prime, for the monomials alpha of a degree."""
-    sums = partial_sums(variables, degree, np.arange(math.comb(variables + degree - 1, degree)))
-    edge = np.zeros((1, sums.shape[1]), dtype=sums.dtype)
+    numbers = np.arange(math.comb(variables + degree - 1, degree))
     table = np.array([math.factorial(n) % prime for n in range(degree + 1)], dtype=np.int64)
-    product = np.ones(sums.shape[1], dtype=np.int64)
-    for exponents in np.diff(np.concatenate([edge, sums, edge + degree]), axis=0):
+    product = np.ones(len(numbers), dtype=np.int64)
+    for exponents in exponents_of(variables, degree, numbers):
         product = product * table[exponents] % prime
     return product.astype(np.float64)

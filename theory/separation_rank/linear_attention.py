@@ -1,5 +1,4 @@
-"""Linearised self-attention as an exact polynomial: forward pass, normal form in the moments, value
-matrices and degrees.
+"""Linearised self-attention as an exact polynomial: forward pass, normal form, values, degrees.
 
 A layer keeps what makes attention attention, query times key times value, and drops the softmax,
 the feed-forward block and the layer norm. Every entry of the output is then a polynomial in the
@@ -24,19 +23,16 @@ __all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree"
 
 Array = NDArray[Any]
 
-# The largest prime below 2^31: products of residues, split in halves of 16 bits, add up in int64
-# without overflow.
+# The largest prime below 2^31: products of residues, split in halves, add up in int64.
 PRIME = 2**31 - 1
 
-# Work on at most this many array entries at once, so that the memory stays near 100 MB however many
-# inputs there are.
+# Entries of arrays that are worked on at once, so that the memory stays near 100 MB.
 _CHUNK = 1 << 20
 
 
 @dataclass(frozen=True)
 class AttentionNet:
-    """The weights of a linearised attention net, over Z (`prime` None, Python integers) or modulo a
-    prime.
+    """The weights of a linearised attention net, over Z (Python integers) or modulo a prime.
 
     Attributes:
         query, key, value: arrays of shape (L, H, d_a, d_x).
@@ -73,14 +69,7 @@ def random_net(
     rng: np.random.Generator, *, width: int, depth: int, heads: int = 1, prime: int | None = PRIME,
     residual: bool = False,
 ) -> AttentionNet:
-    """Independent uniform weights: residues modulo the prime, or non-zero integers of at most 3 in
-    size over Z.
-
-    Args:
-        rng: source of randomness.
-        width, depth, heads: the shape; heads divides width.
-        prime: a prime below 2^31, or None for the integers.
-        residual: add each layer's input to its output.
+    """Uniform weights: residues modulo the prime, or over Z non-zero integers of at most 3 in size.
 
     Raises:
         ValueError: when the shape is not positive, heads does not divide width, or the prime is not
@@ -107,26 +96,17 @@ def random_tokens(rng: np.random.Generator, net: AttentionNet, *shape: int) -> A
 
 
 def forward(net: AttentionNet, tokens: Array, *, position: int = 0, coordinate: int = 0) -> Array:
-    """Entry `coordinate` of the output at `position`, by the recursion over tokens, for a batch of
-    inputs.
+    """Entry `coordinate` of the output at `position` for each input, by the recursion over tokens.
 
     y^{l+1,i} = sum_h W^O_h sum_j <W^Q_h y^{l,i}, W^K_h y^{l,j}> W^V_h y^{l,j}, with y^{0,i} = x^i;
-    all N positions attend.
+    all N positions attend (Levine et al. 2020, arXiv:2006.12467v3, eqs. (3)-(4)).
 
     Args:
-        net: the weights.
         tokens: array (..., N, d_x) of residues, or of Python numbers (integers, fractions,
             polynomials) for a net over Z.
-        position, coordinate: which scalar of the output.
-
-    Returns:
-        An array of shape (...). Zero tokens give zero.
 
     Raises:
         ValueError: when the tokens do not have the width of the net.
-
-    Cost: O(L H N (d_x + N) d_a) ring operations for each input. References: Levine et al. 2020,
-    arXiv:2006.12467v3, eqs. (3)-(4).
 
     >>> net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     >>> x = np.array([[1, 2], [3, 4]], dtype=object)
@@ -174,14 +154,12 @@ def _draw(rng: np.random.Generator, shape: tuple[int, ...], prime: int | None) -
 
 
 def moments(net: AttentionNet, tokens: Array) -> Array:
-    """M = sum_j x^j (x^j)^T, all that the output at one position sees of the other tokens: array
-    (..., d_x, d_x)."""
+    """M = sum_j x^j (x^j)^T, all that the output sees of the other tokens: array (..., d, d)."""
     return _product(net, np.swapaxes(tokens, -1, -2), tokens)
 
 
 def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
-    """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output; linear
-    in M."""
+    """T_l(M) = sum_h W^O W^V M (W^K)^T W^Q, which maps every token of layer l to its output."""
     parts = []
     for h in range(net.heads):
         before = _product(net, net.output[layer, h], net.value[layer, h])
@@ -192,20 +170,15 @@ def layer_matrix(net: AttentionNet, layer: int, moment: Array) -> Array:
 
 
 def normal_form(net: AttentionNet, moment: Array, token: Array, *, coordinate: int = 0) -> Array:
-    """The same output from the moments: e_p^T T_L(M_L) ... T_1(M_1) x, where M_1 = M and M_{l+1} =
-    T_l(M_l) M_l T_l(M_l)^T.
+    """The same output e_p^T T_L(M_L) ... T_1(M_1) x; M_1 = M, M_{l+1} = T_l(M_l) M_l T_l(M_l)^T.
 
     Args:
         net: the weights, without residual connections.
-        moment: symmetric array (..., d_x, d_x). It need not be a sum over tokens: this is the
-            polynomial in the moments itself.
+        moment: symmetric array (..., d_x, d_x), not necessarily a sum over tokens.
         token: array (..., d_x), the token at the position that is read.
-        coordinate: the entry p.
 
     Raises:
         ValueError: for a net with residual connections, whose output is no such product.
-
-    Cost: O(L H d_x^3) ring operations for each input.
 
     >>> net = random_net(np.random.default_rng(0), width=3, depth=3)
     >>> x = random_tokens(np.random.default_rng(1), net, 4)
@@ -227,12 +200,8 @@ def measured_degree(
 ) -> Exact | Ball:
     """The degree of a homogeneous polynomial over Z, from its exact values.
 
-    Two routes must agree: f(2v) / f(v), a power of two for a homogeneous f, and the degree of t ->
-    f(u + t v), which is run over Z[t].
-
-    Args:
-        function: from an object array of ring elements to one ring element.
-        base, direction: the points u and v, object arrays of Python integers.
+    Two routes must agree: f(2v) / f(v), a power of two for a homogeneous f, and the degree of
+    t -> f(u + t v), which is run over Z[t]. `base` and `direction` are u and v, object arrays.
 
     Returns:
         The degree, or a ball around log_2 f(2v) / f(v) when that shows that f is not homogeneous.
@@ -264,20 +233,13 @@ def measured_degree(
     return Exact(degree)
 
 
-def value_matrix(net: AttentionNet, left: Array, right: Array, *, coordinate: int = 0) -> Array:
-    """The values y_p(left_r, right_s) at position 0, by the token recursion: its rank never exceeds
-    the separation rank.
+def value_matrix(net: AttentionNet, left: Array, right: Array) -> Array:
+    """The values y_1(left_r, right_s) at position 0: the rank never exceeds the separation rank.
 
     Args:
         net: the weights.
         left: array (R, N_A, d_x), the tokens of the side that holds the position that is read.
         right: array (S, N_B, d_x), the tokens of the other side.
-        coordinate: the entry of the output.
-
-    Returns:
-        Array (R, S).
-
-    Cost: R S forward passes, in pieces of bounded memory.
     """
     rows, columns = len(left), len(right)
     values = np.empty((rows, columns), dtype=left.dtype)
@@ -288,5 +250,5 @@ def value_matrix(net: AttentionNet, left: Array, right: Array, *, coordinate: in
         pairs = np.concatenate((
             np.broadcast_to(part[:, None], (*shape, *part.shape[1:])),
             np.broadcast_to(right[None], (*shape, *right.shape[1:]))), axis=2)
-        values[start:start + step] = forward(net, pairs, coordinate=coordinate)
+        values[start:start + step] = forward(net, pairs)
     return values

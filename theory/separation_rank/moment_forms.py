@@ -1,7 +1,6 @@
-"""The output of linearised attention as d_x forms in the moments, with all their coefficients
-modulo a prime, and their catalecticants.
+"""Linearised attention as d_x forms in the moments, multiplied out, and their catalecticants.
 
-With T_l and M_l as in linear_attention, y_p = sum_a x_a P_a(M), P_a = (e_p^T T_L(M_L) ...
+With T_l and M_l as in linear_attention, y_1 = sum_a x_a P_a(M), P_a = (e_1^T T_L(M_L) ...
 T_1(M_1))_a. A catalecticant pairs the partial derivatives of order k of the P_a with the monomials
 of degree C - k; the ranks over all k add up to the separation rank.
 """
@@ -22,19 +21,13 @@ __all__ = ["catalecticant", "catalecticant_sum", "moment_forms"]
 Exponents = tuple[int, ...]
 
 
-def moment_forms(net: AttentionNet, *, coordinate: int = 0) -> list[dict[Exponents, int]]:
-    """The polynomials P_1, ..., P_d: dictionaries from the exponents of M_ab, a <= b row by row, to
-    coefficients modulo the prime.
-
-    Args:
-        net: weights modulo a prime, without residual connections.
-        coordinate: the entry p of the output.
+def moment_forms(net: AttentionNet) -> list[dict[Exponents, int]]:
+    """P_1, ..., P_d: from exponents of M_ab, a <= b row by row, to coefficients modulo the prime.
 
     Raises:
         ValueError: for a net with residual connections or over Z.
 
-    Cost: about d_x^3 products of polynomials with binom(D + C - 1, C) terms; width 4 at depth 2,
-    width 3 at depth 3 are small.
+    Cost: about d_x^3 products of polynomials with binom(D + C - 1, C) terms.
 
     >>> from .linear_attention import random_net
     >>> forms = moment_forms(random_net(np.random.default_rng(0), width=2, depth=2))
@@ -57,7 +50,7 @@ def moment_forms(net: AttentionNet, *, coordinate: int = 0) -> list[dict[Exponen
         matrices.append(layer_matrix(lifted, layer, moment))
         if layer < net.depth - 1:
             moment = matrices[-1] @ moment @ matrices[-1].T
-    row = matrices[-1][coordinate:coordinate + 1]
+    row = matrices[-1][:1]
     for matrix in reversed(matrices[:-1]):
         row = row @ matrix
     return [{tuple(map(int, exponents)): int(c) for exponents, c in form.to_dict().items()}
@@ -72,13 +65,7 @@ def _python_integers(array: NDArray[Any]) -> NDArray[Any]:
 def catalecticant(
     forms: list[dict[Exponents, int]], order: int, prime: int = PRIME,
 ) -> NDArray[np.int64]:
-    """The matrix of all derivatives of one order: rows (a, mu) with |mu| = order, columns nu,
-    entries (mu + nu)! [M^(mu+nu)] P_a.
-
-    Args:
-        forms: from `moment_forms`; the same degree below the prime.
-        order: k, from 0 to the degree.
-        prime: their modulus.
+    """All derivatives of order k: rows (a, mu), columns nu, entries (mu + nu)! [M^(mu+nu)] P_a.
 
     Raises:
         ValueError: when the order is out of range.
@@ -121,8 +108,7 @@ def _monomials(variables: int, degree: int) -> NDArray[np.int64]:
 
 
 def catalecticant_sum(net: AttentionNet) -> int:
-    """The sum of the ranks of all catalecticants: the separation rank at these weights with enough
-    tokens, modulo the prime.
+    """The sum of their ranks: the separation rank at these weights with enough tokens.
 
     >>> from .linear_attention import random_net
     >>> catalecticant_sum(random_net(np.random.default_rng(0), width=2, depth=2))
