@@ -1,5 +1,4 @@
-"""Stored certificates, checked again exactly from the file alone: no claim, record, or random
-number of ours is needed.
+"""Stored certificates, checked again exactly from the file alone.
 
 A certificate is a JSON object whose `kind` names the argument that it feeds. `recheck` runs that
 argument and returns its steps; `finding` says what a certificate that stands has established, with
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import flint
 from flint import arb, fmpz, fmpz_mat
 
-from .plain_net import NAMES, PlainNet, leading_exponents, read_net, whole, whole_list
+from .plain_net import NAMES, Form, PlainNet, leading_exponents, read_net, whole, whole_list
 from .values import Step
 
 if TYPE_CHECKING:
@@ -38,14 +37,11 @@ _PRODUCT = "separation_rank/product_of_forms"
 _LEADING = "separation_rank/leading_monomial"
 _RANKS = "separation_rank/graded_ranks"
 
-# A linear form of the moments: the coefficient of M_ab by (a, b), a <= b.
-Form = dict[tuple[int, int], int]
 
 
 @dataclass(frozen=True)
 class Finding:
-    """What a certificate that stands has established, and whether the code that checked it is not
-    the code that measured."""
+    """What a certificate has established, and whether the code that checked it did not measure."""
 
     says: str
     independent: str
@@ -53,8 +49,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of certificate: the claim it is about, its fields, the sentence it states for its
-    numbers, and how it is checked."""
+    """A kind of certificate: its claim, fields and sentence, and how it is checked."""
 
     claim: str
     fields: tuple[str, ...]
@@ -159,8 +154,7 @@ def shipped() -> dict[str, Path]:
 
 
 def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
-    """The certificate of kind "separation_rank/product_of_forms" for a net over Z, for instance
-    from `coordinate_net`.
+    """The certificate that a net over Z, such as a `coordinate_net`, is a product of linear forms.
 
     Raises:
         ArithmeticError: when a layer does not multiply by one linear form.
@@ -174,8 +168,7 @@ def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
 
 
 def leading_certificate(net: AttentionNet, grading: Sequence[int], tokens: int) -> dict[str, Any]:
-    """The certificate of kind "separation_rank/leading_monomial" for a net over Z with weights that
-    are not negative.
+    """The certificate of the leading monomial of a net over Z without negative weights.
 
     Raises:
         ArithmeticError: when no leading part is one monomial.
@@ -205,8 +198,7 @@ def _violation_sentence(data: Mapping[str, Any]) -> str:
 
 
 def _shape(data: Mapping[str, Any]) -> tuple[int, int, int, int]:
-    """d, L, H, N of a certificate; weights that are too large to be looked at are refused by the
-    size of the file."""
+    """d, L, H, N; weights that are too large to be looked at are refused by the file's size."""
     return (whole(data, "width", 1, 126), whole(data, "depth", 1, 4000),
             whole(data, "heads", 1, 126), whole(data, "tokens", 2, 10**6))
 
@@ -255,8 +247,7 @@ def _stored_forms(forms: Any, d: int) -> list[Form]:
 
 
 def _one_form(entries: Mapping[tuple[int, int], Form]) -> tuple[Form, frozenset[int]] | None:
-    """(f, kept) where the entries are those of f(M) times the projection on the coordinates kept;
-    None where they are not."""
+    """(f, kept) where the entries are those of f(M) times the projection on coordinates kept."""
     if not entries or any(p != a for p, a in entries):
         return None
     form = next(iter(entries.values()))

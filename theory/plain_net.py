@@ -1,5 +1,4 @@
-"""Linearised attention written a second time, for rechecking: it shares no code with
-`separation_rank`, so that a defect there is not repeated here.
+"""Linearised attention written a second time, for rechecking: it shares no code with the first.
 
 Everything is plain: integer matrices as nested lists, polynomials as python-flint's, a monomial's
 number unranked by counting.
@@ -15,10 +14,12 @@ import numpy as np
 from flint import Ordering, nmod_mat, nmod_mpoly_ctx
 from numpy.typing import NDArray
 
-__all__ = ["NAMES", "PlainForms", "PlainNet", "leading_exponents", "read_net", "whole",
+__all__ = ["NAMES", "Form", "PlainForms", "PlainNet", "leading_exponents", "read_net", "whole",
            "whole_list"]
 
 Matrix = list[list[int]]
+# A linear form of the moments: the coefficient of M_ab by (a, b), a <= b.
+Form = dict[tuple[int, int], int]
 # Of max and +, where None is the weight of what is not there.
 Tropical = list[list[int | None]]
 
@@ -28,8 +29,7 @@ NAMES = ("query", "key", "value", "output")
 _PRIME = 268435399
 _LARGEST_WIDTH = 126
 
-# Entries times moments that are looked at to read the linear forms of a net; dense weights of a
-# large net have more.
+# Entries times moments that are looked at to read the linear forms of a net.
 _MOST_TERMS = 20_000_000
 
 
@@ -59,23 +59,22 @@ def whole_list(data: Mapping[str, Any], name: str) -> list[int]:
 
 @dataclass(frozen=True)
 class PlainNet:
-    """For every layer and head the matrices A = W^O W^V and B = W^K^T W^Q, so that T_l(M) = sum_h
-    A_h M B_h, and the weights themselves."""
+    """For every layer and head A = W^O W^V and B = W^K^T W^Q, T_l(M) = sum_h A_h M B_h; and the
+    weights."""
 
     width: int
     layers: list[list[tuple[Matrix, Matrix]]]
     weights: dict[str, NDArray[Any]]
 
-    def layer_forms(self) -> Iterator[dict[tuple[int, int], dict[tuple[int, int], int]]]:
-        """For every layer: the entries of T_l(M) that are not zero, each a linear form {(b, c):
-        coefficient of M_bc, b <= c}.
+    def layer_forms(self) -> Iterator[dict[tuple[int, int], Form]]:
+        """For every layer: the entries of T_l(M) that are not zero.
 
         Raises:
             ValueError: where the weights have too many entries that are not zero.
         """
         terms = 0
         for heads in self.layers:
-            entries: dict[tuple[int, int], dict[tuple[int, int], int]] = {}
+            entries: dict[tuple[int, int], Form] = {}
             for A, B in heads:
                 left, right = _entries(A), _entries(B)
                 terms += len(left) * len(right)
@@ -91,8 +90,7 @@ class PlainNet:
             yield {place: form for place, form in trimmed.items() if form}
 
     def token_outputs(self, points: int) -> Iterator[tuple[list[int], Matrix, int]]:
-        """Random inputs of 2 d + 2 tokens modulo a prime: the first token, the moments, and output
-        coordinate 0 by the recursion over tokens."""
+        """Random inputs of 2 d + 2 tokens: the first, the moments, and the output by recursion."""
         rng, p = np.random.default_rng(20240601), _PRIME
         reduced = {name: np.array(array % p, dtype=np.int64)
                    for name, array in self.weights.items()}
@@ -109,8 +107,7 @@ class PlainNet:
             yield x[0].tolist(), (x.T @ x % p).tolist(), int(y[0, 0])
 
     def moments_give_outputs(self, points: int) -> bool:
-        """Whether e_1^T T_L(M_L) ... T_1(M_1) x is what the recursion over tokens gives at random
-        inputs modulo a prime."""
+        """Whether e_1^T T_L(M_L) ... T_1(M_1) x is what the recursion gives at random inputs."""
         p = _PRIME
         for x, moment, found in self.token_outputs(points):
             M, vector = np.array(moment), np.array(x)
@@ -122,11 +119,9 @@ class PlainNet:
         return True
 
     def products_give_outputs(
-        self, forms: Sequence[Mapping[tuple[int, int], int]], exponents: Sequence[int],
-        points: int,
+        self, forms: Sequence[Form], exponents: Sequence[int], points: int,
     ) -> bool:
-        """Whether x_1 prod f^e is what the recursion over tokens gives at random inputs modulo a
-        prime."""
+        """Whether x_1 prod f^e is what the recursion gives at random inputs."""
         for x, moment, found in self.token_outputs(points):
             product = x[0]
             for form, exponent in zip(forms, exponents, strict=True):
@@ -143,7 +138,6 @@ def read_net(weights: Any, width: int, depth: int, heads: int) -> PlainNet:
     Args:
         weights: query, key and value of shape (L, H, d_x / H, d_x), output of shape
             (L, H, d_x, d_x / H), as nested lists of integers.
-        width, depth, heads: d_x, L and H.
 
     Raises:
         ValueError: where the shape is none, or an entry is no integer.
@@ -192,8 +186,9 @@ def _residues(matrix: Matrix) -> NDArray[np.int64]:
 
 def _places(width: int) -> Matrix:
     """The number of every moment M_ab, a <= b row by row."""
-    pairs = [(a, b) for a in range(width) for b in range(a, width)]
-    return [[pairs.index((min(a, b), max(a, b))) for b in range(width)] for a in range(width)]
+    pairs = ((a, b) for a in range(width) for b in range(a, width))
+    number = {pair: n for n, pair in enumerate(pairs)}
+    return [[number[min(a, b), max(a, b)] for b in range(width)] for a in range(width)]
 
 
 # --- the leading monomial of a net with weights that are not negative -----------------------------

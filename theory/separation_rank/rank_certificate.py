@@ -1,5 +1,4 @@
-"""Certificates for lower bounds on separation ranks: made by elimination over F_p, checked from the
-file alone.
+"""Certificates for lower bounds on separation ranks, made by elimination over F_p.
 
 A certificate holds the weights, a prime, and for every graded piece the rows and columns of a
 square part of its catalecticant. That the part is invertible is shown by solutions x of A x = b for
@@ -7,7 +6,7 @@ right-hand sides b which are derived from everything else in the certificate: a 
 reaches a random b with chance at most 1/p, so `SIDES` of them leave p^-3. Checking costs one pass
 over the entries. Parts of up to a thousand rows are decided without chance: their rank modulo p is
 computed, by python-flint. Where the forms are small they are multiplied out by python-flint too, so
-that nothing of the code that measures takes part.
+that nothing of the code that measures takes part. Checking needs the file alone.
 """
 from __future__ import annotations
 
@@ -45,8 +44,7 @@ __all__ = ["KIND", "LARGEST", "STORED", "certificate", "established", "independe
 KIND = "separation_rank/graded_ranks"
 SIDES = 3
 
-# The certificates beside this file, by (d_x, L). Written out, so that the code version of what
-# reads them covers them.
+# The certificates beside this file, by (d_x, L); written out, so that code versions cover them.
 STORED: Mapping[tuple[int, int], str] = {
     (2, 1): "certificates/exact-2-1.json", (2, 2): "certificates/exact-2-2.json",
     (2, 3): "certificates/exact-2-3.json", (2, 4): "certificates/exact-2-4.json",
@@ -59,8 +57,7 @@ STORED: Mapping[tuple[int, int], str] = {
 # Parts up to this size are decided by python-flint's rank, without chance.
 _FLINT = 1000
 
-# Beyond this the square parts of a certificate would not fit into the memory of a small machine,
-# nor would forms of so many bytes.
+# Larger parts, and forms of more bytes, would not fit into the memory of a small machine.
 LARGEST = 12_000
 _MOST_BYTES = 8 * 2**30
 
@@ -68,12 +65,7 @@ Integers = NDArray[np.integer[Any]]
 
 
 def certificate(width: int, depth: int, *, heads: int = 1, seed: int = 0) -> dict[str, Any]:
-    """The certificate that sep is at least the sum of the ranks found, for almost all weights of
-    the shape.
-
-    Args:
-        width, depth, heads: the shape of the net.
-        seed: of weights and choices.
+    """The certificate that sep is at least the sum of the ranks found, for almost all weights.
 
     Cost: the elimination of every piece, once for the rank and once to solve.
 
@@ -145,8 +137,7 @@ def _square(forms: Forms, part: Mapping[str, Any]) -> NDArray[np.float64]:
 
 
 def _sides(data: Mapping[str, Any], part: Mapping[str, Any], prime: int) -> Integers:
-    """Right-hand sides that nobody can choose: a stream of SHA-256 over all that was fixed before.
-    Array (size, SIDES)."""
+    """Right-hand sides that nobody can choose: SHA-256 over all that was fixed before."""
     fixed = [data[name] for name in ("width", "depth", "heads", "prime", "weights")]
     fixed += [part[name] for name in ("order", "rows", "columns")]
     key = hashlib.sha256(json.dumps(fixed, separators=(",", ":")).encode()).digest()
@@ -165,8 +156,7 @@ def recheck_ranks(data: Mapping[str, Any]) -> Iterator[Step]:
     """The steps that verify a certificate of kind `KIND`; see `certificate`.
 
     Raises:
-        ValueError: for a shape or a modulus that makes no sense, and one that is too large to be
-            checked.
+        ValueError: for a shape or a modulus that makes no sense or is too large to be checked.
     """
     width, depth = whole(data, "width", 1, 126), whole(data, "depth", 1, 6)
     heads, prime = whole(data, "heads", 1, 126), whole(data, "prime", 1, 2**62)
@@ -236,8 +226,7 @@ def _reduced(data: Mapping[str, Any], prime: int) -> AttentionNet:
 
 
 def _forms_agree(net: AttentionNet, coefficients: NDArray[np.float64]) -> bool:
-    """Schwartz and Zippel: forms of degree C that differ agree at a random point with chance at
-    most C/p."""
+    """Forms of degree C that differ agree at a random point with chance at most C/p."""
     assert net.prime is not None
     p, d = net.prime, net.width
     rng, degree = np.random.default_rng(len(coefficients.T)), (3**net.depth - 1) // 2
