@@ -26,8 +26,10 @@ import torch
 
 try:
     import fcntl
+
+    _locks: Any = fcntl
 except ImportError:  # no such locks on Windows
-    fcntl = None  # type: ignore[assignment]
+    _locks = None
 
 from depthlaw.theory.code_version import code_version
 from depthlaw.theory.values import Ball, Proportion
@@ -307,7 +309,7 @@ def _place(training: Training, device: str, folder: str) -> Path:
 def _alone(place: Path) -> Iterator[None]:
     """While others train what is stored at a place, wait: they would write over each other's
     checkpoints. The lock ends with its process."""
-    if fcntl is None:
+    if _locks is None:
         yield
         return
     try:
@@ -316,7 +318,7 @@ def _alone(place: Path) -> Iterator[None]:
     except OSError as error:
         raise _unwritable(place, error) from None
     with file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        _locks.flock(file, _locks.LOCK_EX)
         yield
     place.with_suffix(".lock").unlink(missing_ok=True)
 

@@ -10,7 +10,7 @@ from depthlaw.advisor.laws import layers_for_hops, reach
 from depthlaw.theory.claim import Ball, Case, Control, claim
 from depthlaw.theory.symbols import quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, about_nets
+from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, Maker, about_nets
 
 succeeded = quantity(
     "succeeded", "s_{tr}",
@@ -21,7 +21,7 @@ _SUCCESS = (
     "row. The share is that of these seeds alone, a count without an interval: so few say little "
     "about others.")
 
-converged = partial(claim, Ge(succeeded, Rational(1, 2)), expected="FAILS", **TRAINED)
+converged: Maker = partial(claim, Ge(succeeded, Rational(1, 2)), expected="FAILS", **TRAINED)
 
 
 def _reaches(case: Case) -> bool:

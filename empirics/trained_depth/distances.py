@@ -17,7 +17,7 @@ from depthlaw.advisor.laws import reach
 from depthlaw.theory.claim import Ball, Case, Control, Proportion, claim
 from depthlaw.theory.symbols import depth, quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, NETS, TRAINED, about_nets, accuracy, bar
+from .experiment import GRAPHS, GRAPHS_OF, NETS, TRAINED, Maker, about_nets, accuracy, bar
 
 trained_reach = quantity(
     "trained_reach", "D_{tr}",
@@ -26,7 +26,7 @@ local_radius = quantity(
     "local_radius", "r_{loc}", "radius of the local baseline that answers most like trained nets, "
     "by least squares over distances")
 
-trained = partial(claim, source=GRAPHS, **TRAINED)
+trained: Maker = partial(claim, source=GRAPHS, **TRAINED)
 # Nets that were trained on the labels of other graphs.
 _SHUFFLED = Case(
     task="connectivity", net="linearised", vertices=8, diameter=7, depth=1, shuffled=True)

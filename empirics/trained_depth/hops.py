@@ -14,9 +14,9 @@ from sympy import Ge, Lt
 from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.theory.claim import Case, Control, Proportion, claim
 
-from .experiment import HOPS, HOPS_OF, TRAINED, about_nets, accuracy, bar
+from .experiment import HOPS, HOPS_OF, TRAINED, Maker, about_nets, accuracy, bar
 
-trained = partial(claim, source=HOPS, **TRAINED)
+trained: Maker = partial(claim, source=HOPS, **TRAINED)
 _INDUCTION: dict[str, Any] = {
     "task": "induction", "symbols": 24, "alphabet": 8, "hops_max": 1, "hops": 1}
 

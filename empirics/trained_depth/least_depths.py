@@ -21,7 +21,7 @@ from depthlaw.theory.symbols import diameter as D
 from depthlaw.theory.symbols import hops as k
 from depthlaw.theory.symbols import quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, about_nets
+from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, Maker, about_nets
 
 if TYPE_CHECKING:
     from ..depth_search import Answers
@@ -32,8 +32,8 @@ growth = quantity(
     "depth_slope", r"\beta", "slope of least depths against a logarithm of the size of the task",
     "real")
 
-on_graphs = partial(claim, source=GRAPHS, **TRAINED)
-on_hops = partial(claim, source=HOPS, **TRAINED)
+on_graphs: Maker = partial(claim, source=GRAPHS, **TRAINED)
+on_hops: Maker = partial(claim, source=HOPS, **TRAINED)
 _log3, _log2 = log(D) / log(3), log(k) / log(2)
 
 

@@ -19,7 +19,7 @@ from depthlaw.theory.claim import Ball, Case, Control, Proportion, Source, at, c
 from depthlaw.theory.hops.experiment import error_rows
 from depthlaw.theory.symbols import published_error
 
-from .experiment import TRAINED, accuracy, noted
+from .experiment import TRAINED, Maker, accuracy, noted
 from .hops import right_hops
 
 # Sequences for each k behind a published error, and the places it is printed to.
@@ -122,7 +122,7 @@ def predicted(statement: Relational, case: Case) -> Ball:
     return Ball(Fraction(math.floor(low * 10**6), 10**6), Fraction(math.ceil(high * 10**6), 10**6))
 
 
-again = partial(
+again: Maker = partial(
     claim, source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Figures 2, 6 and 8, "
                          "Appendix G"), **TRAINED)
 

@@ -2,24 +2,25 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 from sympy import Ge, Lt
 
 from depthlaw.advisor.laws import reach
 from depthlaw.theory.claim import Case, Control, Proportion, claim
 
-from .experiment import FIT, GRAPHS, READS, accuracy, bar, noted
+from .experiment import FIT, GRAPHS, READS, Maker, accuracy, bar, noted
 
 # Radii at which the local baseline is published beside the nets.
 RADII = range(1, 10)
 
-_TASK = {"task": "connectivity", "vertices": 24, "diameter": 23}
+_TASK: dict[str, Any] = {"task": "connectivity", "vertices": 24, "diameter": 23}
 _WEIGHTS = Case.grid(**_TASK, net="explicit", depth=(1, 2, 3), distance=range(1, 21))
 _LOCAL = Case.grid(**_TASK, net="bounded", radius=RADII, distance=range(1, 21))
 _ASKED = ("A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the "
           "choices between a connected pair and another are right (chance: one half).")
 
-rule = partial(claim, source=GRAPHS, reads=READS, **FIT)
+rule: Maker = partial(claim, source=GRAPHS, reads=READS, **FIT)
 
 
 def _is_within(case: Case) -> bool:

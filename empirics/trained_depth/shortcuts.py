@@ -11,13 +11,14 @@ from sympy import Lt
 
 from depthlaw.theory.claim import Case, Control, Proportion, Source, claim
 
-from .experiment import FIT, accuracy, bar
+from .experiment import FIT, Maker, accuracy, bar
 
 if TYPE_CHECKING:
-    from ..tasks import Task
+    from ..tasks.graphs import Connectivity
+    from ..tasks.sequences import HopK
     from ..tasks.shortcuts import Shortcut
 
-missed = partial(claim, Lt(accuracy, bar), reads=("clue",),
+missed: Maker = partial(claim, Lt(accuracy, bar), reads=("clue",),
                  source=Source("depthlaw", "empirics/tasks/shortcuts.py"), **FIT)
 _HOPS: dict[str, Any] = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}
 _INDUCTION = _HOPS | {"task": "induction", "alphabet": 8, "hops_max": 1}
@@ -63,7 +64,7 @@ def hops_shortcuts(case: Case, seed: int) -> Proportion:
     return _audited(sequences(case), case.clue, seed)
 
 
-def _audited(task: Task, clue: str, seed: int) -> Proportion:
+def _audited(task: Connectivity | HopK, clue: str, seed: int) -> Proportion:
     """Answers that a tree gives right from one kind of clue."""
     found = {each.name: each for each in _audit(task, seed)}
     if clue not in found:
@@ -72,7 +73,7 @@ def _audited(task: Task, clue: str, seed: int) -> Proportion:
 
 
 @lru_cache(maxsize=16)
-def _audit(task: Task, seed: int) -> list[Shortcut]:
+def _audit(task: Connectivity | HopK, seed: int) -> list[Shortcut]:
     from ..tasks.shortcuts import audit
 
     return audit(task, seed)

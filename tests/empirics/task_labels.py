@@ -20,7 +20,8 @@ class Agreement(NamedTuple):
 def cross_check(task, batch):
     """Compare every scored label of a batch with `expected`."""
     compared = wrong = 0
-    parts = (part.flatten(0, 1) for part in (batch.inputs, batch.targets, batch.group, batch.scored))
+    parts = (part.flatten(0, 1)
+             for part in (batch.inputs, batch.targets, batch.group, batch.scored))
     for example, targets, group, scored in zip(*parts, strict=True):
         right, by_distance = expected(task, example)
         compared += int(scored.sum())
@@ -78,7 +79,8 @@ def _cycles(task, example, g):
 
 def _networkx(adjacency):
     if not torch.equal(adjacency, adjacency.mT):
-        raise ValueError("the rows are not those of an undirected graph: A differs from its transpose")
+        raise ValueError("the rows are not those of an undirected graph: A differs from its "
+                         "transpose")
     g = nx.empty_graph(len(adjacency))
     g.add_edges_from(adjacency.nonzero().tolist())
     return g

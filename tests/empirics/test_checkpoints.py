@@ -9,7 +9,8 @@ import torch
 from depthlaw.empirics import checkpoints
 from depthlaw.empirics.checkpoints import CheckpointError, fingerprint, read, write
 
-TENSORS = {"weights": torch.tensor([[0.1, float("-inf")], [1e-45, -0.0]]), "live": torch.tensor([True, False]), "steps": torch.tensor([3, 2**62])}
+TENSORS = {"weights": torch.tensor([[0.1, float("-inf")], [1e-45, -0.0]]),
+           "live": torch.tensor([True, False]), "steps": torch.tensor([3, 2**62])}
 COUNTERS = {"loss": [0.1 + 0.2, None], "nested": {"a": [1, 2]}}
 
 
@@ -93,7 +94,8 @@ def test_a_foreign_file_is_refused(tmp_path, content):
         read(tmp_path, "run")
 
 
-@pytest.mark.parametrize("state", ["../state-1.safetensors", "/etc/passwd", "state-1.safetensors/..", "other.bin"])
+@pytest.mark.parametrize("state", ["../state-1.safetensors", "/etc/passwd",
+                                   "state-1.safetensors/..", "other.bin"])
 def test_a_state_outside_the_folder_is_never_opened(tmp_path, state):
     write(tmp_path, "run", 1, TENSORS, {})
     path = tmp_path / "checkpoint.json"

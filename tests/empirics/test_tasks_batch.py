@@ -5,7 +5,6 @@ import json
 
 import pytest
 import torch
-
 from task_labels import Agreement, cross_check
 
 from depthlaw.empirics.tasks import Batch
@@ -14,14 +13,14 @@ from depthlaw.empirics.tasks.sequences import HopK
 
 TASKS = [
     Connectivity(vertices=7), Connectivity(vertices=9, family="paths", max_distance=3, index=True),
-    Connectivity(vertices=9, family="forest", window=2), Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
+    Connectivity(vertices=9, family="forest", window=2),
+    Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.2),
     Connectivity(vertices=10, family="Erdos-Renyi", edge_probability=0.15, max_distance=3),
     SourceTarget(vertices=7), SourceTarget(vertices=7, family="Erdos-Renyi", edge_probability=0.2),
     SourceTarget(vertices=7, family="forest", cut=0.3), SourceTarget(vertices=9, family="paths"),
-    Components(vertices=8), Components(vertices=8, family="forest", index=True),
-    Cycles(cycle=3), Cycles(cycle=6), Cycles(cycle=7, tokens="edges"),
-    HopK(symbols=20, k_max=5), HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0), HopK(),
-]
+    Components(vertices=8), Components(vertices=8, family="forest", index=True), Cycles(cycle=3),
+    Cycles(cycle=6), Cycles(cycle=7, tokens="edges"), HopK(symbols=20, k_max=5),
+    HopK(symbols=12, alphabet=2, k_min=2, k_max=2, repeats=True, vocabulary=0), HopK()]
 
 
 def drawn(task, seed=0, replicas=2, size=16):
@@ -29,7 +28,8 @@ def drawn(task, seed=0, replicas=2, size=16):
 
 
 def equal(one, two):
-    return all(torch.equal(getattr(one, f.name), getattr(two, f.name)) for f in dataclasses.fields(Batch) if getattr(one, f.name) is not None)
+    return all(torch.equal(getattr(one, f.name), getattr(two, f.name))
+               for f in dataclasses.fields(Batch) if getattr(one, f.name) is not None)
 
 
 def by_name(task):
@@ -65,7 +65,8 @@ def test_labels_agree_with_another_route(task):
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
 def test_labels_of_other_examples_do_not(task):
     batch = drawn(task)
-    assert cross_check(task, dataclasses.replace(batch, inputs=batch.inputs.roll(1, dims=1))).wrong > 0
+    assert cross_check(task,
+                       dataclasses.replace(batch, inputs=batch.inputs.roll(1, dims=1))).wrong > 0
 
 
 @pytest.mark.parametrize("task", TASKS, ids=by_name)
@@ -108,6 +109,7 @@ def test_only_scored_labels_are_compared():
     task = HopK(symbols=8, k_min=3, k_max=3)
     batch = drawn(task)
     compared, _ = cross_check(task, batch)
-    wrong_elsewhere = dataclasses.replace(batch, targets=torch.where(batch.scored, batch.targets, 0))
+    wrong_elsewhere = dataclasses.replace(batch,
+                                          targets=torch.where(batch.scored, batch.targets, 0))
     assert cross_check(task, wrong_elsewhere) == Agreement(compared, 0)
     assert compared == int(batch.scored.sum())

@@ -1,17 +1,19 @@
 """Operations of a step against a count by hand."""
 from depthlaw.empirics.nets import Shape
-from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.utilisation import matmul_rate, step_operations
 
 TASK = Connectivity(vertices=4)
-SHAPE = Shape(width=6, depth=2, attention="linearised", features=TASK.features, outputs=TASK.outputs)
+SHAPE = Shape(width=6, depth=2, attention="linearised", features=TASK.features,
+              outputs=TASK.outputs)
 SETTINGS = Settings(steps=3, batch=5, learning_rates=(1e-3,) * 2, seeds=(0, 1), validation=4)
 
 
 def by_hand(depth, replicas):
     tokens, n, width = replicas * 5 * 4, 4, 6
-    linear = tokens * (width * 3 * width + width * width) * depth + tokens * width * (TASK.features + n)
+    linear = tokens * (width * 3 * width + width * width) * depth + tokens * width * (
+        TASK.features + n)
     scores = 2 * replicas * 5 * n * n * width * depth
     # Backward doubles every product, but for the gradient of the inputs.
     return 2 * (3 * (linear + scores) - tokens * width * TASK.features)

@@ -10,10 +10,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from depthlaw.empirics.trained_depth.experiment import accuracy as answered
+from depthlaw.empirics.trained_depth.published import (
+    LEVEL,
+    SEQUENCES,
+    cells,
+    mean_ends,
+    predicted,
+)
 from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.hops.experiment import error_rows
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict, judge
-from depthlaw.theory.trained_depth.published import LEVEL, SEQUENCES, cells, mean_ends, predicted
+from depthlaw.theory.symbols import published_error
 from depthlaw.theory.values import Ball, Case, Proportion
 
 ON, OFF = (registry()[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
@@ -27,7 +35,8 @@ def test_all_25_cells_are_asked_about_and_say_what_is_printed() -> None:
         (row.hops, row.depth): row.error for row in error_rows("on", "printed")}
     for claim, dropout in ((ON, True), (OFF, False)):
         assert set(claim.grid) == {"gpu"}
-        assert {(c.task, c.symbols, c.alphabet, c.hops_max, c.dropout) for c in claim.grid["gpu"]} == {("hop_k", 98, 4, 16, dropout)}
+        assert ({(c.task, c.symbols, c.alphabet, c.hops_max, c.dropout)
+                 for c in claim.grid["gpu"]} == {("hop_k", 98, 4, 16, dropout)})
         assert {"dropout", "published_error"} <= set(claim.reads)
 
 
@@ -39,11 +48,14 @@ shares = st.floats(0, 1, allow_subnormal=False)
 
 
 @given(shares, st.integers(1, 400), st.floats(1e-9, 0.5))
-def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(share: float, count: int, level: float) -> None:
+def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(
+    share: float, count: int, level: float,
+) -> None:
     low, high = mean_ends(share, count, level)
     assert 0 <= low <= share <= high <= 1
-    # KL(x, p) is at least 2 (x - p)^2, so these ends are never wider than those of Hoeffding's inequality in its plain form; bisection stops
-    # within 2^-60 of the end, rounding adds a few units in the last place.
+    # KL(x, p) is at least 2 (x - p)^2, so these ends are never wider than those of Hoeffding's
+    # inequality in its plain form; bisection stops within 2^-60 of the end, rounding adds a few
+    # units in the last place.
     half = math.sqrt(math.log(2 / level) / (2 * count)) + 1e-12
     assert share - half <= low
     assert high <= share + half
@@ -53,7 +65,9 @@ def test_the_ends_hold_the_mean_mirror_and_lie_within_the_plain_inequality(share
 
 @pytest.mark.parametrize("count", [1, 5, 100])
 @pytest.mark.parametrize("level", [4e-5, 0.05])
-def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(count: int, level: float) -> None:
+def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(
+    count: int, level: float,
+) -> None:
     for right in range(count + 1):
         low, high = mean_ends(right / count, count, level)
         exact_low, exact_high = Proportion(right, count).interval(level)
@@ -62,16 +76,20 @@ def test_for_coins_the_ends_are_no_narrower_than_clopper_and_pearson(count: int,
 
 
 def test_the_interval_misses_no_more_often_than_it_says_and_half_of_it_would() -> None:
-    """Exactly, for coins, where Hoeffding's inequality is loosest against nothing: the chance that an end lies on the wrong side."""
+    """Exactly, for coins, where Hoeffding's inequality is loosest against nothing: the chance that
+    an end lies on the wrong side."""
     count, level = 100, 0.05
     ends = np.array([mean_ends(right / count, count, level) for right in range(count + 1)])
-    narrow = np.array([[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)])
-    missed = {name: max(float(sum(stats.binom.pmf(right, count, p) for right, (low, high) in enumerate(each) if not low <= p <= high))
-                        for p in np.linspace(0.01, 0.99, 99)) for name, each in (("whole", ends), ("half", narrow))}
+    narrow = np.array(
+        [[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)])
+    missed = {name: max(float(sum(stats.binom.pmf(right, count, p) for right, (
+        low, high) in enumerate(each) if not low <= p <= high)) for p in np.linspace(
+            0.01, 0.99, 99)) for name, each in (("whole", ends), ("half", narrow))}
     assert missed["whole"] <= level < missed["half"]
 
 
-@pytest.mark.parametrize("arguments", [(1.5, 100, 0.1), (-0.1, 100, 0.1), (math.nan, 100, 0.1), (0.5, 0, 0.1), (0.5, 100, 0.0), (0.5, 100, 1.0)])
+@pytest.mark.parametrize("arguments", [(1.5, 100, 0.1), (-0.1, 100, 0.1), (math.nan, 100, 0.1),
+                                       (0.5, 0, 0.1), (0.5, 100, 0.0), (0.5, 100, 1.0)])
 def test_arguments_out_of_range_are_refused(arguments: tuple[float, int, float]) -> None:
     with pytest.raises(ValueError, match="accepted are"):
         mean_ends(*arguments)
@@ -84,12 +102,14 @@ def test_every_prediction_holds_the_published_number_with_room_for_its_noise() -
         low, high = mean_ends(float(accuracy), SEQUENCES, LEVEL)
         assert found.low <= low
         assert found.high >= high
-        # Outwards by the rounding to four places, which moves an end by little more than itself, and to six.
+        # Outwards by the rounding to four places, which moves an end by little more than itself,
+        # and to six.
         assert float(found.high - found.low) == pytest.approx(high - low, abs=1e-3)
         assert OFF.predict(Case(**(case.fields() | {"dropout": False}))) == accuracy
 
 
-@pytest.mark.parametrize(("published", "verdict"), [("0.2163", Verdict.HOLDS), ("0.0100", Verdict.FAILS), ("0.7365", Verdict.FAILS)])
+@pytest.mark.parametrize(("published", "verdict"), [
+    ("0.2163", Verdict.HOLDS), ("0.0100", Verdict.FAILS), ("0.7365", Verdict.FAILS)])
 def test_another_published_number_turns_the_verdict(published: str, verdict: Verdict) -> None:
     case = next(c for c in ON.grid["gpu"] if (c.hops, c.depth) == (8, 4))
     perturbed = Case(**(case.fields() | {"published_error": published}))
@@ -99,24 +119,26 @@ def test_another_published_number_turns_the_verdict(published: str, verdict: Ver
 def test_a_right_side_that_is_no_share_is_refused() -> None:
     from sympy import Eq
 
-    from depthlaw.theory.glossary import symbol
-
     case = ON.grid["gpu"][0]
-    for right in (2 - symbol("published_error"), -symbol("published_error"), symbol("accuracy")):
-        wrong: Claim = replace(ON, statement=Eq(symbol("accuracy"), right, evaluate=False))
+    for right in (2 - published_error, -published_error, answered):
+        wrong: Claim = replace(ON, statement=Eq(answered, right, evaluate=False))
         with pytest.raises(ValueError, match="share from 0 to 1"):
             predicted(wrong.statement, case)
 
 
 def test_the_note_says_how_wide_the_intervals_are() -> None:
-    """Error intervals by cell, and how many errors reported with dropout off lie within those for dropout on."""
-    ends = {(c.hops, c.depth): (1 - found.high, 1 - found.low) for c in ON.grid["gpu"] for found in (ON.predict(c),)}
+    """Error intervals by cell, and how many errors reported with dropout off lie within those for
+    dropout on."""
+    ends = {(c.hops, c.depth): (1 - found.high, 1 - found.low) for c in ON.grid["gpu"]
+            for found in (ON.predict(c),)}
     low, high = ends[1, 2]
     assert (low, round(float(high), 3)) == (0, 0.136)
     off = error_rows("off", "reported")
-    inside = sum(ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1] for row in off)
+    inside = sum(ends[row.hops, row.depth][0] <= row.error <= ends[row.hops, row.depth][1]
+                 for row in off)
     assert (inside, len(off)) == (6, 8)
-    assert "a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with dropout off" in ON.note
+    assert ("a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
+            "dropout off" in ON.note)
     assert ON.title == "errors with dropout on lie within what 100 sequences leave open"
 
 
