@@ -117,11 +117,30 @@ def _cache_file(name: str) -> Path:
 def _plain_name(function: Callable[..., Any]) -> object:
     """A name that tells a function apart in this version of the project; the function itself where
     values are bound to it."""
-    code = getattr(function, "__code__", None)
-    bound = code is None or function.__closure__ or function.__defaults__ or function.__kwdefaults__
-    if bound or hasattr(function, "__wrapped__") or not function.__module__.startswith(_ROOTS):
+    if isinstance(function, partial):
+        parts = [_plain_name(function.func),
+                 *map(_said, (*function.args, *function.keywords.items()))]
+        return " ".join(parts) if all(isinstance(part, str) for part in parts) else function
+    code, closure = getattr(function, "__code__", None), getattr(function, "__closure__", None)
+    if code is None or hasattr(function,
+                               "__wrapped__") or not function.__module__.startswith(_ROOTS):
         return function
-    return f"{function.__module__}:{function.__qualname__}:{code.co_firstlineno}"
+    values = (function.__defaults__, function.__kwdefaults__,
+              *(c.cell_contents for c in closure or ()))
+    parts = [function.__module__, function.__qualname__, str(code.co_firstlineno),
+             *map(_said, values)]
+    return " ".join(parts) if all(isinstance(part, str) for part in parts) else function
+
+
+def _said(value: Any) -> object:
+    """A text that tells a value apart, or something else than a text where none does."""
+    if isinstance(value, tuple | list | dict):
+        parts = [_said(each) for each in (value.items() if isinstance(value, dict) else value)]
+        return f"({' '.join(map(str, parts))})" if all(isinstance(p, str) for p in parts) else None
+    if callable(value) and hasattr(value, "__qualname__"):
+        return _plain_name(value)
+    plain = isinstance(value, _PLAIN) or type(value).__module__.startswith("sympy")
+    return f"{type(value).__name__} {value}" if plain else None
 
 
 def _version(function: Callable[..., Any]) -> str:

@@ -12,7 +12,7 @@ from depthlaw.advisor.quantities import quoted
 
 from ..run.driver import Stopped
 from ..run.options import Options
-from ..run.records import Record, StoreError, manifest
+from ..run.records import StoreError, manifest
 from ..run.stages import cost_check
 from ..run.suite import Failure
 from ..text import clean
@@ -54,7 +54,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
     judged = work.judged(failures)
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
-    agreement = _agreement(work.recorded)
+    agreement = _agreement(work)
     complete = not only and own is None
     if json_output:
         dump({"suite": suite, "complete": complete, "manifest": listed["hash"],
@@ -111,15 +111,15 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
                      f"install '.[{extra}]'")
 
 
-def _agreement(recorded: list[Record]) -> Agreement | None:
-    """How these records compare with the ledger that comes with depthlaw; None where it holds
+def _agreement(work: Work) -> Agreement | None:
+    """How the records compare with the ledger that comes with depthlaw; None where it holds
     none."""
     try:
         reference = shipped()
     except StoreError as error:
         say(notes(), f"no comparison: {error}")
         return None
-    found = compare(recorded, reference or ())
+    found = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
     return found if found.compared else None
 
 

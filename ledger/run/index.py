@@ -37,8 +37,7 @@ def _built() -> dict[str, Any]:
 
     return {c.key: {"key": c.key, "title": c.title, "wording": c.wording, "kind": c.kind,
                     "holds_for": c.holds_for, "source": str(c.source),
-                    "statement": plain(c.statement), "text": c.text, "bibliography": c.source.key,
-                    "portable": "yes" if c.portable else "no"} for c in registry().values()}
+                    "statement": plain(c.statement), "text": c.text, "bibliography": c.source.key} for c in registry().values()}
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:

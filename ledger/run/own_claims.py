@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
 from typing import get_args
 
 from depthlaw.advisor.quantities import UsageError, quoted
@@ -66,16 +65,12 @@ def own_claims(file: Path) -> dict[str, Claim]:
     Raises:
         UsageError: when the file cannot be loaded, or a claim in it cannot be run.
     """
-    module = _module(file.absolute(), _content(file))
-    found = {claim.key: _checked(file, claim) for claim in made_in(module.__name__)}
+    # First, so that a key that depthlaw uses is refused in the file.
+    known = registry()
+    found = {claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))}
     if not found:
         raise UsageError(f"{file} has no function with the decorator @claim(...); {_TRY}")
-    known = registry()
     for claim in found.values():
-        if claim.key in known:
-            raise UsageError(f"{file}: the key {quoted(claim.key)} is taken (depthlaw has a claim "
-                             "of this key); "
-                             "keys are permanent, choose another name for the file or the function")
         unknown = [key for key in claim.premises if key not in known and key not in found]
         if unknown:
             raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
@@ -117,9 +112,8 @@ def _content(file: Path) -> str:
 
 
 @cache
-def _module(file: Path, content: str) -> ModuleType:
-    """The file as a module below the package `depthlaw`, so that its code version can be
-    followed."""
+def _loaded(file: Path, content: str) -> list[Claim]:
+    """The claims of the file, as a module below `depthlaw` whose code version can be followed."""
     name = f"depthlaw.own.{file.stem}__{content}"
     spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)),
                                            origin=str(file))
@@ -135,7 +129,7 @@ def _module(file: Path, content: str) -> ModuleType:
             f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
     except (Exception, SystemExit) as error:
         raise UsageError(f"{file} cannot be loaded ({_reason(error)}); {_TRY}") from None
-    return module
+    return made_in(name)
 
 
 def _checked(file: Path, claim: Claim) -> Claim:

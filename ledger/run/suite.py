@@ -4,6 +4,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from depthlaw.theory.claim import ALONE, DEVICE_OF, Case, Claim
@@ -39,7 +40,7 @@ class Run:
                  "seed": self.seed, "code": self.code, "device": self.device}
                 | ({"control": True} if self.control else {}))
 
-    @property
+    @cached_property
     def code(self) -> str:
         """The version of the code that the result depends on; a proof also depends on what is
         stated."""
@@ -50,7 +51,7 @@ class Run:
         assert measured is not None
         return code_version(measured)
 
-    @property
+    @cached_property
     def id(self) -> str:
         """SHA-256 of the inputs."""
         return digest(self.inputs)

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.theory.claim import Claim
+from depthlaw.theory.code_version import code_version
 from depthlaw.theory.judgement import Decision, Verdict
 
 from ..run.records import Record, Store, canonical, digest
@@ -35,10 +36,10 @@ class Decisions:
         except (OSError, ValueError, KeyError, TypeError):
             pass
 
-    def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float],
+    def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float] | None,
             decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by
-        `decide`."""
+        `decide`; `alphas` is None for a negative control, which is judged whatever it assumes."""
         key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas,
                       _rule_hash()])
         if key in self._known:
@@ -65,8 +66,7 @@ class Decisions:
 
 @cache
 def _statement_hash(claim: Claim) -> str:
-    predicted = claim.predicted
-    prediction = f"{predicted.__module__}.{predicted.__qualname__}" if predicted else ""
+    prediction = code_version(claim.predicted) if claim.predicted else ""
     return digest([str(claim.statement), prediction, claim.kind])
 
 

@@ -18,7 +18,7 @@ import json
 import sys
 import zlib
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,6 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Statistical, joined
 
-from ..run.index import claims_index
 from ..run.records import (
     LARGEST,
     SCHEMA,
@@ -217,16 +216,16 @@ class Agreement:
                                   for key, here, there in self.disagreements]}
 
 
-def compare(records: Iterable[Record], reference: Iterable[Record]) -> Agreement:
+def compare(records: Iterable[Record], reference: Iterable[Record],
+            portable: Callable[[str], bool] = lambda key: True) -> Agreement:
     """Compare records with a reference run by run, whatever code did them: exact values must be
     equal, rigorous intervals must overlap, and so must the confidence intervals of samples, which
-    are pooled over the seeds of a case first. Claims that are not portable are left
-    out, such as what trained nets answer: rounding makes other nets of the same seeds on another
-    machine.
+    are pooled over the seeds of a case first. `portable`: whether a claim, by its key, is compared at
+    all; what trained nets answer is not, since rounding makes other nets of the same seeds on
+    another machine.
     """
     ours, theirs = by_run(records), by_run(reference)
-    common = [key for key in ours if key in theirs
-              and claims_index().get(key[0], {}).get("portable", "yes") == "yes"]
+    common = [key for key in ours if key in theirs and portable(key[0])]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():

@@ -217,7 +217,7 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store,
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
                                   tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store),
+                                  _control(claim, store, judge_one.decisions),
                                   alphas=(judge_one.of_samples, judge_one.of_misses))
     judge_one.decisions.save()
     premises = _premises(judged, suite, store)
@@ -225,7 +225,7 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store,
             for result in judged.values()]
 
 
-def _control(claim: Claim, store: Store) -> CaseResult | None:
+def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | None:
     """The negative control, judged on what was recorded of it; None where nothing was."""
     run, control = control_run(claim), claim.control
     record = store.get(run.id) or store.get(replace(run, device="cuda").id)
@@ -234,7 +234,8 @@ def _control(claim: Claim, store: Store) -> CaseResult | None:
         return None
     mutated = claim if control.statement is None else replace(claim, statement=control.statement)
     try:
-        decision = judge(mutated, control.case, value, force=True)
+        _, decision = decisions.get(
+            mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True)))
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
         decision = Decision(
             Verdict.UNDECIDED,
