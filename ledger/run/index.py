@@ -35,9 +35,10 @@ def _built() -> dict[str, Any]:
     from depthlaw.theory.claim import registry
     from depthlaw.theory.symbols import plain
 
-    return {c.key: {"key": c.key, "title": c.title, "wording": c.wording, "kind": c.kind,
-                    "holds_for": c.holds_for, "source": str(c.source),
-                    "statement": plain(c.statement), "text": c.text, "bibliography": c.source.key} for c in registry().values()}
+    return {c.key: {
+        "key": c.key, "title": c.title, "wording": c.wording, "kind": c.kind,
+        "holds_for": c.holds_for, "source": str(c.source), "statement": plain(c.statement),
+        "text": c.text, "bibliography": c.source.key} for c in registry().values()}
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
