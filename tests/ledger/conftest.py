@@ -65,9 +65,8 @@ class Fault:
         assert (self.lost, self.accepted, same, store.set_aside) == (0, 0, True, [])
         if log := os.environ.get("DEPTHLAW_FAULT_LOG"):
             row = {"fault": self.name, "injected": self.injected, "rounds": self.rounds,
-                   "records": len(store), "lost": self.lost,
-                   "accepted": self.accepted, "same": same,
-                   "said": said.replace(str(folder), "DIR")}
+                   "records": len(store), "lost": self.lost, "accepted": self.accepted,
+                   "same": same, "said": said.replace(str(folder), "DIR")}
             with Path(log).open("a", encoding="utf-8") as file:
                 file.write(json.dumps(row) + "\n")
 

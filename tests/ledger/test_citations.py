@@ -25,8 +25,9 @@ def test_entries_hold_no_character_that_stops_latex():
     for key, entry in entries().items():
         for name, value in re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", entry, re.M):
             if name not in ("url", "doi", "eprint"):
-                assert not re.search(r"(?<!\\)[_#%&$^~]",
-                                     value), f"{key}: {name} needs a backslash before a special character"
+                assert not re.search(
+                    r"(?<!\\)[_#%&$^~]",
+                    value), f"{key}: {name} needs a backslash before a special character"
     assert all(entry.isascii()
                for entry in entries().values()), "accents are written in TeX, so that every BibTeX reads them"
 
@@ -54,8 +55,8 @@ def test_unknown_key_is_one_line_with_advice(key, says):
 
 
 def test_an_address_between_entries_is_not_an_entry():
-    assert dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}")) == {"k": "@misc{k, note "
-                                                                                   "= {c@d.org}}"}
+    assert (dict(parse("write to a@b.org {x} @misc{k, note = {c@d.org}}"))
+            == {"k": "@misc{k, note = {c@d.org}}"})
 
 
 @pytest.mark.parametrize("text",

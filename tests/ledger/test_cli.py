@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.engines import cores
 from depthlaw.ledger.run.options import PROCESSES_PER_CORE
 
@@ -71,11 +71,9 @@ def test_the_quick_suite_end_to_end(tmp_path):
 def test_a_failing_claim_is_exit_code_1(tmp_path):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the
     case."""
-    spoil = ("import sys; from dataclasses import replace; from depthlaw.theory import "
-             "separation_rank as m; real = m.claims;"
-             "from depthlaw.theory.values import Exact; wrong = lambda case, seed: Exact(1);"
-             "m.claims = lambda: (replace(c, measured=wrong) if c.key == 'separation_rank/degree' "
-             "else c for c in real());"
+    spoil = ("import sys; from depthlaw.theory.separation_rank import degree as m; "
+             "from depthlaw.theory.values import Exact; wrong = lambda case: Exact(1); "
+             "wrong.__module__ = m.__name__; object.__setattr__(m.degree, 'measured', wrong); "
              "from depthlaw.ledger.cli.arguments import main; sys.exit(main(sys.argv[1:]))")
     command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree",
                "--results", str(tmp_path)]
@@ -84,39 +82,37 @@ def test_a_failing_claim_is_exit_code_1(tmp_path):
     assert "! separation_rank/degree: " in done.stdout
 
 
-@pytest.mark.parametrize(("arguments", "hint"), [
-    (("verify", "quik"), "accepted: quick"),
-    (("verify", "--only", "separation_rank/degre"), "did you mean separation_rank/degree"),
-    (("show", "nonsense"), "depthlaw claims"),
-    (("claims", "zebra"), "no claim mentions"),
-    (("cite", "levine2021"), "did you mean levine2020"),
-    (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
-    (("verify", "--results", "{tmp}/file/x"), "--results DIR"),
-    (("nothing",), "--help"),
-    (("verify", "--minutes", "inf"), "leave it out for no limit"),
-    (("verify", "--minutes", "nan"), "--minutes nan is not a number of minutes above 0"),
-    (("verify", "--minutes", "-1"), "--minutes -1 is not a number of minutes above 0"),
-    (("verify", "--minutes", "0"), "--minutes 0 is not a number of minutes above 0"),
-    (("verify", "--timeout", "inf"), "--timeout inf is not a number of seconds above 0"),
-    (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
-    (("verify", "--gpus", "0,,1"), "'' is no device id"),
-    (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
-    (("verify", "--processes", "1000000"), f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on "
-                                           "this machine"),
-    (("verify", "--processes", "-1"), "--processes -1 is out of range"),
-    (("verify", "--results", ""), "the name of a file or folder is empty"),
-    (("appendix", ""), "the name of a file or folder is empty"),
-    (("show", "hops/doubling", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("mutate", "hops/doubling", "--results", "{tmp}/absent"), "{tmp}/absent"),
-    (("appendix", "{tmp}/out", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "list", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "show", "0", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "verify", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
-    (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
-    (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [(("verify", "quik"), "accepted: quick"),
+     (("verify", "--only", "separation_rank/degre"), "did you mean separation_rank/degree"),
+     (("show", "nonsense"), "depthlaw claims"), (("claims", "zebra"), "no claim mentions"),
+     (("cite", "levine2021"), "did you mean levine2020"),
+     (("appendix", "{tmp}/out", "--suite", "slow"), "accepted: quick"),
+     (("verify", "--results", "{tmp}/file/x"), "--results DIR"), (("nothing",), "--help"),
+     (("verify", "--minutes", "inf"), "leave it out for no limit"),
+     (("verify", "--minutes", "nan"), "--minutes nan is not a number of minutes above 0"),
+     (("verify", "--minutes", "-1"), "--minutes -1 is not a number of minutes above 0"),
+     (("verify", "--minutes", "0"), "--minutes 0 is not a number of minutes above 0"),
+     (("verify", "--timeout", "inf"), "--timeout inf is not a number of seconds above 0"),
+     (("verify", "--gpus", "x"), "'x' is no device id; accepted are numbers"),
+     (("verify", "--gpus", "0,,1"), "'' is no device id"),
+     (("verify", "--gpus", "0", "--engine", "inline"), "--gpus belongs to --engine pool"),
+     (("verify", "--processes", "1000000"),
+      f"accepted are 1 to {PROCESSES_PER_CORE * cores()} on this machine"),
+     (("verify", "--processes", "-1"), "--processes -1 is out of range"),
+     (("verify", "--results", ""), "the name of a file or folder is empty"),
+     (("appendix", ""), "the name of a file or folder is empty"),
+     (("show", "hops/doubling", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("mutate", "hops/doubling", "--results", "{tmp}/absent"), "{tmp}/absent"),
+     (("appendix", "{tmp}/out", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "list", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "show", "0", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "verify", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
+     (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
+     (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number")])
 def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
     (tmp_path / "file").write_text("")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
@@ -146,12 +142,11 @@ class Full(io.StringIO):
 
 
 @pytest.mark.parametrize("room", [0, 100])
-@pytest.mark.parametrize("arguments", [
-    ("depth", "3B"), ("claims",), ("show", "hops/doubling"), ("cite", "hops/doubling"),
-    ("cite", "hops/doubling", "--json"), ("--help",),
-    ("records", "list", "--results", "reference"), ("verify", *SMALL, "--json"), ("verify", *SMALL),
-    ("--version",),
-])
+@pytest.mark.parametrize("arguments",
+                         [("depth", "3B"), ("claims",), ("show", "hops/doubling"),
+                          ("cite", "hops/doubling"), ("cite", "hops/doubling", "--json"),
+                          ("--help",), ("records", "list", "--results", "reference"),
+                          ("verify", *SMALL, "--json"), ("verify", *SMALL), ("--version",)])
 def test_a_full_disk_under_the_output_is_one_line(arguments, room, tmp_path, monkeypatch, capsys):
     if arguments[0] == "verify":
         arguments = (*arguments, "--results", str(tmp_path / "r"), "--quiet")
@@ -191,8 +186,7 @@ def in_a_terminal(columns: int, *arguments: str | Path) -> str:
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
     process = subprocess.Popen([sys.executable, "-m", "depthlaw", *map(str, arguments)],
-                               stdin=theirs, stdout=theirs, stderr=theirs,
-                               env=environment)
+                               stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
     try:

@@ -33,8 +33,8 @@ def test_a_task_that_kills_its_process_takes_no_other_with_it(faulty, tmp_path):
     runs = runs_with(faulty, Case(depth=1, kill=1), *(Case(depth=d) for d in range(1, 9)))
     found = outcomes(pool(retries=1), runs)
     failures = [o for o in found.values() if isinstance(o, Failure)]
-    assert [f.why for f in failures] == ["its process died 2 times (exit code -9: killed, out of "
-                                         "memory, or crashed)"]
+    assert ([f.why for f in failures]
+            == ["its process died 2 times (exit code -9: killed, out of memory, or crashed)"])
     assert len(found) == 9
 
 
@@ -136,8 +136,8 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")
     hashes = []
     for threads in ("1", "2"):
-        changed = os.environ | dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS",
-                                              "MKL_NUM_THREADS"), threads)
+        changed = (os.environ | dict.fromkeys(
+                       ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), threads))
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                               env=changed, check=True)
         hashes.append(json.loads(done.stdout))
@@ -159,5 +159,5 @@ def test_options_that_make_no_sense(changes):
 def test_engines_by_name():
     assert isinstance(Options("inline").made(), Inline)
     assert isinstance(Options("ray", address="auto").made(), Ray)
-    assert Options("pool", max_memory="2GB", gpus="0, 1").made() == Pool(0, 3600.0, 2**31,
-                                                                         gpus=("0", "1"))
+    assert (Options("pool", max_memory="2GB", gpus="0, 1").made()
+            == Pool(0, 3600.0, 2**31, gpus=("0", "1")))

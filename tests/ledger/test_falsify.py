@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.advisor.quantities import UsageError
-from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
 from depthlaw.theory.certificates import shipped
 from depthlaw.theory.claim import registry
@@ -21,9 +21,8 @@ def found(key: str, minutes: float, *changes: str):
     return falsify(registry()[key], minutes, list(changes), lambda line: None)
 
 
-@pytest.mark.parametrize("key",
-                         [CUBIC, "rank_collapse/one_layer_cubic",
-                          "rank_collapse/softmax_perturbation"])
+@pytest.mark.parametrize(
+    "key", [CUBIC, "rank_collapse/one_layer_cubic", "rank_collapse/softmax_perturbation"])
 def test_a_weakened_constant_is_refuted_and_the_certificate_stands(key, tmp_path):
     constant = "2=1.9" if "softmax" in key else "4=0.4"
     result = found(key, 1, constant)
@@ -58,16 +57,15 @@ def test_a_tampered_certificate_does_not_stand(tmp_path):
     assert any("statement" in s for s in broken_steps(weakened=[["4", "1/2"]]))
     assert any("case" in s for s in broken_steps(case=good["case"] | {"tokens": 4}))
     assert any("judged" in s for s in broken_steps(verdict="HOLDS"))
-    assert any("judged" in s
-               for s in broken_steps(verdict="HOLDS", weakened=[], statement=plain(registry()[CUBIC].statement)))
+    assert any("judged" in s for s in broken_steps(
+                   verdict="HOLDS", weakened=[], statement=plain(registry()[CUBIC].statement)))
 
 
-@pytest.mark.parametrize("changes", [
-    {"claim": "separation_rank/degree"}, {"claim": 7}, {"search": 99}, {"search": True},
-    {"point": ["1"]}, {"point": ["1e999999999"] * 9},
-    {"case": {"tokens": 1.5}}, {"case": []}, {"weakened": [[4, 0.4]]}, {"weakened": "4=0.4"},
-    {"extra": 1}, {"verdict": 5},
-])
+@pytest.mark.parametrize("changes",
+                         [{"claim": "separation_rank/degree"}, {"claim": 7}, {"search": 99},
+                          {"search": True}, {"point": ["1"]}, {"point": ["1e999999999"] * 9},
+                          {"case": {"tokens": 1.5}}, {"case": []}, {"weakened": [[4, 0.4]]},
+                          {"weakened": "4=0.4"}, {"extra": 1}, {"verdict": 5}])
 def test_fields_of_the_wrong_form_are_refused_in_one_line(changes, tmp_path, capsys):
     path = store(found(CUBIC, 1, "4=0.4"), tmp_path)
     path.write_text(json.dumps(json.loads(path.read_text()) | changes))
@@ -86,9 +84,8 @@ def test_a_certificate_of_a_case_that_nobody_asks_about_is_not_measured(tmp_path
     assert any("asked about" in step.says for step in recheck(path)[1] if not step.holds)
 
 
-@pytest.mark.parametrize("text",
-                         ["", "[]", "{}", '{"kind": "falsification"}', '{"kind": "unheard of"}',
-                          "[" * 5000])
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"kind": "falsification"}', '{"kind": "unheard of"}', "[" * 5000])
 def test_what_is_no_certificate_is_one_line(text, tmp_path, capsys):
     path = tmp_path / "c.json"
     path.write_text(text)
@@ -120,7 +117,8 @@ def test_command_line(tmp_path, capsys):
     report = json.loads(capsys.readouterr().out)
     assert main(["recheck", report["certificate"]]) == 0
     assert "stands" in capsys.readouterr().out
-    Path(report["certificate"]).write_text(json.dumps(json.loads(Path(report["certificate"]).read_text()) | {"verdict": "HOLDS"}))
+    Path(report["certificate"]).write_text(
+        json.dumps(json.loads(Path(report["certificate"]).read_text()) | {"verdict": "HOLDS"}))
     assert main(["recheck", report["certificate"]]) == 1
     assert main(["falsify", CUBIC, "--minutes", "-1", *results]) == 2
     assert main(["falsify", "nothing", *results]) == 2
@@ -157,9 +155,8 @@ def test_endless_files_are_one_line(endless, tmp_path, capsys):
 
 
 HOSTILE = ["2=1000", "2=0", "2=-1", "2=-5/2", "2=1e400", "2=nan", "2=inf", "2=1e30", "2=-1e30",
-           "2=1e-30", "2=1/0", "2", "=", "2==3",
-           "2=1e999999999", "2=" + "9" * 5000, "2=0x10", "1/2=1e30", "3=0", "3=-3", "3=1e30",
-           "1/2=-7"]
+           "2=1e-30", "2=1/0", "2", "=", "2==3", "2=1e999999999", "2=" + "9" * 5000, "2=0x10",
+           "1/2=1e30", "3=0", "3=-3", "3=1e30", "1/2=-7"]
 
 
 @pytest.mark.parametrize("change", HOSTILE, ids=range(len(HOSTILE)))

@@ -58,12 +58,12 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
     first moments to the middle of its work."""
     monkeypatch.setenv("FAULTY_RUNS", "600")
     monkeypatch.setenv("FAULTY_MILLISECONDS", "8")
-    counted, moments, folder = fault("the driver is killed",
-                                     "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
+    counted, moments, folder = fault(
+        "the driver is killed", "SIGKILL at random moments"), random.Random(50), tmp_path / "killed"
     added = []
     for n in range(50):
-        before, driver = number_of_records(folder), start(faulty, folder,
-                                                          "pool" if n % 2 else "inline")
+        before, driver = number_of_records(
+            folder), start(faulty, folder, "pool" if n % 2 else "inline")
         if n % 5:
             while driver.poll() is None and number_of_records(folder) == before:
                 time.sleep(0.002)
@@ -77,8 +77,8 @@ def test_kills_of_the_driver(faulty, tmp_path, monkeypatch, fault):
         added.append(counted.survived(folder))
     assert sum(n > 0 for n in added) >= 35
     go_on(faulty, folder)
-    counted.ended(folder, plan(faulty.claims(), "quick"), "nothing can be said; the same command "
-                                                          "goes on")
+    counted.ended(folder, plan(faulty.claims(), "quick"),
+                  "nothing can be said; the same command goes on")
 
 
 @pytest.mark.slow
@@ -110,8 +110,8 @@ def test_kills_of_workers(faulty, tmp_path, monkeypatch, fault):
         killer.join()
     assert failures == []
     assert counted.rounds == 50
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"), "nothing; each run is tried again, up "
-                                                            "to twice by default")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"),
+                  "nothing; each run is tried again, up to twice by default")
 
 
 def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
@@ -156,8 +156,8 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
     said = []
     for limit in (0, 1, 40, 200, 400, 600):
         driver = start(faulty, tmp_path,
-                       preexec_fn=lambda limit=limit: resource.setrlimit(resource.RLIMIT_FSIZE,
-                                                                         (limit, limit)))
+                       preexec_fn=lambda limit=limit: resource.setrlimit(
+                           resource.RLIMIT_FSIZE, (limit, limit)))
         said.append(error_line(driver))
         counted.survived(tmp_path)
         assert "File too large" in said[-1]
@@ -224,12 +224,11 @@ def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
 @pytest.mark.parametrize(("number", "name"),
                          [(errno.EROFS, "the folder becomes read-only"),
                           (errno.EACCES, "the folder becomes forbidden"),
-                                              (errno.EIO, "the disk fails"),
-                                              (errno.EDQUOT, "the quota is used up")])
+                          (errno.EIO, "the disk fails"), (errno.EDQUOT, "the quota is used up")])
 @pytest.mark.parametrize("where", ["fsync", "replace"])
 def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number, name, where):
-    counted, moments = fault(name,
-                             f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
+    counted, moments = fault(
+        name, f"{errno.errorcode[number]} from {where} in mid-suite"), random.Random(number)
     real = getattr(os, where)
     runs = plan(faulty.claims(), "quick")
     for _ in range(5):
@@ -355,5 +354,5 @@ def test_damaged_records(faulty, tmp_path, monkeypatch, fault, spoil, name, said
                                 for record in store)
         go_on(faulty, tmp_path)
         counted.survived(tmp_path)
-    counted.ended(tmp_path, plan(faulty.claims(), "quick"), f"not trusted: FILE ({item.why}); set "
-                                                            "aside as PLACE, not used")
+    counted.ended(tmp_path, plan(faulty.claims(), "quick"),
+                  f"not trusted: FILE ({item.why}); set aside as PLACE, not used")

@@ -9,9 +9,10 @@ from depthlaw.ledger.publish import figures
 from depthlaw.ledger.run.records import Record, encode
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
 from depthlaw.theory.claim import Case, Claim, Control, Source, find
-from depthlaw.theory.glossary import symbol
 from depthlaw.theory.judgement import Decision, Verdict
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
+from depthlaw.theory.separation_rank.value_rank import sep
+from depthlaw.theory.symbols import depth
 from depthlaw.theory.values import Exact
 
 RANKS = {(2, 1, 1): 3, (2, 2, 1): 18, (2, 2, 2): 17, (3, 1, 1): 4, (4, 1, 1): 5, (4, 2, 1): 110}
@@ -27,10 +28,9 @@ def row(width, depth, heads, *ranks, tokens=4, verdict=Verdict.HOLDS):
 def result(*rows, key="separation_rank/dimension_count"):
     from sympy import Le
 
-    claim = Claim(key=key, title="t", text="W.", statement=Le(symbol("sep"), symbol("depth")),
-                  source=Source("depthlaw", "here"),
-                  wording="derived", kind="upper", holds_for="all", measured=None,
-                  grid={"quick": tuple(r.case for r in rows)},
+    claim = Claim(key=key, title="t", text="W.", statement=Le(sep, depth),
+                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
+                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
                   control=Control(Case(depth=1), "never"))
     return ClaimResult(claim, rows, None, None)
 
@@ -79,8 +79,8 @@ def test_caption_says_where_the_points_come_from(usual, tmp_path):
     assert (caption.widths, caption.heads, caption.points, caption.draws,
             caption.devices) == ((2, 3, 4), (1, 2), len(RANKS), 1, ("cpu",))
     assert caption.claims == (usual[0].claim.key,)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["separation-rank.pdf",
-                                                                "separation-rank.png"]
+    assert (sorted(path.name for path in tmp_path.iterdir())
+            == ["separation-rank.pdf", "separation-rank.png"])
 
 
 def test_bytes_depend_on_the_points_alone(usual, tmp_path):
@@ -95,7 +95,8 @@ def test_bytes_depend_on_the_points_alone(usual, tmp_path):
     assert b"Date" not in (tmp_path / "a" / "separation-rank.pdf").read_bytes()
     figures.separation_rank([result(*(row(*shape, rank + 1) for shape, rank in RANKS.items()))],
                             tmp_path / "b")
-    assert (tmp_path / "a" / "separation-rank.pdf").read_bytes() != (tmp_path / "b" / "separation-rank.pdf").read_bytes()
+    assert ((tmp_path / "a" / "separation-rank.pdf").read_bytes()
+            != (tmp_path / "b" / "separation-rank.pdf").read_bytes())
 
 
 def test_most_tokens_and_then_the_largest_draw():
@@ -105,12 +106,11 @@ def test_most_tokens_and_then_the_largest_draw():
     assert point.records == tuple(r.id for r in rows[1].records)
 
 
-@pytest.mark.parametrize("nothing", [
-    [], [result(row(2, 1, 1))],
-    [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
-    [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
-    [result(row(2, 1, 1, 3), key="separation_rank/degree")],
-])
+@pytest.mark.parametrize("nothing",
+                         [[], [result(row(2, 1, 1))],
+                          [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
+                          [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
+                          [result(row(2, 1, 1, 3), key="separation_rank/degree")]])
 def test_without_a_measurement_there_is_no_figure(nothing, tmp_path):
     assert figures.separation_rank(nothing, tmp_path) is None
     assert list(tmp_path.iterdir()) == []
@@ -121,6 +121,6 @@ def test_ranks_beyond_floats_and_more_widths_than_columns(tmp_path):
     points = list(figures.generic_ranks([result(*rows)]))
     assert max(p.height for p in points) == pytest.approx(2000, rel=1e-12)
     figure = figures._panels(points)
-    assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == [f"$d_x = {width}$"
-                                                                                for width in (1, 2, 3, 4, 5)]
+    assert ([axes.get_title() for axes in figure.axes if axes.get_visible()]
+            == [f"$d_x = {width}$" for width in (1, 2, 3, 4, 5)])
     assert figures.separation_rank([result(*rows)], tmp_path).widths == (1, 2, 3, 4, 5)

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline
 from depthlaw.ledger.run.records import Store
@@ -13,11 +13,11 @@ from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim, registry
-from depthlaw.theory.glossary import symbol
+from depthlaw.theory.separation_rank.degree import deg
+from depthlaw.theory.separation_rank.value_rank import sep
+from depthlaw.theory.symbols import depth as L
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Exact, Step
-
-L, sep = symbol("depth"), symbol("sep")
 
 
 def judged(claim: Claim, folder):
@@ -27,8 +27,9 @@ def judged(claim: Claim, folder):
 
 
 def test_every_place_is_changed_once():
-    changes = [change
-               for change, _ in mutants(sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False), evaluate=False))]
+    changes = [change for change, _ in mutants(
+                   sympy.Le(sep, sympy.Min(3**L, sympy.Rational(1, 2) * L, evaluate=False),
+                            evaluate=False))]
     assert changes[0] == "Min -> Max"
     assert {"3 -> 2 in 3^L", "3 -> 4 in 3^L", "1/2 -> 101/200 in L/2", "1/2 -> 99/200 in L/2",
             "<= -> >="} <= set(changes)
@@ -38,8 +39,7 @@ def test_every_place_is_changed_once():
 @pytest.mark.parametrize("key",
                          ["separation_rank/degree", "separation_rank/moments_degree",
                           "connectivity/reach", "hops/k_max_corrected",
-                                 "rank_collapse/collapse_condition",
-                                 "depth_choice/threshold_inverse"])
+                          "rank_collapse/collapse_condition", "depth_choice/threshold_inverse"])
 def test_every_mutant_of_an_exact_claim_turns_a_verdict(key, tmp_path):
     result = judged(registry()[key], tmp_path)
     found = mutate(result)
@@ -55,17 +55,16 @@ def test_swapping_min_and_max_in_the_dimension_count_turns_a_verdict(tmp_path):
 
 
 def test_a_grid_that_is_too_small_leaves_survivors_and_is_named(tmp_path):
-    """The failing twin of the harness: at depth 1 alone, nobody can tell 3^L from 3 L."""
+    """What the harness must notice: at depth 1 alone, nobody can tell 3^L from 3 L."""
     claim = registry()["separation_rank/degree"]
     shallow = {"quick": tuple(c for c in claim.grid["quick"] if c.depth == 1)}
-    made = replace(claim, statement=sympy.Eq(symbol("degree"), 3 * L ** 2), grid=shallow,
+    made = replace(claim, statement=sympy.Eq(deg, 3 * L ** 2), grid=shallow,
                    proof=None)
     result = judged(made, tmp_path)
     survivors = [m for m in mutate(result) if not m.turned]
     assert [m.change for m in survivors if "L^2" in m.change]
-    assert unexplained(result,
-                       survivors) == [m for m in survivors
-                                      if not m.reason.startswith("gives the same")]
+    assert (unexplained(result, survivors)
+            == [m for m in survivors if not m.reason.startswith("gives the same")])
 
 
 def test_weaker_bounds_survive_with_that_reason(tmp_path):
@@ -81,10 +80,9 @@ def made(statement, value, **changes) -> Claim:
     advance."""
     template = registry()["separation_rank/degree"]
     plain = {"assumes": {}, "proof": None, "premises": (), "predicted": None,
-             "grid": {"quick": Case.grid(depth=(1, 2, 3))},
-             "kind": "lower", "holds_for": "all", "measured": lambda case, seed: value(case),
-             "control": replace(template.control,
-                                                                                                          case=Case(depth=1))}
+             "grid": {"quick": Case.grid(depth=(1, 2, 3))}, "kind": "lower", "holds_for": "all",
+             "measured": lambda case, seed: value(case),
+             "control": replace(template.control, case=Case(depth=1))}
     return replace(template, statement=statement, **{**plain, **changes})
 
 
@@ -120,7 +118,8 @@ def test_a_mutant_is_judged_before_its_survival_is_explained(tmp_path):
     mutant = by_change(result)["2 -> 1 in 2*L"]
     assert (mutant.fate, mutant.reason) == ("survives", "the grid does not separate it")
     result = judged(made(sympy.Le(sep, 20 * L, evaluate=False), lambda case: Exact(1)), tmp_path)
-    assert by_change(result)["20 -> 19 in 20*L"].reason == "the mutant holds on every case too: its tightest slack is a factor 10^1.3"
+    assert (by_change(result)["20 -> 19 in 20*L"].reason
+            == "the mutant holds on every case too: its tightest slack is a factor 10^1.3")
 
 
 def test_data_and_proof_kill_apart(tmp_path):
@@ -160,9 +159,9 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
                  "--json"]) == 0
     row = json.loads(capsys.readouterr().out)[0]
     assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 3
-    assert {path for path in before if "cache" not in str(path)} == {path.relative_to(tmp_path)
-                                                                     for path in tmp_path.rglob("*")
-                                                                     if "cache" not in str(path)}
+    assert ({path for path in before if "cache" not in str(path)}
+            == {path.relative_to(tmp_path) for path in tmp_path.rglob("*")
+                if "cache" not in str(path)})
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
     assert "3 of 3 mutants noticed, 3 by data and 0 by proof" in capsys.readouterr().out
 
@@ -172,6 +171,5 @@ def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):
     code = main(["mutate", "separation_rank/threshold", "--suite", "quick", "--results",
                  "reference"])
     said = capsys.readouterr()
-    assert (code, said.err) == (0,
-                                "") or (code == 2 and said.err.count("\n") == 1
-                                        and "nothing is recorded" in said.err)
+    assert ((code, said.err) == (0, "")
+            or (code == 2 and said.err.count("\n") == 1 and "nothing is recorded" in said.err))

@@ -1,75 +1,65 @@
-"""The generated pages, and the coverage tables, against the registry."""
+"""The pages that are generated, and the coverage tables, against the registry."""
 import re
 from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.publish.pages import glossary, write
+from depthlaw.ledger.publish import pages
 from depthlaw.ledger.run.driver import execute
 from depthlaw.ledger.run.engines import Inline
 from depthlaw.ledger.run.records import Store
 from depthlaw.ledger.run.suite import plan
-from depthlaw.theory.claim import registry
-from depthlaw.theory.glossary import GLOSSARY
+from depthlaw.theory.claim import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"
-KEY = re.compile(r"`(" + "|".join(STEMS) + r")/(\w+)`")
+KEY = re.compile(rf"`({'|'.join(topics())})/(\w+)`")
 
 
-@pytest.mark.parametrize("stem", STEMS)
-def test_coverage_tables_and_registry_agree(stem):
-    keys = {key for key in registry() if key.startswith(f"{stem}/")}
-    text = (DOCS / "coverage" / f"{stem}.md").read_text(encoding="utf-8")
+@pytest.mark.parametrize("topic", topics())
+def test_coverage_tables_and_registry_agree(topic):
+    keys = {key for key in registry() if key.startswith(f"{topic}/")}
+    text = (DOCS / "coverage" / f"{topic}.md").read_text(encoding="utf-8")
     named = {f"{a}/{b}" for a, b in KEY.findall(text)}
-    assert keys <= named, f"not in docs/coverage/{stem}.md: {sorted(keys - named)}"
+    assert keys <= named, f"not in docs/coverage/{topic}.md: {sorted(keys - named)}"
     assert named <= set(registry()), f"no such claim: {sorted(named - set(registry()))}"
-    assert f"coverage/{stem}.md" in (DOCS / "coverage.md").read_text(encoding="utf-8")
+    assert f"coverage/{topic}.md" in (DOCS / "coverage.md").read_text(encoding="utf-8")
 
 
-def test_there_is_a_page_for_every_claim_and_no_other():
-    pages = {str(p.relative_to(DOCS / "claims"))[:-3]
-             for p in (DOCS / "claims").rglob("*.md")} - {"README"}
-    assert pages == set(registry())
-
-
-@pytest.mark.parametrize("key",
-                         ["separation_rank/upper_bound_deep", "hops/depth_corrected",
-                          "counting/twelve"])
-def test_committed_pages_state_what_the_claim_states(key, tmp_path):
-    from depthlaw.ledger.publish.typesetting import md_math
-    from depthlaw.theory.symbols import latex
-
-    assert md_math(latex(registry()[key].statement)) in (DOCS / "claims" / f"{key}.md").read_text(encoding="utf-8")
-
-
-def test_committed_glossary_is_up_to_date():
-    assert (DOCS / "glossary.md").read_text(encoding="utf-8") == glossary(list(registry().values()))
-
-
-def test_every_glossary_entry_is_used_or_a_case_field():
-    claims = registry().values()
-    used = {s.name for c in claims for s in c.statement.free_symbols} | {n for c in claims
-                                                                         for s in c.grid
-                                                                         for k in c.grid[s]
-                                                                         for n in k.fields()}
-    bound = {s.name for c in claims for s in c.statement.atoms() if getattr(s, "is_Symbol", False)}
-    assert set(GLOSSARY) - used - bound == set()
-
-
-def test_writing_is_deterministic_and_removes_stale_pages(tmp_path, monkeypatch):
-    claims = {key: c for key, c in registry().items()
-              if key in ("hops/doubling", "separation_rank/degree")}
-    monkeypatch.setattr("depthlaw.ledger.publish.pages.registry", lambda: claims)
+def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
+        tmp_path, monkeypatch):
+    claims = {key: registry()[key] for key in ("hops/doubling", "separation_rank/degree")}
+    monkeypatch.setattr(pages, "registry", lambda: claims)
+    monkeypatch.setattr(pages, "shipped", lambda: None)
+    docs, out = tmp_path / "docs", tmp_path / "site"
+    docs.mkdir()
+    (docs / "hand-written.md").write_text("before\n<!-- table: separation_rank/degree -->\nafter\n")
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
-    stale = tmp_path / "docs" / "claims" / "hops" / "gone.md"
+    stale = out / "claims" / "hops" / "gone.md"
     stale.parent.mkdir(parents=True)
     stale.write_text("old")
-    first = {p: p.read_bytes() for p in write(tmp_path / "docs", store, "quick")}
+    first = {path: path.read_bytes() for path in pages.write(docs, out, store, "quick")}
+    assert {path.relative_to(out).as_posix() for path in first} == {
+        "claims/README.md", "claims/hops/doubling.md", "claims/separation_rank/degree.md",
+        "findings.md", "glossary.md", "hand-written.md", "mutations.md"}
     assert not stale.exists()
-    assert {p: p.read_bytes() for p in write(tmp_path / "docs", store, "quick")} == first
-    page = (tmp_path / "docs" / "claims" / "separation_rank" / "degree.md").read_text()
+    assert {path: path.read_bytes() for path in pages.write(docs, out, store, "quick")} == first
+    page = (out / "claims" / "separation_rank" / "degree.md").read_text()
     for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "negative control",
                  "FAILS"):
         assert part in page
     assert "not run" not in page
+    assert (out / "hand-written.md").read_text() == (
+        "before\n*Nothing is recorded for this yet.*\nafter\n")
+
+
+def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
+    key = "separation_rank/exact"
+    claim = registry()[key]
+    store = Store(tmp_path / "results")
+    case = claim.cases("quick")[0]
+    (run,) = [run for run in plan({key: claim}, "quick") if run.case == case]
+    store.put(run.execute())
+    text = pages.filled(f"<!-- table: {key} -->", {key: claim}, store, tmp_path)
+    assert text.startswith("| ")
+    assert "<!--" not in text

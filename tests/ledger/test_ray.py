@@ -46,8 +46,8 @@ def test_a_node_is_removed_in_mid_suite(faulty, cluster, tmp_path, monkeypatch, 
     monkeypatch.setenv("FAULTY_RUNS", "100")
     nodes = [cluster.add_node(num_cpus=1) for _ in range(3)]
     cluster.wait_for_nodes()
-    counted = fault("a Ray node is removed", "one of three nodes killed in mid-suite "
-                                             "(ray.cluster_utils)")
+    counted = fault("a Ray node is removed",
+                    "one of three nodes killed in mid-suite (ray.cluster_utils)")
     cases = (Case(depth=1 + n % 60, n=n, milliseconds=50) for n in range(100))
     runs, store, done = plan(faulty.claims(*cases), "quick"), Store(tmp_path), []
 

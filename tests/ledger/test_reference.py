@@ -6,12 +6,19 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.cli.arguments import commands
-from depthlaw.ledger.cli.arguments.arguments import main
+from depthlaw.ledger.cli import appendix
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
 from depthlaw.ledger.run.suite import Run, plan
 from depthlaw.ledger.verdicts import reference
-from depthlaw.ledger.verdicts.reference import SHIPPED, Ledger, agree, compare, run_name, write_ledger
+from depthlaw.ledger.verdicts.reference import (
+    SHIPPED,
+    Ledger,
+    agree,
+    compare,
+    run_name,
+    write_ledger,
+)
 from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
 
@@ -60,17 +67,15 @@ def resealed(header, lines):
     return [canonical(header | {"seal": digest(header)}) + b"\n", *lines]
 
 
-@pytest.mark.parametrize("spoil", [
-    lambda lines: lines[:-1],
-    lambda lines: [lines[0], *reversed(lines[1:])],
-    lambda lines: [b"".join(lines).replace(b'"exact":"1"', b'"exact":"2"')],
-    lambda lines: [lines[0].replace(b'"records":5', b'"records":4'), *lines[1:]],
-    lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
-    lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
-    lambda lines: resealed(json.loads(lines[0]) | {"schema": 99}, lines[1:]),
-    lambda lines: [b"[]\n"],
-    lambda lines: [],
-])
+@pytest.mark.parametrize("spoil",
+                         [lambda lines: lines[:-1], lambda lines: [lines[0], *reversed(lines[1:])],
+                          lambda lines: [b"".join(lines).replace(b'"exact":"1"', b'"exact":"2"')],
+                          lambda lines: [lines[0].replace(b'"records":5', b'"records":4'),
+                                         *lines[1:]],
+                          lambda lines: resealed(json.loads(lines[0]), lines[1:-1]),
+                          lambda lines: resealed(json.loads(lines[0]) | {"ledger": 9}, lines[1:]),
+                          lambda lines: resealed(json.loads(lines[0]) | {"schema": 99}, lines[1:]),
+                          lambda lines: [b"[]\n"], lambda lines: []])
 def test_whatever_was_done_to_a_ledger_is_noticed(tmp_path, spoil):
     path = tmp_path / "l.gz"
     write_ledger(path, SOME, "quick")
@@ -105,20 +110,17 @@ def test_a_ledger_cannot_be_written_to(tmp_path):
     assert (tmp_path / "l.gz").read_bytes() == before
 
 
-@pytest.mark.parametrize(("ours", "theirs", "expected"), [
-    (Exact(9), Exact(9), True),
-    (Exact(9, 1e-9), Exact(9), True),
-    (Exact(9), Exact(10), False),
-    (Ball(Fraction(0), Fraction(1)), Ball(Fraction(1), Fraction(2)), True),
-    (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
-    (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
-    (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
-    (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True),
-    (Proportion(990, 1000), Proportion(500, 1000), False),
-    ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
-    ((Step("a", True),), (Step("a", False),), False),
-    (Exact(9), (Step("a", True),), False),
-])
+@pytest.mark.parametrize(
+    ("ours", "theirs", "expected"),
+    [(Exact(9), Exact(9), True), (Exact(9, 1e-9), Exact(9), True), (Exact(9), Exact(10), False),
+     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(1), Fraction(2)), True),
+     (Ball(Fraction(0), Fraction(1)), Ball(Fraction(101, 100), Fraction(2)), False),
+     (Sample((1.0, 2.0, 3.0)), Sample((1.5, 2.5, 3.5)), True),
+     (Sample((1.0, 1.1, 1.2)), Sample((9.0, 9.1, 9.2)), False),
+     (Proportion(1, 2), Sample((1.0, 0.0)), False), (Proportion(3, 4), Proportion(1, 4), True),
+     (Proportion(990, 1000), Proportion(500, 1000), False),
+     ((Step("a", True),), (Step("in other words", True), Step("b", True)), True),
+     ((Step("a", True),), (Step("a", False),), False), (Exact(9), (Step("a", True),), False)])
 def test_when_two_results_agree(ours, theirs, expected):
     assert agree(ours, theirs, 0.01) is expected
     assert agree(theirs, ours, 0.01) is expected
@@ -129,8 +131,8 @@ def test_comparison_ignores_code_and_names_what_differs():
             record(Exact(5), n=5, code="new")]
     found = compare(here, SOME)
     assert found.line == "your machine agrees with the reference on 1 of 2 runs"
-    assert [(run_name(key), mine, theirs)
-            for key, mine, theirs in found.disagreements] == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})]
+    assert ([(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements]
+            == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})])
     assert compare([record(n=99)], SOME).compared == 0
 
 
@@ -158,8 +160,8 @@ def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     runs = len(Ledger(own))
     assert f"your machine agrees with the reference on {runs} of {runs} runs" in capsys.readouterr().out
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reference"] == {"compared": runs, "agree": runs,
-                                                                "disagreements": []}
+    assert (json.loads(capsys.readouterr().out)["reference"]
+            == {"compared": runs, "agree": runs, "disagreements": []})
 
 
 def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
@@ -189,7 +191,7 @@ def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
 
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr(commands, "registry", lambda: only)
+    monkeypatch.setattr(appendix, "registry", lambda: only)
     assert main(["appendix", str(tmp_path / "out"), "--reference", "--results",
                  str(tmp_path / "absent"), "--json"]) == 0
     said = capsys.readouterr()
@@ -205,11 +207,10 @@ def test_without_a_reference_the_option_says_so(tmp_path, capsys, monkeypatch):
 
 
 def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
-    from depthlaw.ledger.run import suite
     from depthlaw.ledger.run.records import Store
 
     only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr(suite, "registry", lambda: only)
+    monkeypatch.setattr("depthlaw.theory.claim.registry", lambda: only)
     arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
     store = Store(tmp_path / "r")
     assert reference.main(arguments) == 2

@@ -6,8 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
-from depthlaw.ledger.cli.arguments import terminal
-from depthlaw.ledger.run.frontier import Entry, table
+from depthlaw.ledger.cli import terminal
+from depthlaw.ledger.cli.tables import claims_table, print_table
+from depthlaw.ledger.run.index import claims_index
 from depthlaw.ledger.run.records import Store
 from depthlaw.ledger.verdicts import report
 from depthlaw.theory.claim import registry
@@ -41,11 +42,11 @@ def squeezed(text: str) -> str:
 @pytest.mark.parametrize("width", [10, 40, 80, 200])
 def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
     text = printed(width, is_terminal=False,
-                   what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+                   what=lambda c: print_table(c, terminal.verdict_table(results)))
     assert "…" not in text
     for result in results:
-        (row,) = (line for line in text.splitlines() if line.startswith(" "
-                                                                        f"{result.claim.key.partition('/')[2]} "))
+        (row,) = (line for line in text.splitlines()
+                  if line.startswith(f" {result.claim.key.partition('/')[2]} "))
         assert result.verdict.value in row
         assert row.endswith(f"{result.claim.source.key} {result.claim.wording}")
 
@@ -53,7 +54,7 @@ def test_piped_tables_have_a_whole_row_for_each_claim(results, width):
 @pytest.mark.parametrize("width", [20, 40, 60, 72, 80, 100, 200])
 def test_a_terminal_gets_every_word_within_its_width(results, width):
     text = printed(width, is_terminal=True,
-                   what=lambda c: terminal.print_table(c, terminal.verdict_table(results)))
+                   what=lambda c: print_table(c, terminal.verdict_table(results)))
     assert max(map(len, text.splitlines())) <= width
     assert "…" not in text
     for result in results:
@@ -68,12 +69,10 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 
 
 @pytest.mark.parametrize("width", [40, 80])
-def test_show_and_claims_and_frontier_keep_within_the_terminal(results, width):
-    entries = [Entry(13, 2, 5, 5, True, 5473, 5473, 1.2e11, 11.0, 2**30, ())]
+def test_show_and_claims_keep_within_the_terminal(results, width):
+    rows = [claims_index()[result.claim.key] for result in results]
     for what in (lambda c: terminal.show(c, results[1], "quick"),
-                 lambda c: terminal.print_table(c,
-                                                terminal.claims_table([r.claim for r in results])),
-                 lambda c: terminal.print_table(c, table(entries))):
+                 lambda c: print_table(c, claims_table(rows))):
         text = printed(width, is_terminal=True, what=what)
         assert max(map(len, text.splitlines()), default=0) <= width
         assert "…" not in text
@@ -82,6 +81,5 @@ def test_show_and_claims_and_frontier_keep_within_the_terminal(results, width):
     for row in results[1].cases:
         assert all(field in shown for field in str(row.case).split())
     listed = printed(width, is_terminal=True,
-                     what=lambda c: terminal.print_table(c,
-                                                         terminal.claims_table([results[0].claim])))
+                     what=lambda c: print_table(c, claims_table(rows[:1])))
     assert all(word in listed.split() for word in results[0].claim.title.split())

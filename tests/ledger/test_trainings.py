@@ -12,7 +12,7 @@ from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Case, Proportion
 
 WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
-RULES, LOCAL = "trained_depth/rules_within", "trained_depth/look_around"
+RULES, LOCAL = "trained_depth/rules_within", "trained_depth/local_baseline_misses"
 WALL, ONE_WALL, FAR = "trained_depth/connectivity_wall", "trained_depth/connectivity_one_layer_wall", "trained_depth/connectivity_far"
 ON, OFF = "trained_depth/published_dropout_on", "trained_depth/published_dropout_off"
 MARKS = "before\n<!-- begin: trained nets -->\nwhat stood here\n<!-- end: trained nets -->\nafter\n"
@@ -60,10 +60,9 @@ def docs(tmp_path):
 def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
     claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
     points = list(trainings.measured(trainings.results(claims, "full", store)))
-    assert {(p.task, p.net, p.depth, p.place, p.value.right) for p in points} >= {
-        ("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900),
-        ("connectivity", "bounded", 3, 4, 3000),
-        ("hop_k", "softmax", 2, 1, 3999)}
+    assert ({(p.task, p.net, p.depth, p.place, p.value.right) for p in points}
+            >= {("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900),
+                ("connectivity", "bounded", 3, 4, 3000), ("hop_k", "softmax", 2, 1, 3999)})
     assert len(points) == 14
     assert all(p.record in store for p in points)
 
@@ -119,7 +118,9 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
         ("explicit weights", [9], [1.0])]
 
 
-def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_told(store, docs):
+def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_told(
+    store, docs,
+):
     claims = registry()
     # A net that answers as radius 6 does, but for 0.1 at distance 12; radius 5 is 0.05 below radius
     # 6 at every distance.
@@ -136,20 +137,21 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
         assert case in claims[key].cases("full")
         store.put(record(key, case,
                          Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000)))
-    text = trainings.write(docs,
-                           store).read_text(encoding="utf-8").partition("## Local baseline")[2].partition("## Reach")[0]
+    text = trainings.write(docs, store).read_text(
+        encoding="utf-8").partition("## Local baseline")[2].partition("## Reach")[0]
     assert "| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | L = 2, linearised | L = 3, softmax |" in text
     assert "| 3 | \u00b7 | \u00b7 | \u00b7 | \u00b7 | 0.975 | 1.000 | 1.000 | - |" in text
     assert "| 7 | - | 0.925 | 0.975 | \u00b7 | - | - | 0.975 | - |" in text
     assert "| 12 | - | 0.800 | 0.850 | - | - | - | 0.750 | - |" in text
     # A tenth at one of twenty distances: the root of 0.01 / 20.
     assert "| L = 2, linearised | 6 | 0.022 | -0.10, at 12 |" in text
-    assert "| L = 2, softmax |" not in text.partition("| net | nearest radius |")[2], "nothing is nearest to two distances of twenty"
+    assert "| L = 2, softmax |" not in text.partition(
+        "| net | nearest radius |")[2], "nothing is nearest to two distances of twenty"
 
 
 def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, docs):
-    text = trainings.write(docs,
-                           store).read_text(encoding="utf-8").partition("## Verdicts")[2].partition("<details>")[0]
+    text = trainings.write(docs, store).read_text(
+        encoding="utf-8").partition("## Verdicts")[2].partition("<details>")[0]
     assert "| claim | expected before | known since | verdict | cases |" in text
     rows = {line.partition("claims/")[2].partition(".md")[0]: line.split(" | ")[1:4]
             for line in text.splitlines() if "](claims/" in line}
@@ -162,13 +164,13 @@ def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, doc
 
 
 def test_the_caption_says_how_many_examples_the_measurements_take():
-    from depthlaw.empirics.trained_depth import RULE_GRAPHS, training
+    from depthlaw.empirics.trained_depth.recipes import training
+    from depthlaw.empirics.trained_depth.rule_answers import RULE_GRAPHS
 
     assert RULE_GRAPHS == 20_480
-    for shape, examples in (({"task": "connectivity", "net": "softmax", "vertices": 24,
-                              "diameter": 23}, 16_384),
-                            ({"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4},
-                             32_768)):
+    for shape, examples in (
+            ({"task": "connectivity", "net": "softmax", "vertices": 24, "diameter": 23}, 16_384),
+            ({"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4}, 32_768)):
         made = training(Case(**shape), 2)
         assert (len(made.seeds), made.examples) == (3, examples)
 
@@ -209,7 +211,7 @@ def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs
 
 
 def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
-    from depthlaw.ledger.cli.arguments.commands import show
+    from depthlaw.ledger.cli.commands import show
 
     monkeypatch.setenv("COLUMNS", "200")
     case = next(c for c in registry()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from depthlaw.ledger.cli.arguments.terminal import clean
 from depthlaw.ledger.publish import typesetting
+from depthlaw.ledger.text import clean
 
 RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 TEXT = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), max_size=40)
@@ -44,18 +44,16 @@ def test_markdown_table_keeps_its_cells(text):
                            + " |\n")
     shown = re.findall(r"<td>(.*?)</td>", page)
     assert html.unescape(shown[0]) == flat(text).strip()
-    assert html.unescape(re.fullmatch("<code>(.*)</code>", shown[1])[1]).strip() == flat(text
-                                                                                         or "-").strip()
+    assert (html.unescape(re.fullmatch("<code>(.*)</code>", shown[1])[1]).strip()
+            == flat(text or "-").strip())
     assert shown[3] == "end"
 
 
-@pytest.mark.parametrize("latex", [
-    r"\left|x\right| \leq \|M\|_{1}", r"\left\{a_{i}, b_{j}\right\}", r"a*b_*c*",
-    r"x_{1} < y_{2} > z",
-    r"\begin{cases} a & b \\ c & d \end{cases}",
-    r"\left[x\right](n)", r"a\,b\;c\!d", r"`~", r"\operatorname{sep}_{A}_{B}", r"<b>", r"x~",
-    r"\#_{w} = 0",
-])
+@pytest.mark.parametrize(
+    "latex",
+    [r"\left|x\right| \leq \|M\|_{1}", r"\left\{a_{i}, b_{j}\right\}", r"a*b_*c*",
+     r"x_{1} < y_{2} > z", r"\begin{cases} a & b \\ c & d \end{cases}", r"\left[x\right](n)",
+     r"a\,b\;c\!d", r"`~", r"\operatorname{sep}_{A}_{B}", r"<b>", r"x~", r"\#_{w} = 0"])
 def test_maths_passes_through_a_renderer_that_knows_no_maths(latex):
     inline = typesetting.md_math(latex)
     page = RENDERER.render(f"| 1 | 2 |\n|---|---|\n| {inline} | end |\n")
@@ -124,17 +122,16 @@ def test_macros_are_letters_only():
 
 @pytest.mark.parametrize(("value", "latex"),
                          [(0.0, r"\times 1"), (-0.02, r"\times 0.955"), (12.4, r"\times 10^{12.4}"),
-                                              (2e7, r"\times 10^{2\cdot 10^{7}}"), (None, "")])
+                          (2e7, r"\times 10^{2\cdot 10^{7}}"), (None, "")])
 def test_slack_is_a_factor(value, latex):
     assert typesetting.factor(value) == latex
 
 
-@pytest.mark.parametrize(("text", "latex"), [
-    ("7", "7"), ("-1/3", "-1/3"), ("1e+20", r"1\cdot 10^{20}"), ("10^-320.51", "10^{-320.51}"),
-    ("-10^400.00", "-10^{400.00}"),
-    ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"), ("mean 0.5 of 10", None),
-    ("123456...0000 (191 digits)", None), ("-", None),
-])
+@pytest.mark.parametrize(
+    ("text", "latex"),
+    [("7", "7"), ("-1/3", "-1/3"), ("1e+20", r"1\cdot 10^{20}"), ("10^-320.51", "10^{-320.51}"),
+     ("-10^400.00", "-10^{400.00}"), ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"),
+     ("mean 0.5 of 10", None), ("123456...0000 (191 digits)", None), ("-", None)])
 def test_numbers_become_maths(text, latex):
     assert typesetting.maths(text) == latex
     assert typesetting.tex_value(text) == (f"${latex}$" if latex else typesetting.tex(text))
