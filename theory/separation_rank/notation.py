@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import sympy
-from sympy import Expr, Min, Mul, Rational, Sum, binomial
+from sympy import Expr, Max, Min, Mul, Rational, Sum, binomial
 
 from ..claim import Source
 from ..symbols import depth as L
@@ -14,9 +14,9 @@ from ..symbols import order as k
 from ..symbols import quantity
 from ..symbols import width as d
 
-__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "ONE_HEAD", "ROWS", "SHALLOW",
-           "SPARE_WIDTH", "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt", "catalecticant_rank", "d",
-           "dimension_sum", "index", "k", "levine"]
+__all__ = ["AT_LEAST_THRESHOLD", "COLUMNS", "COUNT_PAGE", "DEEP", "LONGER", "ONE_HEAD", "ROWS",
+           "SHALLOW", "SHORTER", "SPARE_WIDTH", "C", "D", "Eq", "Ge", "H", "L", "Le", "Lt",
+           "catalecticant_rank", "d", "dimension_sum", "index", "k", "levine"]
 
 # Relations as they are written. SymPy would compare their sides first: a second for this topic.
 Eq, Ge, Le, Lt = (
@@ -28,12 +28,13 @@ index = quantity("index", "i", "an index of summation", "nonnegative integer")
 D = d * (d + 1) / 2
 C = Mul(Rational(1, 2), 3**L - 1, evaluate=False)
 
-# The rank of the catalecticant of order k, and its rows and columns.
+# The rank of the catalecticant of order k, its rows and columns, and the fewer and more of them.
 catalecticant_rank = quantity(
     "catalecticant", r"\operatorname{rank}\,\mathrm{Cat}_k",
     "dimension of the span of the order-k derivatives of the d_x forms in the moments")
 ROWS = d * binomial(D + k - 1, k)
 COLUMNS = binomial(D + (3**L - 1) / 2 - k - 1, (3**L - 1) / 2 - k)
+SHORTER, LONGER = Min(ROWS, COLUMNS, evaluate=False), Max(ROWS, COLUMNS, evaluate=False)
 
 
 def dimension_sum(smaller: Any = Min, d: Expr = d, C: Expr = C) -> Sum:

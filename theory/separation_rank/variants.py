@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from flint import fmpz_poly
 from numpy.typing import NDArray
-from sympy import Max, Min
+from sympy import Min
 
 from ..claim import Case, Control, Exact, Source, claim
 from ..symbols import quantity
@@ -29,10 +29,10 @@ from .linear_attention import (
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
 from .notation import (
-    COLUMNS,
     COUNT_PAGE,
+    LONGER,
     ONE_HEAD,
-    ROWS,
+    SHORTER,
     Eq,
     L,
     Le,
@@ -80,12 +80,12 @@ def _forms(width: int, depth: int, heads: int, seed: int) -> list[dict[tuple[int
 
 
 @claim(
-    Eq(catalecticant_rank, Min(ROWS, COLUMNS)),
+    Eq(catalecticant_rank, SHORTER),
     source=COUNT_PAGE, holds_for="almost every", assumes=ONE_HEAD,
     cases={"quick": _orders((2, 1), (2, 2), (2, 3), (3, 2), (4, 2)),
            "theory": _orders((3, 3), (5, 2))},
     control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
-                    statement=Eq(catalecticant_rank, Max(ROWS, COLUMNS))))
+                    statement=Eq(catalecticant_rank, LONGER)))
 def catalecticants(case: Case, seed: int) -> Exact:
     """One head: graded pieces as large as possible in small cases.
 
