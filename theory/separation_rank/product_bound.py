@@ -15,9 +15,7 @@ import flint
 from flint import arb, fmpz
 from sympy import (
     E,
-    Eq,
     Expr,
-    Ge,
     Gt,
     Integer,
     Matrix,
@@ -48,7 +46,7 @@ from ..exact.enclosure import ball, enclose
 from ..proof_steps import equal, logarithm_step, nonnegative
 from ..symbols import layer, quantity
 from .dimension_count import log3_dimension_count
-from .notation import H, L, d, levine
+from .notation import Eq, Ge, H, L, d, levine
 from .upper_bounds import RECALLED
 from .value_rank import measured_rank, sep
 
@@ -79,7 +77,7 @@ _DEEPEST = 10_000
 
 
 def _product(factor: Expr) -> Product:
-    return Product(factor, (layer, 1, Min(L, H * (H + 1) / 2)))
+    return Product(factor, (layer, 1, Min(L, H * (H + 1) / 2, evaluate=False)))
 
 
 def _coordinate(**fields: Any) -> Case:
@@ -119,7 +117,7 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
 
 
 @claim(
-    Gt(log(sep) / log(3), c * d * L), source=_OWN, holds_for="almost every",
+    Gt(log(sep, 3), c * d * L, evaluate=False), source=_OWN, holds_for="almost every",
     assumes={**_ALL_HEADS, **_TOKENS,
              "L > 2 c d_x + 1": lambda k: k.depth > 2 * k.rational("slope") * k.width + 1,
              "L <= D": lambda k: 2 * k.depth <= k.width * (k.width + 1)},
@@ -226,7 +224,7 @@ def conflict_one_head(case: Case) -> Exact:
     return Exact(_first_violation(case.width, count))
 
 
-def _conflict(slope: Expr) -> Eq:
+def _conflict(slope: Expr) -> Relational:
     return Eq(conflict, Piecewise((1, Gt(H * (H + 1) / 2, slope)), (0, True)))
 
 
