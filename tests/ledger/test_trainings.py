@@ -11,11 +11,13 @@ from depthlaw.ledger.run.suite import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Case, Proportion
 
-WITHIN, ONE, ENOUGH = "trained_depth/connectivity_within", "trained_depth/connectivity_one_layer", "trained_depth/connectivity_enough"
+WITHIN = "trained_depth/connectivity_within"
+ONE = "trained_depth/connectivity_one_layer"
+ENOUGH = "trained_depth/connectivity_enough"
+WALL = "trained_depth/connectivity_wall"
+FAR = "trained_depth/connectivity_far"
 RULES, LOCAL = "trained_depth/rules_within", "trained_depth/local_baseline_misses"
-WALL, ONE_WALL, FAR = "trained_depth/connectivity_wall", "trained_depth/connectivity_one_layer_wall", "trained_depth/connectivity_far"
 ON, OFF = "trained_depth/published_dropout_on", "trained_depth/published_dropout_off"
-MARKS = "before\n<!-- begin: trained nets -->\nwhat stood here\n<!-- end: trained nets -->\nafter\n"
 
 
 def record(key, case, value):
@@ -50,11 +52,9 @@ def store(tmp_path):
 
 
 @pytest.fixture
-def docs(tmp_path):
-    folder = tmp_path / "docs"
-    folder.mkdir()
-    (folder / "trained-depth.md").write_text(MARKS, encoding="utf-8")
-    return folder
+def file(tmp_path):
+    """Where the figure goes."""
+    return tmp_path / "figures" / "trained-depth.png"
 
 
 def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
@@ -67,12 +67,9 @@ def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
     assert all(p.record in store for p in points)
 
 
-def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, docs):
-    text = trainings.write(docs, store).read_text(encoding="utf-8")
-    picture = (docs / "figures" / "trained-depth.png").read_bytes()
-    assert text.startswith("before\n")
-    assert text.endswith("after\n")
-    assert "what stood here" not in text
+def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, file):
+    text = trainings.part(store, file)
+    picture = file.read_bytes()
     assert "seeds=worst tried=4 vertices=12` | 2 to 3 |" in text
     assert "seeds=worst tried=4 vertices=12` | more than 4 |" in text
     assert "| `depth=2 diameter=23 net=softmax vertices=24` | 6 to 7 | == 9 | FAILS |" in text.partition("## Reach")[2].partition("## Least")[0]
@@ -83,9 +80,7 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, do
     assert all(f"`{r.id[:12]}`" in text for r in store
                if r.inputs["claim"] in (ONE, WITHIN, RULES, LOCAL))
     assert "0 of 0" not in text, "claims without a case in suite full have no verdict there"
-    again = trainings.write(docs, store)
-    assert (again.read_text(encoding="utf-8"),
-            (docs / "figures" / "trained-depth.png").read_bytes()) == (text, picture)
+    assert (trainings.part(store, file), file.read_bytes()) == (text, picture)
 
 
 def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
@@ -118,9 +113,8 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
         ("explicit weights", [9], [1.0])]
 
 
-def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_told(
-    store, docs,
-):
+def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_nearest_radius_is_given(
+        store, file):
     claims = registry()
     # A net that answers as radius 6 does, but for 0.1 at distance 12; radius 5 is 0.05 below radius
     # 6 at every distance.
@@ -137,8 +131,7 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
         assert case in claims[key].cases("full")
         store.put(record(key, case,
                          Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000)))
-    text = trainings.write(docs, store).read_text(
-        encoding="utf-8").partition("## Local baseline")[2].partition("## Reach")[0]
+    text = trainings.part(store, file).partition("## Local baseline")[2].partition("## Reach")[0]
     assert "| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | L = 2, linearised | L = 3, softmax |" in text
     assert "| 3 | \u00b7 | \u00b7 | \u00b7 | \u00b7 | 0.975 | 1.000 | 1.000 | - |" in text
     assert "| 7 | - | 0.925 | 0.975 | \u00b7 | - | - | 0.975 | - |" in text
@@ -149,9 +142,8 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
         "| net | nearest radius |")[2], "nothing is nearest to two distances of twenty"
 
 
-def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, docs):
-    text = trainings.write(docs, store).read_text(
-        encoding="utf-8").partition("## Verdicts")[2].partition("<details>")[0]
+def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, file):
+    text = trainings.part(store, file).partition("## Verdicts")[2].partition("<details>")[0]
     assert "| claim | expected before | known since | verdict | cases |" in text
     rows = {line.partition("claims/")[2].partition(".md")[0]: line.split(" | ")[1:4]
             for line in text.splitlines() if "](claims/" in line}
@@ -175,30 +167,29 @@ def test_the_caption_says_how_many_examples_the_measurements_take():
         assert (len(made.seeds), made.examples) == (3, examples)
 
 
-def published(store, docs):
+def published(store, file):
     """The lines of the page on published errors."""
-    text = trainings.write(docs, store).read_text(encoding="utf-8")
-    return text.partition("## Published errors of hop_k")[2].partition("<!-- end")[0].splitlines()
+    return trainings.part(store, file).partition("## Published errors of hop_k")[2].splitlines()
 
 
-def test_without_records_of_suite_gpu_one_sentence_says_so(store, docs):
-    assert [line for line in published(store, docs) if line] == [
+def test_without_records_of_suite_gpu_one_sentence_says_so(store, file):
+    assert [line for line in published(store, file) if line] == [
         "Suite gpu has not been recorded, so that no errors of ours stand beside the published "
         "ones."]
 
 
-def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs):
+def test_published_errors_stand_beside_ours_with_interval_and_record(store, file):
     claims = registry()
     cell = {key: next(c for c in claims[key].grid["gpu"] if (c.hops, c.depth) == (8, 4))
             for key in (ON, OFF)}
     made = {ON: record(ON, cell[ON], Proportion(1580, 2000)),
             OFF: record(OFF, cell[OFF], Proportion(1900, 2000))}
     store.put(made[ON])
-    (row,) = [line for line in published(store, docs) if line.startswith("| 8 | 4 |")]
+    (row,) = [line for line in published(store, file) if line.startswith("| 8 | 4 |")]
     low, high = (1 - end for end in reversed(Proportion(1580, 2000).interval(0.05)))
     assert row == f"| 8 | 4 | 0.2163 | 0.2100 [{low:.4f}, {high:.4f}] `{made[ON].id[:12]}` | - |"
     store.put(made[OFF])
-    lines = published(store, docs)
+    lines = published(store, file)
     (row,) = [line for line in lines if line.startswith("| 8 | 4 |")]
     assert row.endswith(f" `{made[OFF].id[:12]}` |")
     assert "| 0.0500 [" in row
@@ -211,7 +202,7 @@ def test_published_errors_stand_beside_ours_with_interval_and_record(store, docs
 
 
 def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
-    from depthlaw.ledger.cli.commands import show
+    from depthlaw.ledger.cli.show import show
 
     monkeypatch.setenv("COLUMNS", "200")
     case = next(c for c in registry()[ON].grid["gpu"] if (c.hops, c.depth) == (8, 4))
@@ -223,12 +214,9 @@ def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
     assert "[0.561709,0.929272]" in text
 
 
-def test_without_records_or_marks_there_is_no_page(store, docs, tmp_path):
-    assert trainings.write(docs, Store(tmp_path / "empty")) is None
-    assert (docs / "trained-depth.md").read_text(encoding="utf-8") == MARKS
-    (docs / "trained-depth.md").write_text("no marks", encoding="utf-8")
-    with pytest.raises(ValueError, match="lacks"):
-        trainings.write(docs, store)
+def test_without_records_nothing_is_written(file, tmp_path):
+    assert trainings.part(Store(tmp_path / "empty"), file) == ""
+    assert not file.exists()
 
 
 def test_other_graphs_are_not_drawn(store):
