@@ -1,4 +1,5 @@
-"""The examples in the docstrings, run on the installed modules, so that they hold for the wheel as for the tree."""
+"""The examples in the docstrings, run on the installed modules, so that they hold for the wheel as
+for the tree."""
 from __future__ import annotations
 
 import doctest
@@ -22,5 +23,6 @@ def test_examples_of_a_module(name: str, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_there_are_examples() -> None:
-    examples = doctest.DocTestFinder(exclude_empty=True).find(import_module("depthlaw.theory.values"))
+    examples = doctest.DocTestFinder(
+        exclude_empty=True).find(import_module("depthlaw.theory.values"))
     assert any(example.examples for example in examples)

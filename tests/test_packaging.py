@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("api", "theory", "empirics", "ledger")
+FOLDERS = ("api", "advisor", "theory", "empirics", "ledger")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = "import setuptools.build_meta as backend; backend.build_wheel('.')"
 
@@ -82,9 +82,8 @@ def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_pa
 
 def test_depthlaw_is_a_package_of_typed_packages(wheel: zipfile.ZipFile) -> None:
     names = contents(wheel)
-    assert {name for name in names if name.count("/") == 1} == {"depthlaw/__init__.py",
-                                                                "depthlaw/__main__.py",
-                                                                "depthlaw/py.typed"}
+    assert ({name for name in names if name.count("/") == 1}
+            == {"depthlaw/__init__.py", "depthlaw/__main__.py", "depthlaw/py.typed"})
     assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS if folder != "api"} <= names
 
 
@@ -92,9 +91,10 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
     """Unpacked elsewhere and in front of everything else: the package is found there, not in the
     tree."""
     wheel.extractall(tmp_path)
-    code = "import depthlaw; print(depthlaw.__file__, depthlaw.__version__, depthlaw.recommend('1.3B')[0].minimum.layers)"
-    for arguments, said in ((["-c", code], f"{tmp_path / 'depthlaw' / '__init__.py'} "
-                                           f"{PROJECT['version']} 8"),
+    code = ("import depthlaw; print(depthlaw.__file__, depthlaw.__version__, "
+            "depthlaw.recommend('1.3B')[0].minimum.layers)")
+    for arguments, said in ((["-c", code],
+                             f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
                             (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}")):
         done = subprocess.run([sys.executable, *arguments], cwd=tmp_path, capture_output=True,
                               text=True, env={"PYTHONPATH": str(tmp_path)})

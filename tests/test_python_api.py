@@ -24,7 +24,8 @@ def test_only_what_is_promised_is_there():
 
 
 def test_recommend_is_the_answer_of_depth():
-    assert depthlaw.recommend("1.3B") == depthlaw.recommend(1_300_000_000) == depthlaw.recommend(1.3e9)
+    assert (depthlaw.recommend("1.3B") == depthlaw.recommend(1_300_000_000)
+            == depthlaw.recommend(1.3e9))
     both = depthlaw.recommend("1.3B", task="hops", hops=16)
     assert [answer.headline for answer in both][2] == "Depth that meets both: 8 layers"
     assert both[0].as_json()["minimum_depth"]["layers"] == 8
@@ -47,11 +48,10 @@ def test_verify_stops_in_time_and_says_what_it_has(tmp_path):
     assert len(found["hops/depth_corrected"].records) < len(found["hops/depth_corrected"].cases)
 
 
-@pytest.mark.parametrize(("options", "why"), [
-    ({"suite": "quik"}, "unknown suite"), ({"only": ["hops/no"]}, "unknown claim"),
-    ({"engine": "x"}, "unknown engine"),
-    ({"minutes": 0}, "--minutes 0"),
-])
+@pytest.mark.parametrize(("options", "why"),
+                         [({"suite": "quik"}, "unknown suite"),
+                          ({"only": ["hops/no"]}, "unknown claim"),
+                          ({"engine": "x"}, "unknown engine"), ({"minutes": 0}, "--minutes 0")])
 def test_verify_refuses_what_makes_no_sense(tmp_path, options, why):
     with pytest.raises(UsageError, match=why):
         depthlaw.verify(results=tmp_path / "r", **options)
