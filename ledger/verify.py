@@ -17,7 +17,7 @@ from .run.index import select
 from .run.options import Options
 from .run.own_claims import all_claims, loader_of, with_premises
 from .run.records import Record, Store, open_store
-from .run.stages import DEFAULT_MEMORY, Stage, budgeted
+from .run.stages import DEFAULT_MEMORY, Stage, budgeted, check_device
 from .run.suite import Failure, Run, plan
 from .verdicts.report import ClaimResult, results
 
@@ -85,6 +85,7 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
         UsageError: for anything that cannot be used, before a record is written.
     """
     options = options or Options()
+    check_device(options.device)
     engine = options.made(loader_of(own))
     claims = _asked(list(only), check_suite(suite), options.device, own)
     runs = plan(claims, suite, options.device)

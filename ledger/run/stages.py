@@ -102,8 +102,8 @@ def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
 
 
 def _stage(runs: Sequence[Run], engine: Engine, memory: int) -> Stage:
-    told = [replace(run, options={**run.options, "memory": memory}) for run in runs]
-    return Stage(told, engine, memory)
+    limited = [replace(run, options={**run.options, "memory": memory}) for run in runs]
+    return Stage(limited, engine, memory)
 
 
 def expected_seconds(runs: Iterable[Run], rates: Rates, processes: int = 0) -> dict[Run, float]:
