@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
-from depthlaw.theory.claim import ALONE, SUITES, Claim
+from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, Claim
 from depthlaw.theory.code_version import remember
 
 from .run.driver import Estimate, estimate, execute
@@ -90,6 +90,8 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     claims = _asked(list(only), check_suite(suite), options.device, own)
     runs = plan(claims, suite, options.device)
     if not runs:
+        if DEVICE_OF.get(suite, options.device) != options.device:
+            raise UsageError(f"suite {suite} is for a GPU; add --device {DEVICE_OF[suite]}")
         raise UsageError(f"suite {suite} has no case that can be measured here for the claims "
                          "asked for; try quick")
     store = open_store(folder)
