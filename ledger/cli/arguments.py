@@ -38,11 +38,38 @@ def _place(text: str) -> Path:
     return Path(text).expanduser()
 
 
+def _option(flag: str, text: str, **more: Any) -> Any:
+    return typer.Option(flag, help=text, **more)
+
+
+def _path(flag: str, what: str, text: str) -> Any:
+    return typer.Option(flag, metavar=what, parser=_place, help=text)
+
+
+_Flag = Annotated[bool, _option("--version", "Print the version.", is_eager=True,
+                                callback=_print_version)]
+_Budget = Annotated[str | None, typer.Argument(
+    help="Parameters without embeddings, such as 1.3B, 350M or 7e9.")]
+_Task = Annotated[str | None, _option(
+    "--task", "connectivity (with --diameter) or hops (with --hops).")]
+_Diameter = Annotated[str | None, _option(
+    "--diameter", "Largest diameter of a component of the graph.")]
+_Vertices = Annotated[str | None, _option(
+    "--vertices", "Vertices of the graph, which one of the constructions depends on.")]
+_Hops = Annotated[str | None, _option("--hops", "Number of hops k.")]
+_Json = Annotated[bool, _option("--json", "Print JSON.")]
+_Key = Annotated[str, typer.Argument(help="A claim's key.")]
+_Results = Annotated[Path | None, _path(
+    "--results", "DIR", "Results folder; by default depthlaw's folder among your data.")]
+_Place = Annotated[Path | None, _path(
+    "--results", "PLACE", "Results folder, a ledger file, or the word reference.")]
+_Claims = Annotated[Path | None, _path(
+    "--claims", "FILE", "A Python file with claims of your own (see CONTRIBUTING.md).")]
+_Force = Annotated[bool, _option("--force", "Replace an existing file.")]
+
+
 @app.callback(invoke_without_command=True)
-def _depthlaw(context: typer.Context,
-              version: Annotated[bool,
-                                 typer.Option("--version", help="Print the version.", is_eager=True,
-                                              callback=_print_version)] = False) -> None:
+def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
         typer.echo(context.get_help())
@@ -50,20 +77,8 @@ def _depthlaw(context: typer.Context,
 
 # An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
 @app.command(context_settings={"ignore_unknown_options": True})
-def depth(budget: Annotated[str | None,
-                            typer.Argument(help="Parameters without embeddings, such as 1.3B, 350M "
-                                                "or 7e9.")] = None,
-          task: Annotated[str | None,
-                          typer.Option(
-                              help="connectivity (with --diameter) or hops (with --hops).")] = None,
-          diameter: Annotated[str | None,
-                              typer.Option(
-                                  help="Largest diameter of a component of the graph.")] = None,
-          vertices: Annotated[str | None,
-                              typer.Option(help="Vertices of the graph, which one of the "
-                                                "constructions depends on.")] = None,
-          hops: Annotated[str | None, typer.Option(help="Number of hops k.")] = None,
-          as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False) -> None:
+def depth(budget: _Budget = None, task: _Task = None, diameter: _Diameter = None,
+          vertices: _Vertices = None, hops: _Hops = None, as_json: _Json = False) -> None:
     """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every
     number."""
     from depthlaw.advisor import answers as advice
@@ -79,65 +94,38 @@ def depth(budget: Annotated[str | None,
         typer.echo(advice.as_text(answers, max(20, min(80, narrow))))
 
 
-_Results = Annotated[Path | None,
-                     typer.Option("--results", metavar="DIR", parser=_place,
-                                  help="Results folder; by default depthlaw's folder among your "
-                                       "data.")]
-_Claims = Annotated[Path | None,
-                    typer.Option(
-                        "--claims", metavar="FILE", parser=_place,
-                        help="A Python file with claims of your own (see CONTRIBUTING.md).")]
-_Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+_Suite = Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")]
+_Only = Annotated[list[str] | None, _option(
+    "--only", "A claim's key, or a topic; may be given several times.")]
+_OwnClaims = Annotated[Path | None, _path(
+    "--claims", "FILE", "Run the claims of this Python file of yours; with --only also others.")]
+_Quiet = Annotated[bool, _option("--quiet", "No progress, only the verdicts.")]
+_Engine = Annotated[str, _option("--engine", "inline, pool (processes of this machine) or ray.")]
+_Processes = Annotated[int, _option("--processes", "Processes of the pool; 0: one per core.")]
+_Timeout = Annotated[float, _option(
+    "--timeout", "Seconds after which a run of the pool counts as hung.")]
+_MaxMemory = Annotated[str, _option(
+    "--max-memory", "Memory cap of each process of the pool, such as 4GB.")]
+_Minutes = Annotated[float | None, _option(
+    "--minutes", "Stop after this long; the records are kept.")]
+_Address = Annotated[str, _option("--address", "Ray cluster: local, auto, or its address.")]
+_Gpus = Annotated[str, _option(
+    "--gpus", "Device ids for the pool, such as 0,1: one process each.")]
+_Memory = Annotated[str, _option(
+    "--memory", "Suite frontier: memory budget of all processes together, such as 8GB.")]
+_Device = Annotated[str, _option(
+    "--device", "Suites frontier and gpu: cpu, or cuda for eliminations and trainings.")]
+_GpusPerRun = Annotated[float, _option(
+    "--gpus-per-run", "Share of a GPU for each run on Ray, such as 0.25.")]
 
 
 @app.command()
-def verify(
-    suite: Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")] = "quick",
-    only: Annotated[list[str] | None,
-                    typer.Option(
-                        "--only",
-                        help="A claim's key, or a topic; may be given several times.")] = None,
-    own: Annotated[Path | None,
-                   typer.Option("--claims", metavar="FILE", parser=_place,
-                                help="Run the claims of this Python file of yours; with --only "
-                                     "also others.")] = None, results: _Results = None,
-    as_json: _Json = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress, only the verdicts.")] = False,
-    engine: Annotated[
-        str,
-        typer.Option("--engine", help="inline, pool (processes of this machine) or ray.")] = "pool",
-    processes: Annotated[
-        int, typer.Option("--processes", help="Processes of the pool; 0: one per core.")] = 0,
-    timeout: Annotated[float,
-                       typer.Option(
-                           "--timeout",
-                           help="Seconds after which a run of the pool counts as hung.")] = 3600.0,
-    max_memory: Annotated[str,
-                          typer.Option(
-                              "--max-memory",
-                              help="Memory cap of each process of the pool, such as 4GB.")] = "",
-    minutes: Annotated[float | None,
-                       typer.Option("--minutes",
-                                    help="Stop after this long; the records are kept.")] = None,
-    address: Annotated[
-        str, typer.Option("--address", help="Ray cluster: local, auto, or its address.")] = "local",
-    gpus: Annotated[str,
-                    typer.Option(
-                        "--gpus",
-                        help="Device ids for the pool, such as 0,1: one process each.")] = "",
-    memory: Annotated[str,
-                      typer.Option("--memory",
-                                   help="Suite frontier: memory budget of all processes together, "
-                                        "such as 8GB.")] = "",
-    device: Annotated[str,
-                      typer.Option("--device",
-                                   help="Suites frontier and gpu: cpu, or cuda for eliminations "
-                                        "and trainings.")] = "cpu",
-    gpus_per_run: Annotated[float,
-                            typer.Option(
-                                "--gpus-per-run",
-                                help="Share of a GPU for each run on Ray, such as 0.25.")] = 0.0,
-) -> int:
+def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
+           results: _Results = None, as_json: _Json = False, quiet: _Quiet = False,
+           engine: _Engine = "pool", processes: _Processes = 0, timeout: _Timeout = 3600.0,
+           max_memory: _MaxMemory = "", minutes: _Minutes = None, address: _Address = "local",
+           gpus: _Gpus = "", memory: _Memory = "", device: _Device = "cpu",
+           gpus_per_run: _GpusPerRun = 0.0) -> int:
     """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when
     one is unexpected."""
     from ..run.options import Options
@@ -149,9 +137,11 @@ def verify(
                quiet=quiet)
 
 
+_Mention = Annotated[str, typer.Argument(help="List only claims that mention this.")]
+
+
 @app.command()
-def claims(text: Annotated[str, typer.Argument(help="List only claims that mention this.")] = "",
-           as_json: _Json = False) -> int:
+def claims(text: _Mention = "", as_json: _Json = False) -> int:
     """List the claims."""
     from . import lists as command
 
@@ -159,24 +149,22 @@ def claims(text: Annotated[str, typer.Argument(help="List only claims that menti
 
 
 @app.command()
-def show(key: Annotated[str, typer.Argument(help="A claim's key.")], own: _Claims = None,
-         results: _Results = None, as_json: _Json = False) -> int:
+def show(key: _Key, own: _Claims = None, results: _Results = None, as_json: _Json = False) -> int:
     """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
     from . import show as command
 
     return command.show(key, results, as_json, own)
 
 
+_Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
+_Published = Annotated[str, _option("--suite", "The suite whose records are published.")]
+_Reference = Annotated[bool, _option(
+    "--reference", "From the ledger that comes with depthlaw, not from your records.")]
+
+
 @app.command()
-def appendix(directory: Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)],
-             suite: Annotated[
-                 str,
-                 typer.Option("--suite", help="The suite whose records are published.")] = "quick",
-             results: _Results = None, as_json: _Json = False,
-             reference: Annotated[bool,
-                                  typer.Option("--reference",
-                                               help="From the ledger that comes with depthlaw, not "
-                                                    "from your records.")] = False) -> int:
+def appendix(directory: _Folder, suite: _Published = "quick", results: _Results = None,
+             as_json: _Json = False, reference: _Reference = False) -> int:
     """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references,
     manifest."""
     from . import appendix as command
@@ -184,13 +172,14 @@ def appendix(directory: Annotated[Path, typer.Argument(help="Folder to write.", 
     return command.appendix(directory, suite, results, as_json, from_reference=reference)
 
 
+_Search = Annotated[float, _option("--minutes", "How long to search.")]
+_Weaken = Annotated[list[str] | None, _option(
+    "--weaken", "Replace a constant first, such as 4=0.4.")]
+
+
 @app.command()
-def falsify(key: Annotated[str, typer.Argument(help="A claim's key.")],
-            minutes: Annotated[float, typer.Option("--minutes", help="How long to search.")] = 1.0,
-            weaken: Annotated[list[str] | None,
-                              typer.Option("--weaken",
-                                           help="Replace a constant first, such as 4=0.4.")] = None,
-            results: _Results = None, as_json: _Json = False) -> int:
+def falsify(key: _Key, minutes: _Search = 1.0, weaken: _Weaken = None, results: _Results = None,
+            as_json: _Json = False) -> int:
     """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that
     nobody expected."""
     from . import challenges as command
@@ -198,22 +187,26 @@ def falsify(key: Annotated[str, typer.Argument(help="A claim's key.")],
     return command.falsify(key, minutes, weaken or [], results, as_json)
 
 
+_Certificate = Annotated[Path, typer.Argument(help="A certificate.", parser=_place)]
+
+
 @app.command()
-def recheck(path: Annotated[Path, typer.Argument(help="A certificate.", parser=_place)],
-            as_json: _Json = False) -> int:
+def recheck(path: _Certificate, as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import challenges as command
 
     return command.recheck(path, as_json)
 
 
+_Width = Annotated[int, typer.Argument(help="d_x.")]
+_Depth = Annotated[int, typer.Argument(help="L.")]
+_Heads = Annotated[int, _option("--heads", "H.")]
+_ToWrite = Annotated[Path, typer.Argument(help="File to write.")]
+
+
 @app.command()
-def certify(width: Annotated[int, typer.Argument(help="d_x.")],
-            depth: Annotated[int, typer.Argument(help="L.")],
-            file: Annotated[Path, typer.Argument(help="File to write.")],
-            heads: Annotated[int, typer.Option("--heads", help="H.")] = 1,
-            force: Annotated[
-                bool, typer.Option("--force", help="Replace an existing file.")] = False) -> int:
+def certify(width: _Width, depth: _Depth, file: _ToWrite, heads: _Heads = 1,
+            force: _Force = False) -> int:
     """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck`
     verifies without an elimination."""
     from . import challenges as command
@@ -221,13 +214,13 @@ def certify(width: Annotated[int, typer.Argument(help="d_x.")],
     return command.certify(width, depth, file, heads, force)
 
 
+_Keys = Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")]
+_Judged = Annotated[str, _option("--suite", "The suite whose records are judged again.")]
+
+
 @app.command()
-def mutate(
-    keys: Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")] = None,
-    suite: Annotated[
-        str, typer.Option("--suite", help="The suite whose records are judged again.")] = "theory",
-    results: _Results = None, as_json: _Json = False,
-) -> int:
+def mutate(keys: _Keys = None, suite: _Judged = "theory", results: _Results = None,
+           as_json: _Json = False) -> int:
     """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an
     exact claim has a survivor."""
     from . import challenges as command
@@ -235,9 +228,11 @@ def mutate(
     return command.mutate(keys or (), suite, results, as_json)
 
 
+_Cited = Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")]
+
+
 @app.command()
-def cite(keys: Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")],
-         as_json: _Json = False) -> int:
+def cite(keys: _Cited, as_json: _Json = False) -> int:
     """Print the BibTeX entries behind claims."""
     from . import lists as command
 
@@ -255,28 +250,24 @@ def _records(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_Place = Annotated[Path | None,
-                   typer.Option("--results", metavar="PLACE", parser=_place,
-                                help="Results folder, a ledger file, or the word reference.")]
+_OfClaim = Annotated[str, _option("--claim", "Only claims whose key contains this.")]
+_OfSuite = Annotated[str, _option("--suite", "Only what this suite asks for now.")]
 
 
 @records.command("list")
-def records_list(claim: Annotated[str,
-                                  typer.Option(
-                                      "--claim", help="Only claims whose key contains this.")] = "",
-                 suite: Annotated[
-                     str, typer.Option("--suite", help="Only what this suite asks for now.")] = "",
-                 results: _Place = None, as_json: _Json = False) -> int:
+def records_list(claim: _OfClaim = "", suite: _OfSuite = "", results: _Place = None,
+                 as_json: _Json = False) -> int:
     """List records: id, claim, case, value."""
     from . import archive
 
     return archive.list_records(results, claim, suite, as_json)
 
 
+_Start = Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")]
+
+
 @records.command("show")
-def records_show(start: Annotated[
-                     str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")],
-                 results: _Place = None, as_json: _Json = False) -> int:
+def records_show(start: _Start, results: _Place = None, as_json: _Json = False) -> int:
     """Show one record whole."""
     from . import archive
 
@@ -291,15 +282,13 @@ def records_verify(results: _Place = None, as_json: _Json = False) -> int:
     return archive.verify_records(results, as_json)
 
 
+_NewFile = Annotated[Path, typer.Argument(help="File to write.", parser=_place)]
+_Form = Annotated[str, _option(
+    "--format", "csv, sqlite or parquet; by default what the file's name says.")]
+
+
 @records.command("export")
-def records_export(file: Annotated[Path, typer.Argument(help="File to write.", parser=_place)],
-                   form: Annotated[str,
-                                   typer.Option(
-                                       "--format",
-                                       help="csv, sqlite or parquet; by default what the file's "
-                                            "name says.")] = "",
-                   force: Annotated[
-                       bool, typer.Option("--force", help="Replace an existing file.")] = False,
+def records_export(file: _NewFile, form: _Form = "", force: _Force = False,
                    results: _Place = None, as_json: _Json = False) -> int:
     """Write the records as one table, for other programs."""
     from . import archive
@@ -307,24 +296,25 @@ def records_export(file: Annotated[Path, typer.Argument(help="File to write.", p
     return archive.export(file, form, results, force, as_json)
 
 
+_Delete = Annotated[bool, _option("--delete", "Remove the records listed.")]
+
+
 @records.command("gc")
-def records_gc(delete: Annotated[
-                   bool, typer.Option("--delete", help="Remove the records listed.")] = False,
-               own: _Claims = None, results: _Results = None, as_json: _Json = False) -> int:
+def records_gc(delete: _Delete = False, own: _Claims = None, results: _Results = None,
+               as_json: _Json = False) -> int:
     """Remove stale temporary files; list the records that no claim asks for now."""
     from . import archive
 
     return archive.gc(results, delete, as_json, own)
 
 
+_First = Annotated[Path, typer.Argument(
+    metavar="A", parser=_place, help="Results folder, ledger file, or the word reference.")]
+_Second = Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")]
+
+
 @records.command("diff")
-def records_diff(first: Annotated[Path,
-                                  typer.Argument(
-                                      metavar="A", parser=_place,
-                                      help="Results folder, ledger file, or the word reference.")],
-                 second: Annotated[Path,
-                                   typer.Argument(metavar="B", parser=_place, help="The same.")],
-                 as_json: _Json = False) -> int:
+def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
     """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
     from . import archive
 
