@@ -75,7 +75,7 @@ def hops_converged(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 def _share(case: Case, device: str, folder: str) -> Ball:
     """The share of the seeds whose training succeeded, at the rate that was chosen."""
-    from .recipes import answers_of
+    from .net_answers import answers_of
 
     status = answers_of(case, case.depth, device, folder).status
     share = Fraction(status.count("success"), len(status))

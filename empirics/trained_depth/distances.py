@@ -119,7 +119,7 @@ def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Propo
 
 
 def _right_at(case: Case, device: str, folder: str) -> Proportion:
-    from .recipes import answers_of
+    from .net_answers import answers_of
 
     return answers_of(case, case.depth, device, folder).chosen_at(case.distance)
 
@@ -189,7 +189,7 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     """The largest D such that nets, all seeds pooled, are right at every distance up to D: between
     the largest of which that is sure and the largest of which it may be; 0 where 1 is missed."""
     from ..depth_search import BAR, LEVEL
-    from .recipes import answers_of
+    from .net_answers import answers_of
 
     found = answers_of(case, case.depth, device, folder)
     ends = [found.chosen_at(distance).interval(LEVEL)
@@ -219,8 +219,7 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """
     # A radius is left out where another one is nearer at every point of the box of all intervals.
     from ..depth_search import LEVEL
-    from .recipes import answers_of
-    from .rule_answers import by_rule
+    from .net_answers import answers_of, by_rule
 
     asked = _asked(case.vertices, case.diameter)
     radii = range(1, case.vertices // 2 + 1)

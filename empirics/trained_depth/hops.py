@@ -84,7 +84,7 @@ def hops_wall(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
 def right_hops(case: Case, device: str, folder: str) -> Proportion:
     """How often nets answer a position with its k, the nets of all seeds pooled; with dropout left
     on where a case says dropout=True."""
-    from .recipes import answers_of
+    from .net_answers import answers_of
 
     found = answers_of(case, case.depth, device, folder)
     return found.pooled(case.hops, dropout=bool(case.get("dropout", False)))

@@ -148,7 +148,7 @@ def _least(
 ) -> Ball:
     """The least depth whose worst, median or best seed answers all groups, or those given."""
     from ..depth_search import least_depth
-    from .recipes import answers_of
+    from .net_answers import answers_of
 
     found: list[Answers] = [
         answers_of(case, depth, device, folder) for depth in range(1, tried + 1)]

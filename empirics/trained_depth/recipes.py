@@ -9,7 +9,7 @@ import math
 
 from depthlaw.theory.claim import Case
 
-from ..depth_search import Answers, Training, answers
+from ..depth_search import Training
 from ..nets import Shape, gpt2
 from ..settings import Settings
 from ..tasks.graphs import Connectivity
@@ -31,16 +31,6 @@ _EXAMPLES = {
 # hop_k as published, by symbols of a sequence: width, updates, and those of the warm-up. Of 98 is
 # the published experiment; of 8 is one that a CPU trains in seconds, for the negative controls.
 _PUBLISHED = {98: (128, 100_001, 1000), 8: (32, 60, 10)}
-
-
-def answers_of(case: Case, depth: int, device: str, folder: str) -> Answers:
-    """What nets of a depth answer after training on a case's task, or a rule in their place:
-    explicit weights have a depth; what is local has a radius."""
-    from .rule_answers import RULES, by_rule
-
-    if case.get("net") in RULES:
-        return by_rule(case.net, case.vertices, case.diameter, case.get("radius", depth))
-    return answers(training(case, depth), device, folder)
 
 
 def training(case: Case, depth: int) -> Training:

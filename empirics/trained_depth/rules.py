@@ -89,6 +89,6 @@ def local_baseline_misses(case: Case) -> Proportion:
 
 
 def _right_at(case: Case, size: int) -> Proportion:
-    from .rule_answers import by_rule
+    from .net_answers import by_rule
 
     return by_rule(case.net, case.vertices, case.diameter, size).chosen_at(case.distance)

@@ -4,19 +4,16 @@ what is trained.
 from dataclasses import replace
 from fractions import Fraction
 
-import numpy as np
 import pytest
-import torch
 
 from depthlaw.empirics.depth_search import Answers
 from depthlaw.empirics.evaluation import forced_choices
 from depthlaw.empirics.nets import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.trained_depth import distances, recipes, rule_answers
+from depthlaw.empirics.trained_depth import distances, net_answers, recipes
 from depthlaw.empirics.trained_depth.experiment import LATE
 from depthlaw.empirics.trained_depth.hops import right_hops
 from depthlaw.empirics.trained_depth.recipes import training
-from depthlaw.empirics.trained_depth.rules import RADII
 from depthlaw.ledger.run.suite import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
@@ -95,7 +92,7 @@ def choosing(right):
 def test_a_wall_is_right_at_three_to_the_depth_and_not_one_step_beyond(
     monkeypatch, share, reach, verdict,
 ):
-    monkeypatch.setattr(recipes, "answers", choosing(share))
+    monkeypatch.setattr(net_answers, "answers", choosing(share))
     case = next(c for c in DEEP_WALL.grid["full"] if c.net == "softmax")
     value = DEEP_WALL.measure(case)
     assert value == Ball(*map(Fraction, reach))
@@ -146,7 +143,7 @@ def test_counts_of_few_seeds_are_said_of_these_seeds():
 def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
     status = (("success",) * succeeded + ("not converged", "diverged", "not converged", "diverged",
                                           "not converged")[succeeded:])
-    monkeypatch.setattr(recipes, "answers", lambda training, device, folder: Answers(
+    monkeypatch.setattr(net_answers, "answers", lambda training, device, folder: Answers(
         1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5))
     for key in ("connectivity_converged", "hops_converged"):
         claim = CLAIMS[f"trained_depth/{key}"]
@@ -165,16 +162,6 @@ def test_negative_controls_that_take_a_longer_training_fail(keys):
                      force=True).verdict is Verdict.FAILS
 
 
-@pytest.mark.parametrize(("depth", "distance", "share"),
-                         [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
-def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
-    found = CLAIMS["trained_depth/rules_within"].measure(Case(
-        task="connectivity", net="explicit", vertices=24, diameter=23, depth=depth,
-        distance=distance))
-    low, high = found.interval(1e-6)
-    assert low <= share <= high
-
-
 CASES = [(key, claim.control)
          for key, claim in CLAIMS.items() if claim.control.statement is not None]
 
@@ -191,7 +178,7 @@ def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theo
             return layers_for_diameter(task.max_distance or task.vertices - 1)
         return layers_for_hops(group)
 
-    monkeypatch.setattr(recipes, "answers", fake(needed))
+    monkeypatch.setattr(net_answers, "answers", fake(needed))
     claim = CLAIMS[key]
     value = CLAIMS[key].measure(control.case)
     assert judge(claim, control.case, value).verdict is Verdict.HOLDS
@@ -200,12 +187,12 @@ def test_the_negative_controls_with_other_constants_fail_where_nets_do_what_theo
 
 
 def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
-    monkeypatch.setattr(recipes, "answers", fake(lambda task, group: 9))
+    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
     case = Case(task="connectivity", net="softmax", vertices=12, diameter=11, tried=4,
                 seeds="median")
     assert CLAIMS["trained_depth/connectivity_enough"].measure(case) == Ball(
         Fraction(5), Fraction(5))
-    monkeypatch.setattr(recipes, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
+    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2 + 2 * (group == 4)))
     hops = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4)
     least = CLAIMS["trained_depth/hops_enough"].measure
     assert least(Case(**hops.fields(), hops=2, tried=4, seeds="worst")) == Ball(
@@ -221,7 +208,7 @@ def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(
 ):
     """In a least-squares line through k = 1, 2, 4 the depth for k = 2 has no weight: 2, 4, 4 has
     the slope 1."""
-    monkeypatch.setattr(recipes, "answers",
+    monkeypatch.setattr(net_answers, "answers",
                         fake(lambda task, group: depths[(1, 2, 4).index(group)]))
     claim = CLAIMS["trained_depth/hops_slope"]
     assert ([judge(claim, case, claim.measure(case)).verdict.value
@@ -232,7 +219,7 @@ def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(
     ((1, 3, 3), "HOLDS HOLDS"), ((1, 2, 3), "FAILS FAILS"), ((2, 3, 3), "FAILS HOLDS")])
 def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, depths, verdicts):
     """11 vertices apart in two layers cannot be made up for by 23 in three."""
-    monkeypatch.setattr(recipes, "answers", fake(
+    monkeypatch.setattr(net_answers, "answers", fake(
         lambda task, group: depths[(3, 11, 23).index(task.max_distance or task.vertices - 1)]))
     claim = CLAIMS["trained_depth/connectivity_slope"]
     cases = [case for case in claim.grid["full"] if case.net == "softmax"]
@@ -254,7 +241,7 @@ def passing(shares):
     ([(0.95, 0.5, 0.5), (0.95, 0.99, 0.5), (0.5, 0.5, 0.5)], (1, 2), (2, 4)),
     ([(0.5, 0.5, 0.5)] * 3, (4, 4), (4, 4))])
 def test_the_best_seed_is_the_first_of_all(monkeypatch, shares, best, median):
-    monkeypatch.setattr(recipes, "answers", passing(shares))
+    monkeypatch.setattr(net_answers, "answers", passing(shares))
     task = {"task": "hop_k", "symbols": 24, "alphabet": 4, "hops_max": 4, "hops": 1, "tried": 3}
     least = CLAIMS["trained_depth/hops_needed"].measure
     assert least(Case(**task, seeds="best")) == Ball(*map(Fraction, best))
@@ -267,7 +254,7 @@ def test_a_lower_bound_is_not_asked_of_the_worst_seed_nor_an_upper_one_of_the_be
             claim = CLAIMS[f"trained_depth/{task}_{name}"]
             assert {case.seeds for cases in claim.grid.values() for case in cases} == seeds
     # One seed of three that does without a layer refutes that it is needed.
-    monkeypatch.setattr(recipes, "answers",
+    monkeypatch.setattr(net_answers, "answers",
                         passing([(0.99, 0.5, 0.5), (0.99,) * 3, (0.99,) * 3, (0.99,) * 3]))
     claim = CLAIMS["trained_depth/hops_needed"]
     verdicts = {case.seeds: judge(claim, case, claim.measure(case)).verdict
@@ -293,51 +280,15 @@ def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_la
         "induction", 1, None)
 
 
-def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
-    for key in ("rules_within", "rules_beyond", "local_baseline_misses"):
-        claim = CLAIMS[f"trained_depth/{key}"]
-        case, control = claim.grid["full"][0], claim.control.case
-        assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
-        assert judge(claim, control, claim.measure(control), force=True).verdict is Verdict.FAILS
-
-
-def test_the_local_baseline_knows_what_is_near_and_much_beyond():
-    def at(radius, distance):
-        return LOCAL.measure(Case(task="connectivity", net="bounded", vertices=24, diameter=23,
-                                   radius=radius, distance=distance)).mean
-
-    assert at(3, 3) == at(9, 9) == 1.0
-    assert 0.5 < at(3, 5) < 0.95
-    assert at(3, 20) > 0.95
-    assert at(9, 10) > 0.95
-    # Beside which two trained layers are put.
-    assert [round(at(6, distance), 2) for distance in range(7, 13)] == [
-        0.92, 0.90, 0.88, 0.86, 0.85, 0.85]
-
-
-def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond():
-    assert {(c.radius, c.distance) for c in LOCAL.grid["full"]} == {
-        (r, d) for r in range(1, 10) for d in range(r + 1, 21)}
-    assert set(RADII) >= set(range(3, 10))
-
-
-@pytest.mark.parametrize(("depth", "radius"), [(1, 2), (1, 3), (2, 5), (2, 6)])
-def test_what_answers_like_a_local_baseline_is_nearest_to_its_radius(depth, radius):
-    found = CLAIMS[NEAREST.key].measure(Case(task="connectivity", net="bounded", vertices=24,
-                                             diameter=23, depth=depth, radius=radius), 0)
-    assert found.low <= radius <= found.high
-    assert found.high - found.low <= 2
-
-
 def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monkeypatch):
-    like = {r: rule_answers.by_rule("bounded", 24, 23, r) for r in (3, 6, 7, 8)}
+    like = {r: net_answers.by_rule("bounded", 24, 23, r) for r in (3, 6, 7, 8)}
 
     def of(r):
         return {d: like[r].chosen_at(d).mean for d in range(1, 21)}
 
     case = next(c for c in NEAREST.grid["full"] if (c.net, c.depth) == ("softmax", 2))
     for mixed, within in (([6], (5, 7)), ([3], (3, 3)), ([7, 8], (6, 9))):
-        monkeypatch.setattr(recipes, "answers", choosing(
+        monkeypatch.setattr(net_answers, "answers", choosing(
             lambda d, mixed=mixed: sum(of(r).get(d, 1.0) for r in mixed) / len(mixed)))
         found = NEAREST.measure(case)
         assert within[0] <= found.low <= found.high <= within[1]
@@ -345,45 +296,12 @@ def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monk
                  force=True).verdict is Verdict.FAILS
 
 
-def test_the_least_excess_is_no_more_than_at_any_point_of_the_box():
-    rng = np.random.default_rng(5)
-    for _ in range(50):
-        ends = [[tuple(sorted(rng.random(2))) for _ in range(3)] for _ in range(3)]
-        least_found = distances._least_excess(*ends)
-        points = [[rng.choice([low, high, rng.uniform(low, high)], p=[0.4, 0.4, 0.2], size=400)
-                   for low, high in each] for each in ends]
-        excess = sum((a - b) ** 2 - (a - c) ** 2 for a, b, c in zip(*points, strict=True))
-        assert least_found <= excess.min()
-    assert distances._least_excess([(0.5, 0.5)], [(0.4, 0.4)], [(0.2, 0.2)]) == pytest.approx(
-        0.01 - 0.09)
-
-
-@pytest.mark.parametrize("r", [1, 3, 6, 9])
-def test_the_local_baseline_never_closes_a_path_that_goes_on_and_looks_no_further_than_it_says(r):
-    task, n = recipes.paths(24, 23), 24
-    batch = task.batch(torch.Generator().manual_seed(1), 1, 300)
-    score, far = rule_answers.bounded(n, r)(task.adjacency(batch.inputs)[0]), batch.group[0]
-    closed = score < -2 * n - 1
-    assert closed.any()
-    assert not (closed & (far >= 0)).any()
-    # Two graphs that look the same within r of u and of v: the middle edge of a long path, there or
-    # not.
-    chain = torch.diag(torch.ones(4 * r + 3, dtype=torch.bool), 1)
-    chain = chain | chain.T
-    cut = chain.clone()
-    cut[2 * r + 1, 2 * r + 2] = cut[2 * r + 2, 2 * r + 1] = False
-    whole, parts = rule_answers.bounded(4 * r + 4, r)(torch.stack([chain, cut]))
-    assert whole[r, 3 * r + 3] == parts[r, 3 * r + 3]
-    assert whole[r + 1, 3 * r + 3] == parts[r + 1, 3 * r + 3]
-    assert whole[r + 2, 3 * r + 3] != parts[r + 2, 3 * r + 3]
-
-
 def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
     asked = [c for claim in CLAIMS.values() for cases in claim.grid.values()
              for c in cases if "distance" in c]
     for vertices, diameter in sorted({(c.vertices, c.diameter) for c in asked}):
         farthest = max(c.distance for c in asked if (c.vertices, c.diameter) == (vertices, diameter)
-                       and c.net not in rule_answers.RULES)
+                       and c.net not in net_answers.RULES)
         task = recipes.paths(vertices, diameter)
         places, counts = forced_choices(lambda batch: batch.group.float(), task, 1, seed=0,
                                         graphs=1024)
@@ -396,7 +314,7 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
 
 
 def test_slopes_leave_open_what_was_not_tried(monkeypatch):
-    monkeypatch.setattr(recipes, "answers", fake(lambda task, group: 9))
+    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 9))
     found = CLAIMS["trained_depth/hops_slope"].measure(
         Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, hops=4))
     assert found.low < -5
@@ -417,7 +335,7 @@ def with_dropout(share_on, share_off, trials=4000):
 
 
 def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monkeypatch):
-    monkeypatch.setattr(recipes, "answers", with_dropout(0.5, 0.75))
+    monkeypatch.setattr(net_answers, "answers", with_dropout(0.5, 0.75))
     off = Case(**(CELL.fields() | {"dropout": False}))
     unsaid = Case(**{name: value for name, value in CELL.fields().items() if name != "dropout"})
     assert right_hops(CELL, "cpu", "") == Proportion(6000, 12000)
@@ -434,7 +352,7 @@ def test_published_claims_follow_the_answers_and_the_published_number(monkeypatc
     better = Case(**(CELL.fields() | {"published_error": "0.9000"}))
     for share_on, share_off, verdicts in ((0.54, 0.63, "HOLDS HOLDS"), (0.95, 0.40, "FAILS FAILS"),
                                           (0.54, 0.5436, "HOLDS UNDECIDED")):
-        monkeypatch.setattr(recipes, "answers", with_dropout(share_on, share_off))
+        monkeypatch.setattr(net_answers, "answers", with_dropout(share_on, share_off))
         off = Case(**(CELL.fields() | {"dropout": False}))
         found = [judge(claim, case, claim.measure(case)).verdict.value
                  for claim, case in ((ON, CELL), (OFF, off))]
@@ -471,7 +389,7 @@ def test_the_small_experiment_is_the_published_one_in_small():
 
 
 def test_nets_without_dropout_are_not_asked_with_dropout(monkeypatch):
-    monkeypatch.setattr(recipes, "answers", fake(lambda task, group: 2))
+    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2))
     case = Case(task="hop_k", symbols=24, alphabet=4, hops_max=4, depth=2, hops=2, dropout=True)
     with pytest.raises(ValueError, match="no dropout"):
         right_hops(case, "cpu", "")
@@ -489,40 +407,10 @@ def test_more_fresh_examples_where_a_first_recording_left_depths_undecided(case,
     assert training(case, 2).examples == examples
 
 
-def test_rules_are_asked_about_as_many_graphs_as_the_caption_says():
-    rule_answers.by_rule.cache_clear()
-    asked = []
-    with pytest.MonkeyPatch.context() as patch:
-        for name in ("spot_counts", "forced_choices"):
-            patch.setattr(rule_answers, name,
-                          lambda *_, **seen: asked.append(seen["graphs"]) or counts(seen))
-        rule_answers.by_rule("explicit", 24, 23, 1)
-    rule_answers.by_rule.cache_clear()
-    assert asked == [rule_answers.RULE_GRAPHS] * 2 == [20_480] * 2
-
-
-def counts(seen):
-    """One group in which everything is right."""
-    return (1,), np.full((2, 1, 1), seen["graphs"])
-
-
 def test_hops_pool_the_positions_of_all_seeds(monkeypatch):
-    monkeypatch.setattr(recipes, "answers", fake(lambda task, group: 2))
+    monkeypatch.setattr(net_answers, "answers", fake(lambda task, group: 2))
     case = Case(task="hop_k", net="softmax", symbols=24, alphabet=4, hops_max=4, depth=1, hops=2)
     assert right_hops(case, "cpu", "") == Proportion(10000, 20000)
-
-
-def test_shortcuts_that_need_no_search_fail_and_nine_hops_do_not():
-    for key in ("connectivity_shortcuts", "hops_shortcuts"):
-        claim = CLAIMS[f"trained_depth/{key}"]
-        for case in claim.grid["quick"]:
-            if case.get("vertices") != 24:
-                assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
-        assert judge(claim, claim.control.case,
-                     claim.measure(claim.control.case)).verdict is Verdict.FAILS
-    with pytest.raises(ValueError, match="accepted are degrees"):
-        CLAIMS["trained_depth/connectivity_shortcuts"].measure(
-            Case(task="connectivity", vertices=12, diameter=11, clue="luck"))
 
 
 def test_unknown_tasks_are_refused():

@@ -139,7 +139,7 @@ def test_the_note_says_how_wide_the_intervals_are() -> None:
     assert (inside, len(off)) == (6, 8)
     assert ("a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
             "dropout off" in ON.note)
-    assert ON.title == "errors with dropout on lie within what 100 sequences leave open"
+    assert ON.title == "Errors with dropout on lie within what 100 sequences leave open"
 
 
 @pytest.mark.parametrize("claim", [ON, OFF], ids=lambda claim: claim.key)

@@ -1,5 +1,5 @@
-"""What rules answer in the place of trained nets, whatever the device: explicit weights, and the
-local baseline."""
+"""What nets answer after training; and rules in their place, whatever the device: explicit weights,
+and the local baseline."""
 from __future__ import annotations
 
 from collections.abc import Callable
@@ -8,15 +8,25 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
+from depthlaw.theory.claim import Case
+
 from ..constructions import cubing
-from ..depth_search import Answers
+from ..depth_search import Answers, answers
 from ..evaluation import forced_choices, spot_counts
 from ..tasks import Batch
 from ..tasks.graph_families import distances
-from .recipes import paths
+from .recipes import paths, training
 
 # Graphs that a rule is asked about.
 RULE_GRAPHS = 20_480
+
+
+def answers_of(case: Case, depth: int, device: str, folder: str) -> Answers:
+    """What nets of a depth answer after training on a case's task, or a rule in their place:
+    explicit weights have a depth; what is local has a radius."""
+    if case.get("net") in RULES:
+        return by_rule(case.net, case.vertices, case.diameter, case.get("radius", depth))
+    return answers(training(case, depth), device, folder)
 
 
 @lru_cache(maxsize=64)
