@@ -130,8 +130,8 @@ class Claim:
         search: families of instances in which the falsifier looks for counterexamples.
         plan: what the runs of an expensive claim take, for suites that work within a budget of
             memory and time.
-        table: (rows of results) -> a table of its own that reports print besides the verdict; claims
-            with the same function share one.
+        table: (rows of results) -> a table of its own that reports print besides the verdict;
+            claims with the same function share one.
     """
 
     key: str
