@@ -27,14 +27,15 @@ import pytest
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
+from torch.utils.flop_counter import FlopCounterMode
 
 from depthlaw.empirics.evaluation import draw
 from depthlaw.empirics.nets import Shape, gpt2
+from depthlaw.empirics.tasks import Task
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trainer import Settings
 from depthlaw.empirics.training_run import Run
-from depthlaw.empirics.utilisation import matmul_rate, step_operations
 
 VERTICES, WIDTH, DEPTH, BATCH = 12, 48, 2, 64
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
@@ -54,8 +55,8 @@ class PlainLayer(nn.Module):
 
     def __init__(self, width: int) -> None:
         super().__init__()
-        self.qkv, self.output = nn.Linear(width, 3 * width, bias=False), nn.Linear(width, width,
-                                                                                   bias=False)
+        self.qkv = nn.Linear(width, 3 * width, bias=False)
+        self.output = nn.Linear(width, width, bias=False)
 
     def forward(self, x: Tensor) -> Tensor:
         """Tokens of shape (batch, tokens, width)."""
@@ -68,8 +69,8 @@ class PlainNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.read_in, self.read_out = nn.Linear(TASK.features, WIDTH, bias=False), nn.Linear(WIDTH,
-                                                                                             TASK.outputs, bias=False)
+        self.read_in = nn.Linear(TASK.features, WIDTH, bias=False)
+        self.read_out = nn.Linear(WIDTH, TASK.outputs, bias=False)
         self.layers = nn.ModuleList(PlainLayer(WIDTH) for _ in range(DEPTH))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -109,6 +110,35 @@ def finished() -> float:
     return time.perf_counter()
 
 
+def step_operations(shape: Shape, task: Task, settings: Settings) -> int:
+    """Multiplications and additions in the matrix products of one step of all replicas, forward and
+    backward, as torch counts them; 2 m k n for a product of (m, k) and (k, n)."""
+    settings = replace(settings, steps=1, warmup=0, drawn=1, compiled=False, graphed=False)
+    run = Run(shape, task, settings, torch.device(DEVICE))
+
+    def in_place(out: Sequence[int], left: Sequence[int], *_: object, **__: object) -> int:
+        return 2 * out[0] * out[1] * out[2] * left[2]
+
+    # torch's table leaves this product out.
+    counter = FlopCounterMode(
+        display=False, custom_mapping={torch.ops.aten.baddbmm_: in_place})
+    with counter:
+        run.advance()
+    return int(counter.get_total_flops())
+
+
+def matmul_rate() -> float:
+    """Operations per second of a large square matrix product: the peak that counts here."""
+    size = 8192 if DEVICE == "cuda" else 1024
+    left, right = torch.ones(2, size, size, device=DEVICE).unbind()
+    seconds = []
+    for _ in range(8):
+        before = finished()
+        torch.mm(left, right)
+        seconds.append(finished() - before)
+    return 2 * size**3 / median(seconds[1:])
+
+
 def plain_loop(nets: Sequence[Plain | PlainGPT2], steps: int) -> float:
     """Seconds per replica-step of the plain loop."""
     before = finished()
@@ -144,8 +174,8 @@ def test_replicas_against_a_plain_loop(benchmark, capsys: pytest.CaptureFixture[
         run.examples.draw(7)
         drawing.append((finished() - before) / (REPLICAS * STEPS))
     plain, batched, drawn = median(peer[-ROUNDS:]), median(mine[-ROUNDS:]), median(drawing)
-    operations = step_operations(SHAPE, TASK, replace(SETTINGS, graphed=False)) / REPLICAS
-    share = operations / batched / matmul_rate(DEVICE, SETTINGS.precision)
+    operations = step_operations(SHAPE, TASK, SETTINGS) / REPLICAS
+    share = operations / batched / matmul_rate()
     benchmark.extra_info.update({"plain loop, replica-steps/s": 1 / plain,
                                  "together, replica-steps/s": 1 / batched, "ratio": plain / batched,
                                  "share of examples": drawn / batched, "share of peak": share})
@@ -211,8 +241,8 @@ def test_the_gpt2_shape_against_a_loop_over_transformers(benchmark,
     benchmark.pedantic(together, setup=lambda: peer.append(plain_loop(nets, GPT2_STEPS)), rounds=7,
                        warmup_rounds=1)
     plain, batched = median(peer[-7:]), median(mine[-7:])
-    operations = step_operations(shape, HOPS, replace(settings, graphed=False)) / GPT2_REPLICAS
-    peak = matmul_rate(DEVICE, settings.precision)
+    operations = step_operations(shape, HOPS, settings) / GPT2_REPLICAS
+    peak = matmul_rate()
     benchmark.extra_info.update({"plain loop, model-steps/s": 1 / plain,
                                  "together, model-steps/s": 1 / batched, "ratio": plain / batched,
                                  "share of peak": operations / batched / peak,

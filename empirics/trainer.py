@@ -106,8 +106,7 @@ def train(
         checkpoints.CheckpointError: where the folder holds a checkpoint that is damaged or of
         another run, or cannot be written.
 
-    Cost: `utilisation.step_operations` per step; memory 5 matrices (R, parameters) besides
-    activations and `settings.drawn` batches.
+    Cost: memory 5 matrices (R, parameters) besides activations and `settings.drawn` batches.
     """
     run = Run(shape, task, settings, torch.device(device))
     every = checkpoint_every or settings.evaluate_every or settings.steps
