@@ -34,7 +34,10 @@ def number(value: Measured | None) -> str:
         return "-"
     if isinstance(value, Exact):
         text = str(value.value)
-        return text if len(text) <= 24 else f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
+        if len(text) <= 24:
+            return text
+        whole = value.value.denominator == 1
+        return f"{text[:6]}...{text[-4:]} ({len(text)} digits)" if whole else _decimal(value.value)
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
         return low if low == high else f"[{low}, {high}]"
