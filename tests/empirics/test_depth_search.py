@@ -1,5 +1,5 @@
 """The search for the least depth: three answers per net, intervals of depths and slopes, trainings
-that are kept and go on."""
+that are stored and go on."""
 import itertools
 import json
 import math
@@ -37,8 +37,9 @@ def made(*shares, trials=4000):
                    ((trials,) * len(shares),) * 2)
 
 
-@pytest.mark.parametrize(("shares", "passes"), [((1.0, 0.99), True), ((1.0, 0.90), False), (
-    (1.0, float(BAR)), None), ((0.90, float(BAR)), False), ((1.0, 1.0), True)])
+@pytest.mark.parametrize(("shares", "passes"), [
+    ((1.0, 0.99), True), ((1.0, 0.90), False), ((1.0, float(BAR)), None),
+    ((0.90, float(BAR)), False), ((1.0, 1.0), True)])
 def test_a_net_passes_fails_or_the_examples_do_not_say(shares, passes):
     assert made(*shares).passes(0) is passes
 
@@ -188,8 +189,8 @@ def test_counting_with_dropout_asks_the_same_targets_and_leaves_the_generator_as
     for dropout, name in ((False, "right"), (True, "right_dropout")):
         torch.manual_seed(source("dropout of spot checks", 0))
         groups, counts = spot_checks(net, DROPS.task, seed=0, graphs=300, dropout=dropout)
-        kept = [tuple(map(tuple, rows)) for rows in counts[:, 1:].tolist()]
-        assert [groups, *kept] == [found["groups"], found[name], found["trials"]]
+        right = [tuple(map(tuple, rows)) for rows in counts[:, 1:].tolist()]
+        assert [groups, *right] == [found["groups"], found[name], found["trials"]]
 
 
 def test_nets_without_dropout_have_no_such_counts():

@@ -1,5 +1,4 @@
-"""Nets against one plain net at a time, against exact integers, and against each option's wrong
-twin."""
+"""Nets against one plain net at a time, against exact integers, and against wrong options."""
 import json
 import math
 from dataclasses import asdict, replace
@@ -128,8 +127,10 @@ def gap(net, shape, inputs, mask=None):
     with torch.no_grad():
         found = net(inputs, mask)
     masks = None if mask is None else mask.expand(net.replicas, inputs.shape[1], -1, -1)
-    expected = torch.stack([torch.stack([Plain(net, r, shape)(x, None if masks is None else masks[
-        r, b]) for b, x in enumerate(inputs[r])]) for r in range(net.replicas)])
+    expected = torch.stack([
+        torch.stack([Plain(net, r, shape)(x, None if masks is None else masks[r, b])
+                     for b, x in enumerate(inputs[r])])
+        for r in range(net.replicas)])
     return float((found - expected).abs().max() / expected.abs().max())
 
 

@@ -158,11 +158,11 @@ def test_every_pair_of_vertices_is_an_edge_equally_often(task):
 
 
 def test_without_permutation_they_are_not(monkeypatch):
-    monkeypatch.setattr(graph_families, "permutations", lambda count, n, generator: torch.arange(
-        n).expand(count, n))
+    monkeypatch.setattr(graph_families, "permutations",
+                        lambda count, n, generator: torch.arange(n).expand(count, n))
     task = Connectivity(vertices=9)
-    count = task.adjacency(task.batch(seeded(), 1, 4000).inputs)[0].sum(0)[
-        *torch.triu_indices(9, 9, 1)]
+    edges = task.adjacency(task.batch(seeded(), 1, 4000).inputs)[0].sum(0)
+    count = edges[*torch.triu_indices(9, 9, 1)]
     assert not fits(count.tolist(), [count.double().mean().item()] * len(count))
 
 

@@ -76,8 +76,10 @@ def choosing(right):
     each."""
     places = tuple(range(1, 24))
     row = tuple(round(10_000 * right(d)) for d in places)
-    return lambda training, device, folder: Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), (
-        (1,),) * 3, ((1,),) * 3, places, (row,) * 3, ((10_000,) * len(places),) * 3)
+    one = ((1,),) * 3
+    return lambda training, device, folder: Answers(
+        1e-3, ("success",) * 3, (1,) * 3, (1,), one, one, places, (row,) * 3,
+        ((10_000,) * len(places),) * 3)
 
 
 @pytest.mark.parametrize(("share", "reach", "verdict"), [
@@ -104,9 +106,11 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
         for case in (c for cases in claim.grid.values() for c in cases):
             assert 3**case.depth + 1 in distances._asked(case.vertices, case.diameter)
             assert 2 * (3**case.depth + 1) <= case.vertices
-    assert ({(c.net, c.vertices, c.depth) for claim in (WALL, DEEP_WALL) for c in claim.cases(
-        "full")} == {("linearised", 8, 1), ("softmax", 12, 1), ("linearised", 12, 1), (
-            "softmax", 24, 1), ("linearised", 24, 1), ("softmax", 24, 2), ("linearised", 24, 2)})
+    asked = {(c.net, c.vertices, c.depth)
+             for claim in (WALL, DEEP_WALL) for c in claim.cases("full")}
+    assert asked == {
+        ("linearised", 8, 1), ("softmax", 12, 1), ("linearised", 12, 1), ("softmax", 24, 1),
+        ("linearised", 24, 1), ("softmax", 24, 2), ("linearised", 24, 2)}
     assert set(NEAREST.cases("full")) == {c for claim in (WALL, DEEP_WALL)
                                           for c in claim.grid["full"]}
 
@@ -141,8 +145,8 @@ def test_counts_of_few_seeds_are_said_of_these_seeds():
 
 @pytest.mark.parametrize("succeeded", [0, 2, 3, 5])
 def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
-    status = (("success",) * succeeded + ("not converged", "diverged", "not converged", "diverged",
-                                          "not converged")[succeeded:])
+    failed = ("not converged", "diverged", "not converged", "diverged", "not converged")
+    status = ("success",) * succeeded + failed[succeeded:]
     monkeypatch.setattr(net_answers, "answers", lambda training, device, folder: Answers(
         1e-3, status, (9,) * 5, (1,), ((1,),) * 5, ((1,),) * 5))
     for key in ("connectivity_converged", "hops_converged"):
@@ -201,8 +205,9 @@ def test_least_depths_and_slopes_of_nets_that_need_more(monkeypatch):
     assert [slope(Case(**hops.fields(), hops=k)).low for k in (2, 4)] == [0, 2]
 
 
-@pytest.mark.parametrize(("depths", "verdicts"), [((2, 3, 4), "HOLDS HOLDS"), (
-    (2, 4, 4), "FAILS FAILS"), ((2, 2, 4), "FAILS FAILS"), ((2, 3, 3), "HOLDS FAILS")])
+@pytest.mark.parametrize(("depths", "verdicts"), [
+    ((2, 3, 4), "HOLDS HOLDS"), ((2, 4, 4), "FAILS FAILS"), ((2, 2, 4), "FAILS FAILS"),
+    ((2, 3, 3), "HOLDS FAILS")])
 def test_each_doubling_of_hops_costs_a_layer_and_not_only_both_together(
     monkeypatch, depths, verdicts,
 ):
@@ -231,8 +236,11 @@ def test_each_step_of_the_diameter_costs_what_its_logarithm_says(monkeypatch, de
 def passing(shares):
     """Answers of three nets in one group, of which each is right as often as `shares[depth - 1]`
     says for its seed, of 4000."""
-    return lambda training, device, folder: Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), tuple(
-        (round(4000 * s),) for s in shares[training.shape.depth - 1]), ((4000,),) * 3)
+    def made(training, device, folder):
+        right = tuple((round(4000 * s),) for s in shares[training.shape.depth - 1])
+        return Answers(1e-3, ("success",) * 3, (1,) * 3, (1,), right, ((4000,),) * 3)
+
+    return made
 
 
 @pytest.mark.parametrize(("shares", "best", "median"), [
@@ -309,8 +317,8 @@ def test_every_distance_asked_about_occurs_often_enough_to_be_decided():
         # graphs are drawn here.
         made = training(Case(task="connectivity", net="softmax", vertices=vertices,
                              diameter=diameter), 1)
-        assert len(made.seeds) * made.examples / 1024 * counts[1, 0][
-            places.index(farthest)] >= 330, (vertices, diameter, farthest)
+        choices = len(made.seeds) * made.examples / 1024 * counts[1, 0][places.index(farthest)]
+        assert choices >= 330, (vertices, diameter, farthest)
 
 
 def test_slopes_leave_open_what_was_not_tried(monkeypatch):
@@ -321,8 +329,7 @@ def test_slopes_leave_open_what_was_not_tried(monkeypatch):
     assert found.high > 5
 
 
-ON, OFF = CLAIMS["trained_depth/published_dropout_on"], CLAIMS[
-    "trained_depth/published_dropout_off"]
+ON, OFF = (CLAIMS[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
 CELL = next(case for case in ON.grid["gpu"] if (case.hops, case.depth) == (8, 3))
 
 
@@ -330,8 +337,9 @@ def with_dropout(share_on, share_off, trials=4000):
     """Answers of three nets that differ in what they answer with dropout left on."""
     groups = tuple(range(17))
     on, off = (((round(share * trials),) * len(groups),) * 3 for share in (share_on, share_off))
-    return lambda training, device, folder: Answers(1e-4, ("not converged",) * 3, (
-        1,) * 3, groups, off, ((trials,) * len(groups),) * 3, right_dropout=on)
+    return lambda training, device, folder: Answers(
+        1e-4, ("not converged",) * 3, (1,) * 3, groups, off, ((trials,) * len(groups),) * 3,
+        right_dropout=on)
 
 
 def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monkeypatch):
@@ -343,8 +351,8 @@ def test_dropout_in_a_case_chooses_what_is_read_off_and_trains_nothing_anew(monk
     within = next(case for case in CLAIMS["trained_depth/hops_within"].grid["gpu"]
                   if case.depth == CELL.depth)
     assert training(CELL, 3) == training(off, 3) == training(within, 3)
-    assert Run(ON, CELL).measurement == Run(OFF, off).measurement == Run(
-        CLAIMS["trained_depth/hops_within"], within).measurement
+    runs = (Run(ON, CELL), Run(OFF, off), Run(CLAIMS["trained_depth/hops_within"], within))
+    assert len({run.measurement for run in runs}) == 1
 
 
 def test_published_claims_follow_the_answers_and_the_published_number(monkeypatch):

@@ -82,10 +82,14 @@ def test_the_interval_misses_no_more_often_than_it_says_and_half_of_it_would() -
     ends = np.array([mean_ends(right / count, count, level) for right in range(count + 1)])
     narrow = np.array(
         [[(right / count + end) / 2 for end in ends[right]] for right in range(count + 1)])
-    missed = {name: max(float(sum(stats.binom.pmf(right, count, p) for right, (
-        low, high) in enumerate(each) if not low <= p <= high)) for p in np.linspace(
-            0.01, 0.99, 99)) for name, each in (("whole", ends), ("half", narrow))}
-    assert missed["whole"] <= level < missed["half"]
+
+    def missed(each: np.ndarray, p: float) -> float:
+        return float(sum(stats.binom.pmf(right, count, p)
+                         for right, (low, high) in enumerate(each) if not low <= p <= high))
+
+    whole, half = (max(missed(each, p) for p in np.linspace(0.01, 0.99, 99))
+                   for each in (ends, narrow))
+    assert whole <= level < half
 
 
 @pytest.mark.parametrize("arguments", [(1.5, 100, 0.1), (-0.1, 100, 0.1), (math.nan, 100, 0.1),
