@@ -156,8 +156,8 @@ def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, fil
 
 
 def test_the_caption_says_how_many_examples_the_measurements_take():
+    from depthlaw.empirics.trained_depth.net_answers import RULE_GRAPHS
     from depthlaw.empirics.trained_depth.recipes import training
-    from depthlaw.empirics.trained_depth.rule_answers import RULE_GRAPHS
 
     assert RULE_GRAPHS == 20_480
     for shape, examples in (
