@@ -87,8 +87,7 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
 
 
 def _print_records(chosen: Iterable[Record]) -> None:
-    """A row for each record, whole: piped as it is, in a terminal wrapped below a shorter line for
-    the claim and the case."""
+    """A row for each record, whole: piped as it is, wrapped in a terminal."""
     rows = [(record.id[:10],
              *(clean(text) for text in (*_claim_and_case(record), _short(record.result))))
              for record in chosen]
@@ -176,8 +175,7 @@ def verify_records(place: Path | None, json_output: bool) -> int:
 
 
 def _broken_manifests(store: Store) -> list[list[str]]:
-    """Manifests that do not match their hash, or that say of a recorded run what its record does
-    not."""
+    """Manifests that do not match their hash or the records."""
     broken = []
     for path in sorted((store.root / "manifests").glob("*")):
         name = path.relative_to(store.root).as_posix()
@@ -209,8 +207,7 @@ _COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "
 
 
 def _row(record: Record) -> dict[str, Any]:
-    """A record as one flat row: exact values stay text, `approximately` is a float for plots (None
-    where there is none)."""
+    """A record as one flat row: exact values stay text, `approximately` is for plots."""
     inputs, timing = record.inputs, record.facts.get("timing", {})
     form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
                 if name in record.result)
@@ -339,8 +336,7 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
 
 
 def _stale(folder: Path) -> list[Path]:
-    """Temporary files of ours that no living writer can still be at; a clock that went backwards
-    makes none stale."""
+    """Temporary files of ours that no living writer can still be at."""
     found = []
     for path in sorted(folder.glob("*")):
         facts = path.lstat()

@@ -30,8 +30,7 @@ def _print_version(wanted: bool) -> None:
 
 
 def _place(text: str) -> Path:
-    """A file or folder as it was typed. Nothing typed would be the folder one happens to stand
-    in."""
+    """A file or folder as it was typed; an empty name would be the current folder."""
     if not text.strip():
         raise UsageError("the name of a file or folder is empty; give its path, or . for the "
                          "folder you are in")
@@ -356,14 +355,12 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 
 
 def _abandon_output() -> None:
-    """Send the rest of the output nowhere; the interpreter would complain once more when it
-    flushes."""
+    """Send the rest nowhere; the interpreter would complain once more when it flushes."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parser_message(error: Any) -> str:
-    """The parser's complaint as one line of our form, pointing to the help of the command that was
-    typed."""
+    """The parser's complaint as one line of our form."""
     message = " ".join(error.format_message().split()).rstrip(".?")
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
     return f"{message[:1].lower()}{message[1:]}; `{command} --help` lists what is accepted"

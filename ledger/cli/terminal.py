@@ -142,7 +142,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
     yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
     if claim.known:
-        yield "expected", f"{claim.expected} before anything was measured; known since: {claim.known}"
+        before = f"{claim.expected} before anything was measured"
+        yield "expected", f"{before}; known since: {claim.known}"
     if claim.rests_on:
         yield "rests on", claim.rests_on
     for key, found in result.premises.items():

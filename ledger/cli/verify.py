@@ -27,13 +27,8 @@ from .tables import print_table
 
 def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
            options: Options | None = None, json_output: bool = False, quiet: bool = False) -> int:
-    """Run a suite, or the claims of a file in it, skipping what is recorded, and print the
-    verdicts.
-
-    Returns:
-        The exit code: 0, 1 (something unexpected), 130 (interrupted or out of time; the records
-            stay).
-    """
+    """Run a suite, or the claims of a file in it, and print the verdicts. The exit code
+    is 0, 1 (something unexpected) or 130 (interrupted or out of time)."""
     only, options = list(only), options or Options()
     work = prepare(suite, folder, only=only, own=own, options=options)
     report_set_aside(work.store)

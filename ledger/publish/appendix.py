@@ -128,20 +128,9 @@ def write_appendix(directory: Path, results: list[ClaimResult], suite: str,
                    manifest: Mapping[str, Any], store: Store) -> list[Path]:
     """Write the appendix of a suite: the same records give the same bytes.
 
-    The folder receives `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one
-    macro per claim), `references.bib` (what is cited), `figures/`, `manifest.json` and
-    `SHA256SUMS`. It is made elsewhere first and moved in whole.
-
-    Args:
-        directory: a new or empty folder, or one that holds an earlier appendix, unedited, and
-            nothing else.
-        results: every claim of the suite, judged.
-        suite: the suite's name.
-        manifest: the manifest of the suite's runs.
-        store: where their records are.
-
-    Returns:
-        The files written.
+    The folder, new, empty, or with an unedited earlier appendix and nothing else, receives
+    `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one macro per claim),
+    `references.bib`, `figures/`, `manifest.json` and `SHA256SUMS`, moved in whole. Returns them.
 
     Raises:
         AppendixError: when nothing is recorded, when records and manifest disagree, or when the
@@ -181,8 +170,7 @@ def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str,
 
 def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any],
              store: Store) -> list[Record]:
-    """The records of the manifest, after checking that they are in the store and are what the
-    results rest on."""
+    """The records of the manifest, which must be what the results rest on."""
     listed = [store.get(run) for run, _ in manifest["runs"]]
     records = [record for record in listed if record]
     if not records or not any(result.records for result in results):
@@ -238,8 +226,7 @@ def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mappi
 
 
 def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
-    """(heading, what it means, findings), failures of theorems first. An empty list is printed too:
-    it says that there is none."""
+    """(heading, what it means, findings); an empty list says that there is none."""
     row_of = {row.claim.key: row for row in rows}
     return [(group.heading, group.meaning, [
         Finding(row, reason(result), row.counterexample if row.verdict == "FAILS" else None)
@@ -248,8 +235,7 @@ def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
 
 
 def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """The distinct environments in which the records were made, with the number of runs in each,
-    most runs first."""
+    """The distinct environments of the records and their runs, most runs first."""
     found = Counter(canonical(record.facts.get("environment", {})) for record in records)
     known = {canonical(record.facts.get("environment", {})): record.facts.get("environment", {})
              for record in records}
@@ -267,11 +253,7 @@ def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
 
 def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any],
             runs: int) -> list[tuple[str, str]]:
-    """(name, LaTeX) of every macro; names are letters only and unique.
-
-    Raises:
-        AppendixError: when two keys give the same name.
-    """
+    """(name, LaTeX) of every macro; names are letters only and unique."""
     macros = [(r"\dlSuite", typesetting.tex(suite)),
               (r"\dlVersion", typesetting.tex(version("depthlaw"))), (r"\dlRuns", str(runs)),
               (r"\dlClaims", str(len(rows))),

@@ -23,12 +23,7 @@ def entries() -> Mapping[str, str]:
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
-    """The BibTeX entries behind claims or bibliography keys, each once, in the order in which they
-    are first asked for.
-
-    Args:
-        keys: claim keys such as "separation_rank/degree" and bibliography keys such as
-            "levine2020", in any mixture.
+    """The BibTeX entries behind claims or bibliography keys, each once, in the order asked for.
 
     Raises:
         KeyError: for a key that is neither; its first argument is one line for people.

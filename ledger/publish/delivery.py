@@ -23,17 +23,9 @@ class DeliveryError(Exception):
 def deliver(source: Path, target: Path) -> list[Path]:
     """Move every file below `source` into `target`, together with a list of their hashes.
 
-    A new folder appears whole. In an existing one the files of the last delivery are replaced; at
-    every moment each file there is whole and is listed, with its hash, so an interrupted delivery
-    is repaired by the next.
-
-    Args:
-        source: a folder of finished files.
-        target: a new or empty folder, or one that holds an earlier delivery, unedited, and nothing
-            else.
-
-    Returns:
-        The files now in `target`, sorted.
+    A new folder appears whole. In one that holds an earlier delivery, unedited, and nothing else,
+    its files are replaced; at every moment each file there is whole and listed with its hash, so an
+    interrupted delivery is repaired by the next. Returns the files now there, sorted.
 
     Raises:
         DeliveryError: when `target` is not such a folder or cannot be written; nothing in it was
@@ -87,8 +79,7 @@ def _replace(source: Path, target: Path, old: list[str], new: list[str]) -> None
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copy a folder of files. `shutil.copytree` would go on after a full disk and then not say what
-    was wrong."""
+    """Copy a folder; `shutil.copytree` would go on after a full disk and not say why."""
     target.mkdir()
     for name in _files(source):
         (target / name).parent.mkdir(parents=True, exist_ok=True)
@@ -96,11 +87,7 @@ def _copy(source: Path, target: Path) -> None:
 
 
 def _ours(target: Path) -> list[str]:
-    """The files of an earlier delivery that are still there.
-
-    Raises:
-        DeliveryError: when the folder is none, or holds a file that is not listed or was edited.
-    """
+    """The files of an earlier delivery that are still there; nothing else may be there."""
     if not target.exists():
         return []
     if not target.is_dir():
@@ -132,8 +119,7 @@ def _listed(sums: Path) -> dict[str, str]:
 
 
 def _files(folder: Path) -> list[str]:
-    """Everything below a folder that is not itself a folder, by relative name; what a killed
-    delivery left behind is not looked at."""
+    """Every file below a folder by relative name, but for what a killed delivery left."""
     found = (path.relative_to(folder) for path in folder.rglob("*") if path.is_symlink()
              or not path.is_dir())
     return sorted(path.as_posix() for path in found if not _left(path.parts[0]))

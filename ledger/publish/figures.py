@@ -176,8 +176,7 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
 
 
 def _knee(width: int) -> float:
-    """The real depth at which C(L)/2 reaches the number D of moments: from there on each layer
-    multiplies S by 3^D, no more."""
+    """The depth from which each layer multiplies S by 3^D: C(L)/2 reaches D there."""
     return log(2 * width * (width + 1) + 1) / log(3)
 
 
@@ -250,8 +249,7 @@ def _curves(width: int, depths: range) -> Iterator[tuple[str, str, str, dict[int
 
 
 def _bound(name: str, width: int, depth: int) -> float:
-    """log_3 of what a claim says of the rank of one head; no less than 0, since a rank is at least
-    1."""
+    """log_3 of what a claim says of the rank of one head, which is at least 1."""
     claim = find(f"separation_rank/{name}")
     bound = claim.predict(Case(width=width, depth=depth, heads=1))
     return max(0.0, log(bound) / log(3) if claim.statement.lhs.is_Symbol else float(bound))

@@ -36,16 +36,9 @@ MOST_CASES = 12
 
 
 def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
-    """Write all pages into a folder, which then holds nothing else, and return their paths.
-
-    Args:
-        docs: the hand-written pages.
-        out: the folder; replaced.
-        store: records; where it has none of a long suite, the ledger that comes with depthlaw is
-            read.
-        suite: whose verdicts the generated pages state.
-
-    The same records give the same bytes.
+    """Write all pages into the folder `out`, which then holds nothing else, and return their paths:
+    the same records give the same bytes. Where the records have none of a long suite, the ledger
+    that comes with depthlaw is read.
     """
     claims = registry()
     judged = results(claims, suite, store)
@@ -80,8 +73,7 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
 
 
 def _first(store: Store, made: Callable[[Store], str]) -> str:
-    """What one's own records give, else what the ledger that comes with depthlaw gives: some suites
-    take hours."""
+    """What one's own records give, else the ledger that comes with depthlaw."""
     for each in (store, shipped()):
         if each is not None and (text := made(each)):
             return text
@@ -128,11 +120,12 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
     yield "; ".join(f"{md_math(latex(s))}: {md(TERMS[s.name].meaning)}" for s in symbols) + ".\n"
     yield "| | |\n|---|---|"
     yield f"| source | {md(str(claim.source))} |"
-    yield f"| wording | {claim.wording}{' (from memory: check against the paper)' if claim.wording == 'recalled' else ''} |"
+    check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
+    yield f"| wording | {claim.wording}{check} |"
     yield f"| kind | {claim.kind}, quantifier: {claim.holds_for} |"
     if claim.assumes:
         yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
-    yield f"| verdict | **{verdict_name(result)}**{' as known' if claim.awaited == 'FAILS' and result.verdict == 'FAILS' else ''} |"
+    yield f"| verdict | **{verdict_name(result)}**{_as_known(result)} |"
     if claim.known:
         yield (f"| expected | {claim.expected} before anything was measured; known since: "
                f"{claim.known} |")
@@ -187,12 +180,14 @@ def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         lines += [f"## {topic}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
         lines += [f"| [{r.claim.name}]({r.claim.key}.md) | {md(r.claim.title)} | "
-                  f"{r.claim.source.key}, {r.claim.wording} "
-                  "| "
-                  f"{verdict_name(r)}{' as known' if r.claim.awaited == 'FAILS' and r.verdict == 'FAILS' else ''} |"
+                  f"{r.claim.source.key}, {r.claim.wording} | {verdict_name(r)}{_as_known(r)} |"
                   for r in judged if r.claim.topic == topic]
         lines.append("")
     return "\n".join(lines)
+
+
+def _as_known(result: ClaimResult) -> str:
+    return " as known" if result.claim.awaited == result.verdict == "FAILS" else ""
 
 
 def glossary(claims: list[Claim]) -> str:
@@ -210,10 +205,9 @@ def glossary(claims: list[Claim]) -> str:
 def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
     """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
     arithmetic of printed numbers last."""
-    lines = ["# Findings\n", f"Generated from the records of suite {suite}, manifest `{hash_}`.",
+    lines = [f"# Findings\n\nGenerated from the records of suite {suite}, manifest `{hash_}`.\n"
              "Each entry links to its page; a counterexample is re-checked by running the claim "
-             "again, or by",
-             "`depthlaw recheck` where a certificate is named."]
+             "again, or by\n`depthlaw recheck` where a certificate is named."]
     for group in groups(judged):
         lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
         for r in group.results:
@@ -235,10 +229,10 @@ def mutations(judged: list[tuple[ClaimResult, list[Mutant]]], suite: str, hash_:
     """Which verdicts turn when a constant is changed, and why the survivors survive."""
     total = sum(len(found) for _, found in judged)
     fates = Counter(m.fate for _, found in judged for m in found)
-    lines = ["# Mutations\n", "Every numeric constant of every statement is changed by one "
-                              "(fractions by one per cent),",
-             "Min and Max, floor and ceiling are swapped, relations are turned round;",
-             "the recorded values are judged again and proofs are run again.",
+    lines = ["# Mutations\n\nEvery numeric constant of every statement is changed by one "
+             "(fractions by one per cent),\n"
+             "Min and Max, floor and ceiling are swapped, relations are turned round;\n"
+             "the recorded values are judged again and proofs are run again.\n"
              f"Of {total} mutants {fates['data']} turn a verdict by the data, {fates['proof']} "
              f"only break a proof, {fates['undecided']} turn a HOLDS "
              f"into UNDECIDED, {fates['survives']} survive (suite {suite}, manifest `{hash_}`). "

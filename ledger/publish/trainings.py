@@ -39,8 +39,9 @@ _PLACES = range(1, 21)
 _PUBLISHED = {True: f"{TOPIC}/published_dropout_on", False: f"{TOPIC}/published_dropout_off"}
 # What is measured by the claims of a table: how far nets are right and which sight they are nearest
 # to, least depths and their slopes, and how many trainings succeed.
-_REACHES, _LEAST, _SUCCESSES = ("trained_reach",
-                                "local_radius"), ("trained_depth", "depth_slope"), ("succeeded",)
+_REACHES = ("trained_reach", "local_radius")
+_LEAST = ("trained_depth", "depth_slope")
+_SUCCESSES = ("succeeded",)
 
 
 @dataclass(frozen=True)
@@ -171,16 +172,8 @@ def _frame(axes: Axes, title: str, below: str, lowest: float) -> None:
 
 
 def part(store: Store, file: Path) -> str:
-    """Figure and tables of trained-depth.md from the records of suite full, and the published
-    errors beside those of suite gpu.
-
-    Args:
-        store: the records.
-        file: the figure to draw.
-
-    Returns:
-        Markdown; empty where nothing of suite full is recorded.
-    """
+    """Figure and tables of trained-depth.md, in Markdown, from the records of suite full, and the
+    published errors beside those of suite gpu; empty where nothing of suite full is recorded."""
     claims = {key: claim for key, claim in registry().items() if claim.topic == TOPIC}
     judged = [result for result in results(claims, SUITE, store) if result.cases]
     points = list(measured(judged))
@@ -278,8 +271,7 @@ def _rows(judged: list[ClaimResult], measured_: tuple[str, ...]) -> Iterator[str
 
 
 def _verdicts(judged: list[ClaimResult]) -> Iterator[str]:
-    """Of each claim what was expected before, what is known since, and the verdict; then what was
-    not written before."""
+    """Of each claim what was expected before, what is known since, and the verdict."""
     yield "| claim | expected before | known since | verdict | cases |\n|---|---|---|---|---|"
     for result in judged:
         late = "\\*" if _name(result) in LATE else ""
@@ -298,12 +290,8 @@ def _name(result: ClaimResult) -> str:
 
 
 def published(judged: Iterable[ClaimResult]) -> Iterator[str]:
-    """The published errors of hop_k beside those of the nets trained again, as lines of the page;
-    one sentence where nothing is recorded.
-
-    Args:
-        judged: of suite gpu; claims about anything else are passed over.
-    """
+    """The published errors of hop_k beside those of the nets trained again, by the verdicts of
+    suite gpu, as lines of the page; one sentence where nothing is recorded."""
     found = {result.claim.key: result for result in judged}
     rows = {dropout: {(row.case.hops, row.case.depth): row for row in found[key].cases}
             for dropout, key in _PUBLISHED.items() if key in found}

@@ -237,7 +237,8 @@ def _tex_character(c: str) -> str:
         return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"),
                                         greek[1] == "CAPITAL") + "}"
     if script := re.fullmatch(r"(SUPERSCRIPT|SUBSCRIPT) \w+", name):
-        return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{unicodedata.normalize('NFKD', c).replace('−', '-')}}}}}"
+        plain = unicodedata.normalize("NFKD", c).replace("−", "-")
+        return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{plain}}}}}"
     letter, *marks = list(unicodedata.normalize("NFD", c))
     if letter.isascii() and letter.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
         return rf"\{_ACCENTS[marks[0]]}{{{letter}}}"

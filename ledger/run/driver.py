@@ -67,17 +67,11 @@ def estimate(runs: Sequence[Run], store: Store) -> Estimate:
 def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
             finished: Callable[[Run], None] = lambda run: None,
             minutes: float | None = None) -> list[Failure]:
-    """Run what has no record yet and keep every record at once.
+    """Run what has no record yet and record it at once. Returns the runs that failed, with reasons.
 
     Args:
-        runs: the plan.
-        store: where records are kept.
-        engine: who does the work.
         finished: called after every run that had to be executed.
         minutes: stop after this long.
-
-    Returns:
-        The runs that failed, with reasons.
 
     Raises:
         Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
@@ -117,11 +111,7 @@ def _stoppable(engine: Engine, todo: Sequence[Run],
 
 @contextmanager
 def _signals_raise(seconds: float | None) -> Iterator[None]:
-    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`.
-
-    Engines then close their processes, and the command ends with one line. The alarm counts elapsed
-    time, whatever happens to the clock, and does not wait for a long run to end.
-    """
+    """Turn SIGINT, SIGTERM and the end of the time into `Stopped`; engines then close."""
     reasons = {signal.SIGINT: "interrupted", signal.SIGTERM: "terminated"}
     if hasattr(signal, "SIGALRM") and seconds is not None:
         reasons[signal.SIGALRM] = TIME_IS_UP

@@ -291,8 +291,7 @@ class _Slot:
 
 
 def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
-    """The slots whose run is over, after waiting for the first of them, or until a moment when
-    something is due."""
+    """The slots whose run is over, after waiting for the first, or until `due`."""
     busy = [slot for slot in slots if slot.run is not None]
     seconds = max(0.0, min([1.0, due - time.monotonic(), *(slot.left() for slot in busy)]))
     if busy:

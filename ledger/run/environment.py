@@ -60,8 +60,7 @@ def cores() -> int:
 
 
 def _peak_memory() -> int:
-    """The largest resident size of this process so far, in bytes; 0 where the system does not
-    say."""
+    """The largest resident size of this process so far, in bytes; 0 where unknown."""
     try:
         import resource
     except ImportError:
@@ -81,8 +80,7 @@ def _cpu_model() -> str:
 
 @cache
 def _commit() -> str:
-    """The git commit of a source checkout, with + for uncommitted changes; empty for an installed
-    wheel."""
+    """The commit of a source checkout, with + for uncommitted changes; empty for a wheel."""
     folder = Path(__file__).resolve().parents[2]
     if not (folder / ".git").exists():
         return ""

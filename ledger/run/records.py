@@ -126,8 +126,7 @@ _NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", 
 
 
 def _written(value: Fraction | int) -> str:
-    """A rational number as text: decimal, or hexadecimal where Python refuses to print so many
-    decimal digits."""
+    """A rational number: decimal, or hexadecimal where Python refuses so many digits."""
     parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
     return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
 
@@ -285,8 +284,7 @@ class Store:
         self._load()
 
     def _check_ownership(self) -> None:
-        """Refuse a folder whose `runs` belongs to another program, and links that lead out of it:
-        files are moved in here."""
+        """Refuse a folder of another program, and links that lead out of it."""
         for name in FOLDERS:
             if (self.root / name).is_symlink():
                 raise StoreError(f"{self.root / name} is a link; a results folder holds real "
@@ -522,11 +520,7 @@ def _files_below(folder: str) -> Iterator[str]:
 
 
 def _content(path: str) -> bytes:
-    """The content of a regular file; links are not followed, and a pipe is not waited for.
-
-    Raises:
-        ValueError: for anything else, and for a file larger than any record.
-    """
+    """The content of a regular file; links are not followed, and a pipe is not waited for."""
     if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
         if os.path.islink(path) or not os.path.isfile(path):
             raise ValueError("not a regular file")

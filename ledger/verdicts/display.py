@@ -36,8 +36,9 @@ def number(value: Measured | None) -> str:
         text = str(value.value)
         if len(text) <= 24:
             return text
-        whole = value.value.denominator == 1
-        return f"{text[:6]}...{text[-4:]} ({len(text)} digits)" if whole else _decimal(value.value)
+        if value.value.denominator > 1:
+            return _decimal(Fraction(value.value))
+        return f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
         return low if low == high else f"[{low}, {high}]"

@@ -123,16 +123,9 @@ def _constant(text: str) -> Fraction | None:
             else None)
 
 
-def _too_large(node: sympy.Basic, case: Case) -> bool:
-    """Whether evaluating an expression at a case could need a number of more than `_MOST_BITS` bits
-    or a sum of more than `_MOST_TERMS` terms."""
-    return not _bits(node, case) <= _MOST_BITS
-
-
 def _bits(node: sympy.Basic, case: Case,
           swap: Mapping[sympy.Basic, sympy.Basic] | None = None) -> float:
-    """An estimate from above of log2 of the size of an expression's value, and of all values on the
-    way to it; inf where it is too large."""
+    """A bound on log2 of the size of an expression and of its parts; inf: too large."""
     import sympy
 
     node = (swap or {}).get(node, node)
@@ -140,8 +133,9 @@ def _bits(node: sympy.Basic, case: Case,
         return float(max(abs(int(node.p)), int(node.q)).bit_length())
     if isinstance(node, sympy.Symbol):
         value = case.get(node.name)
-        return (8.0 if value is None else _bits(sympy.Rational(str(value)), case)
-                if not isinstance(value, bool) else 1.0)
+        if value is None or isinstance(value, bool):
+            return 8.0
+        return _bits(sympy.Rational(str(value)), case)
     parts = [_bits(argument, case, swap) for argument in node.args]
     largest = max(parts, default=8.0)
     if largest > _MOST_BITS:
@@ -150,14 +144,11 @@ def _bits(node: sympy.Basic, case: Case,
         return largest + len(parts)
     if isinstance(node, sympy.Mul):
         return sum(parts)
-    if isinstance(node,
-                  sympy.Pow | sympy.exp | sympy.binomial | sympy.factorial | sympy.gamma
-                  | sympy.LambertW):
-        # The size of the result is at most that of the base to a power no larger than the largest
-        # argument.
-        size = (2.0 ** min(largest, 64.0) if not isinstance(node, sympy.Pow)
-                else 2.0 ** min(parts[1], 64.0))
-        bits = (parts[0] + 1) * size
+    growing = (sympy.Pow, sympy.exp, sympy.binomial, sympy.factorial, sympy.gamma, sympy.LambertW)
+    if isinstance(node, growing):
+        # At most the base to a power no larger than the largest argument.
+        power = parts[1] if isinstance(node, sympy.Pow) else largest
+        bits = (parts[0] + 1) * 2.0 ** min(power, 64.0)
         return bits if bits <= _MOST_BITS else math.inf
     if isinstance(node, sympy.Sum | sympy.Product):
         terms = sum(2.0 ** min(_bits(bound, case, swap), 64.0) for limits in node.args[1:]
@@ -168,16 +159,11 @@ def _bits(node: sympy.Basic, case: Case,
 
 
 def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[str], None]) -> Found:
-    """Search for a counterexample until one is found or the time is over.
+    """Search for a counterexample until one is found or the time is over; what came closest.
 
     Args:
-        claim: what to attack.
-        minutes: time limit.
         changes: constants to replace first, as for `weaken`.
         seen: called with one line whenever the search comes closer.
-
-    Returns:
-        The counterexample, or the closest approach.
 
     Raises:
         UsageError: when the claim cannot be measured here.
@@ -194,8 +180,8 @@ def falsify(claim: Claim, minutes: float, changes: list[str], seen: Callable[[st
         decision = _decision(attacked, case, value, changed=bool(weakened))
         if decision is None:
             skipped += 1
-            if (time.monotonic() > deadline
-                or (best is None and skipped >= len(_cases(attacked)) + 4 * len(_searches(claim)))):
+            hopeless = len(_cases(attacked)) + 4 * len(_searches(claim))
+            if time.monotonic() > deadline or (best is None and skipped >= hopeless):
                 break
             continue
         found = Found(attacked, case, value, decision, where, tried, weakened)
@@ -220,8 +206,9 @@ def _decision(claim: Claim, case: Case, value: Measured, *, changed: bool) -> De
     if not changed:
         return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     try:
-        return (None if _too_large(claim.statement.rhs, case)
-                else judge(claim, case, value, alpha=FALSE_ALARM_BUDGET))
+        if _bits(claim.statement.rhs, case) > _MOST_BITS:
+            return None
+        return judge(claim, case, value, alpha=FALSE_ALARM_BUDGET)
     except _NO_VALUE:
         return None
 
@@ -313,10 +300,7 @@ def _by_seed(claim: Claim) -> Iterator[tuple[Case, Measured, dict[str, Any], int
 
 
 def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
-    """Verify a certificate from its file alone.
-
-    Returns:
-        The certificate and the steps of its verification; it stands when every step holds.
+    """Verify a certificate from its file alone; it stands when every step holds.
 
     Raises:
         UsageError: when the file is not a certificate.
@@ -325,8 +309,8 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
 
     try:
         data = load(path)
-        return data, _recheck_falsification(
-            data) if data.get("kind") == "falsification" else tuple(recheck_theory(data))
+        ours = data.get("kind") == "falsification"
+        return data, _recheck_falsification(data) if ours else tuple(recheck_theory(data))
     except (ValueError, KeyError, TypeError, IndexError, ArithmeticError, AttributeError,
             RecursionError, MemoryError) as error:
         why = str(error).splitlines()[0][:300] if str(error) else type(error).__name__

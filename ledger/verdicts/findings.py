@@ -31,46 +31,41 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     """
     ordered = sorted(judged, key=_order)
 
-    def chosen(belongs: Callable[[ClaimResult], bool]) -> tuple[ClaimResult, ...]:
-        return tuple(result for result in ordered if belongs(result))
+    def fails(*readings: str) -> Callable[[ClaimResult], bool]:
+        return lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings
 
-    def fails(*readings: str) -> tuple[ClaimResult, ...]:
-        return chosen(lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings)
+    def named(name: str) -> Callable[[ClaimResult], bool]:
+        return lambda r: verdict_name(r) == name
 
-    return [
-        Group("Fails as its source has it", "A statement of a source, as printed, as reported in "
-                                            "another text, or as recalled from memory: a "
-              "recalled wording may differ from the source's. A counterexample is recorded for "
-              "each.", fails("printed", "reported", "recalled")),
-        Group("Fails in its universal reading", "A vague sentence of a source, read here as one "
-                                                "about all instances so that it can be tested. "
-              "The sentence may have meant less.", fails("universal")),
-        Group("Fails, and was our own", "A statement derived or expected here; no source is at "
-                                        "fault.", fails("derived")),
-        Group("Premise refuted", "The statement rests on another claim that fails.",
-              chosen(lambda r: verdict_name(r) == PREMISE_REFUTED)),
-        Group("Needs attention", "A run raised, a proof or a negative control broke, or a verdict "
-                                 "is another one than expected.",
-              chosen(lambda r: bool(r.unexpected))),
-        Group("Undecided", "Measured, and neither side is certain.",
-              chosen(lambda r: verdict_name(r) == Verdict.UNDECIDED)),
-        Group("Decided in part", "Some cases are measured and undecided, or have no record; the "
-                                 "verdict rests on the others.", chosen(
-            lambda r: r.measured and r.verdict is not Verdict.UNDECIDED
-            and bool(r.undecided or r.missing))),
-        Group("Vacuous", "The bound holds, but on every decided case by so large a factor that it "
-                         "says nothing about them.",
-              chosen(lambda r: r.vacuous and r.verdict is not Verdict.FAILS)),
-        Group("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor "
-                             "ARGUED.",
-              chosen(lambda r: verdict_name(r) == Verdict.CONDITIONAL)),
-        Group("Not run", "Nothing is recorded.", chosen(lambda r: verdict_name(r) == NOT_RUN)),
-    ]
+    table: list[tuple[str, str, Callable[[ClaimResult], bool]]] = [
+        ("Fails as its source has it",
+         "A statement of a source, as printed, as reported in another text, or as recalled from "
+         "memory: a recalled wording may differ from the source's. A counterexample is recorded "
+         "for each.", fails("printed", "reported", "recalled")),
+        ("Fails in its universal reading",
+         "A vague sentence of a source, read here as one about all instances so that it can be "
+         "tested. The sentence may have meant less.", fails("universal")),
+        ("Fails, and was our own",
+         "A statement derived or expected here; no source is at fault.", fails("derived")),
+        ("Premise refuted", "The statement rests on another claim that fails.",
+         named(PREMISE_REFUTED)),
+        ("Needs attention", "A run raised, a proof or a negative control broke, or a verdict is "
+         "another one than expected.", lambda r: bool(r.unexpected)),
+        ("Undecided", "Measured, and neither side is certain.", named(Verdict.UNDECIDED)),
+        ("Decided in part", "Some cases are measured and undecided, or have no record; the verdict "
+         "rests on the others.", lambda r: r.measured and r.verdict is not Verdict.UNDECIDED
+         and bool(r.undecided or r.missing)),
+        ("Vacuous", "The bound holds, but on every decided case by so large a factor that it says "
+         "nothing about them.", lambda r: r.vacuous and r.verdict is not Verdict.FAILS),
+        ("Conditional", "Rests on a conjecture, or on a claim that is neither PROVED nor ARGUED.",
+         named(Verdict.CONDITIONAL)),
+        ("Not run", "Nothing is recorded.", named(NOT_RUN))]
+    return [Group(heading, meaning, tuple(filter(belongs, ordered)))
+            for heading, meaning, belongs in table]
 
 
 def _order(result: ClaimResult) -> tuple[int, bool]:
-    """By weight, and what is unexpected before what is known; the registry's order decides the
-    rest."""
+    """By weight, and what is unexpected before what is known."""
     return _WEIGHTS.index(result.claim.weight), not result.unexpected
 
 

@@ -5,9 +5,11 @@ the relation is turned round. The mutated statement is judged on the values that
 recorded, and its proof (if it has one) is run again. What then becomes of a mutant:
 
 - killed by data: a case says the opposite;
-- killed by proof: the data do not tell, but the proof breaks, and the mutant is not simply a weaker statement (a proof that compares the
-  statement with a typed formula breaks there too, which shows nothing);
-- turns UNDECIDED: no case says the opposite, but one that was decided no longer is; `verify` would report it;
+- killed by proof: the data do not tell, but the proof breaks, and the mutant is not simply a weaker
+  statement (a proof that compares the statement with a typed formula breaks there too, which shows
+  nothing);
+- turns UNDECIDED: no case says the opposite, but one that was decided no longer is, which `verify`
+  would report;
 - survives, with its reason.
 """
 from __future__ import annotations
@@ -51,8 +53,7 @@ class Mutant:
 
 @dataclass(frozen=True)
 class _Change:
-    """One replaced node: its place in the statement, what it was and is, and the expression that it
-    stands in."""
+    """One replaced node: its place, what it was and is, and what it stands in."""
 
     place: tuple[int, ...]
     old: str
@@ -90,10 +91,9 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
         yield _described(change, places[change.old]), candidate
     flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt,
                sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
-    for relation, other in flipped.items():
-        if statement.func is relation:
-            yield f"{statement.rel_op} -> {other(*statement.args, evaluate=False).rel_op}", other(
-                *statement.args, evaluate=False)
+    if statement.func in flipped:
+        other = flipped[statement.func](*statement.args, evaluate=False)
+        yield f"{statement.rel_op} -> {other.rel_op}", other
 
 
 def _described(change: _Change, places: list[tuple[int, ...]]) -> str:
@@ -114,8 +114,9 @@ def _changes(node: sympy.Basic, place: tuple[int, ...],
     if isinstance(node, sympy.Rational):
         # An integer moves by one; a fraction by one per cent, so that a slip in its third digit is
         # tried too.
-        for changed in (node + 1, node - 1) if node.is_Integer else (
-                node * sympy.Rational(101, 100), node * sympy.Rational(99, 100)):
+        percent = sympy.Rational(1, 100)
+        step = sympy.Integer(1) if node.is_Integer else node * percent
+        for changed in (node + step, node - step):
             yield _Change(place, str(node), str(changed), inside, changed)
         return
     swaps = {sympy.Min: sympy.Max, sympy.Max: sympy.Min, sympy.floor: sympy.ceiling,

@@ -67,7 +67,7 @@ class Ledger(Store):
         self._older = {}
         try:
             self.header, lines = _parts(file)
-            self._records = {record.id: record for record in self._read(lines)}
+            self._records = {record.id: record for record in self._lines(lines)}
             listed = manifest(self)
         except OSError as error:
             raise StoreError(
@@ -81,7 +81,7 @@ class Ledger(Store):
             raise StoreError(f"the ledger {file} does not verify (its records do not match its "
                              "manifest); get it again, or write it again")
 
-    def _read(self, lines: bytes) -> Iterator[Record]:
+    def _lines(self, lines: bytes) -> Iterator[Record]:
         for line in lines.splitlines():
             body = json.loads(line)
             facts = {"environment": self.header["environment"],
@@ -124,15 +124,8 @@ def _parts(file: Path) -> tuple[dict[str, Any], bytes]:
 
 
 def write_ledger(file: Path, records: Iterable[Record], suite: str) -> dict[str, Any]:
-    """Write records as a ledger, whole or not at all; the same records give the same bytes but for
-    times and environment.
-
-    Returns:
-        The header.
-
-    Raises:
-        StoreError: when the file cannot be written.
-    """
+    """Write records as a ledger, whole or not at all, and return its header; the same records give
+    the same bytes but for times and environment."""
     ordered = sorted(records, key=run_key)
     lines = b"".join(canonical({"inputs": r.inputs, "result": r.result, "wall_s": _seconds(r)})
                      + b"\n" for r in ordered)
@@ -218,11 +211,11 @@ class Agreement:
 
 def compare(records: Iterable[Record], reference: Iterable[Record],
             portable: Callable[[str], bool] = lambda key: True) -> Agreement:
-    """Compare records with a reference run by run, whatever code did them: exact values must be
-    equal, rigorous intervals must overlap, and so must the confidence intervals of samples, which
-    are pooled over the seeds of a case first. `portable`: whether a claim, by its key, is compared at
-    all; what trained nets answer is not, since rounding makes other nets of the same seeds on
-    another machine.
+    """Compare records with a reference run by run, whatever code did them.
+
+    Exact values must be equal, rigorous intervals must overlap, and so must the confidence
+    intervals of samples, pooled over the seeds of a case. `portable`: whether a claim, by its key,
+    is compared at all; rounding makes other nets of the same seeds on another machine.
     """
     ours, theirs = by_run(records), by_run(reference)
     common = [key for key in ours if key in theirs and portable(key[0])]
@@ -258,8 +251,9 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
     """Whether two results of one run can both be right.
 
     >>> from fractions import Fraction
-    >>> agree(Exact(9), Exact(9), 0.01), agree(Exact(9), Exact(8), 0.01), agree(Exact(9), Ball(Fraction(8), Fraction(10)), 0.01)
-    (True, False, False)
+    >>> around = Ball(Fraction(8), Fraction(10))
+    >>> [agree(Exact(9), other, 0.01) for other in (Exact(9), Exact(8), around)]
+    [True, False, False]
     """
     if isinstance(ours, Exact) and isinstance(theirs, Exact):
         return ours.value == theirs.value

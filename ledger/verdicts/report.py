@@ -244,9 +244,7 @@ def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | N
 
 
 def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> dict[str, str]:
-    """The verdict of every premise of the claims judged, on the records of this suite, else of any
-    that has some; without a record it is no verdict, and lifts no claim out of CONDITIONAL.
-    """
+    """The verdict of every premise, on the records of this suite, else of any that has some."""
     wanted = sorted({key for result in judged.values() for key in result.claim.premises})
     verdicts = {}
     for key in wanted:
@@ -334,8 +332,7 @@ class _Judge:
         return CaseResult(case, values[index], decision, records)
 
     def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
-        """The most damaging of the verdicts over the seeds: one counterexample refutes, whatever
-        the other seeds say."""
+        """The most damaging verdict over the seeds: one counterexample refutes."""
         order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
         decisions = [judge(claim, case, value,
                            alpha=self.of_samples if isinstance(value, Statistical)
