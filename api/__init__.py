@@ -1,4 +1,5 @@
-"""depthlaw: executable theorems on transformer depth. How deep must a transformer be, and how do we know?
+"""depthlaw: executable theorems on transformer depth. How deep must a transformer be, and how do we
+know?
 
 Attributes are loaded when they are first used, so that `import depthlaw` costs nothing:
 

@@ -84,7 +84,7 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     Raises:
         UsageError: (depthlaw.advisor.quantities) for options or a folder that cannot be used, in
             one line.
-        KeyboardInterrupt: when interrupted; the records are kept.
+        KeyboardInterrupt: when interrupted; the records stay.
 
     Cost: that of the runs that are not recorded yet.
 

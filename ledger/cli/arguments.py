@@ -327,7 +327,7 @@ def main(arguments: list[str] | None = None) -> int:
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
         code = int(app(arguments, prog_name="depthlaw", standalone_mode=False) or 0)
-        # Here, where a full disk can still be told of, rather than at the interpreter's exit.
+        # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
     except UsageError as error:

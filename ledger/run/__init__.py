@@ -1,1 +1,1 @@
-"""Suites, engines and records: what is run, by whom, and what is kept of it."""
+"""Suites, engines and records: what is run, by whom, and what is recorded of it."""

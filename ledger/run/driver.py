@@ -1,4 +1,4 @@
-"""The driver: sends the runs that have no record to an engine, keeps what comes back, and stops in
+"""The driver: sends the runs that have no record to an engine, records what comes back, and stops in
 good order.
 
 Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at most the runs in
@@ -77,7 +77,7 @@ def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
         Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
         StoreError: when records can no longer be written.
     """
-    # Where a claim keeps what it need not compute twice, such as trainings.
+    # Where a claim stores what it need not compute twice, such as trainings.
     folder = {"folder": str(store.root / "cache")}
     todo = [replace(run, options={**run.options, **folder}) for run in runs if run.id not in store]
     if not todo:

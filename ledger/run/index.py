@@ -1,6 +1,6 @@
 """The list of claims as plain data, so that commands which only name claims need not import them.
 
-It is built once for each version of the code and kept in the user's cache folder, which may be
+It is built once for each version of the code and stored in the user's cache folder, which may be
 deleted at any time.
 """
 from __future__ import annotations

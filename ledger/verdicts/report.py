@@ -294,8 +294,8 @@ def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tup
     found = [(value, r) for r in records if not isinstance(value := decode(r.result), tuple)]
     # A seed whose instance breaks an assumption says nothing, for or against; the others do.
     inside = [(value, r) for value, r in found if not isinstance(value, Outside)]
-    kept = inside or found[:1]
-    return joined([value for value, _ in kept]), tuple(r for _, r in kept)
+    chosen = inside or found[:1]
+    return joined([value for value, _ in chosen]), tuple(r for _, r in chosen)
 
 
 def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:

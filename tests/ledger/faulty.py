@@ -4,6 +4,7 @@ import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 from depthlaw.theory.claim import Case, Claim, Control, Exact, Source
 
@@ -41,8 +42,10 @@ def claims(*cases: Case) -> dict[str, Claim]:
     cases = cases or tuple(Case(depth=1 + n % 60, n=n)
                            for n in range(int(os.environ.get("FAULTY_RUNS", "60"))))
     # Never judged, so it needs no statement.
-    claim = Claim(KEY, "a power of three", "The power.", None, Source("none", ""), "derived", "identity", "all",  # type: ignore[arg-type]
-                  measured, {"quick": cases}, Control(cases[0], "it is never judged"))
+    statement: Any = None
+    claim = Claim(KEY, "a power of three", "The power.", statement, Source("none", ""), "derived",
+                  "identity", "all", measured, {"quick": cases},
+                  Control(cases[0], "it is never judged"))
     return {KEY: claim}
 
 

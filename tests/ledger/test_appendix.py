@@ -130,7 +130,8 @@ def test_findings_tell_what_fails_first(out):
     assert fails.index("surprise2") < fails.index("known_false")
     assert "unexpected" in fails.partition("known_false")[0]
     assert "known to fail as recalled" in fails
-    assert r"`depth=2 heads=1 tokens=4 width=2`: measured $\operatorname{sep}$: $18$; stated $\operatorname{sep} \leq {}$ $17$" in fails
+    assert (r"`depth=2 heads=1 tokens=4 width=2`: measured $\operatorname{sep}$: $18$; "
+            r"stated $\operatorname{sep} \leq {}$ $17$") in fails
     assert "`separation_rank/loose`" in section(text, "Vacuous")
     assert "depth_choice/torch_only" in section(text, "Not run")
     assert "torch_only" not in section(text, "Undecided")

@@ -280,7 +280,7 @@ class Absent(importlib.abc.MetaPathFinder):
             raise ModuleNotFoundError("No module named 'torch'", name="torch")
 sys.meta_path.insert(0, Absent())
 real = importlib.util.find_spec
-importlib.util.find_spec = lambda name, package=None: None if name == "torch" else real(name, package)
+importlib.util.find_spec = lambda name, *more: None if name == "torch" else real(name, *more)
 from depthlaw.ledger.cli.arguments import main
 sys.exit(main(sys.argv[1:]))
 """
@@ -303,4 +303,5 @@ def test_nothing_about_records_needs_torch(arguments, folder):
         # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
         assert "verdict     FAILS: 12 of 12 cases of suite full" in done.stdout
         assert done.stderr.count("\n") == 1
-        assert "`depthlaw verify full --only trained_depth/connectivity_needed` measures here (needs the extra" in done.stderr
+        assert ("`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
+                "(needs the extra") in done.stderr

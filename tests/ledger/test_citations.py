@@ -25,11 +25,10 @@ def test_entries_hold_no_character_that_stops_latex():
     for key, entry in entries().items():
         for name, value in re.findall(r"^\s*(\w+)\s*=\s*\{(.*)\},?$", entry, re.M):
             if name not in ("url", "doi", "eprint"):
-                assert not re.search(
-                    r"(?<!\\)[_#%&$^~]",
-                    value), f"{key}: {name} needs a backslash before a special character"
-    assert all(entry.isascii()
-               for entry in entries().values()), "accents are written in TeX, so that every BibTeX reads them"
+                assert not re.search(r"(?<!\\)[_#%&$^~]", value), (
+                    f"{key}: {name} needs a backslash before a special character")
+    assert all(entry.isascii() for entry in entries().values()), (
+        "accents are written in TeX, so that every BibTeX reads them")
 
 
 def test_claim_and_bibliography_keys_mix_and_repeat_nothing():

@@ -63,7 +63,8 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
     assert "\x1b" not in again.stdout
     for claim in report["claims"]:
-        row = rf"^ {claim['key'].partition('/')[2]} +{claim['verdict']}[*!]? .*{claim['source'].partition(',')[0]} {claim['wording']}$"
+        name, source = claim["key"].partition("/")[2], claim["source"].partition(",")[0]
+        row = rf"^ {name} +{claim['verdict']}[*!]? .*{source} {claim['wording']}$"
         assert re.search(row, again.stdout, re.M), claim["key"]
     assert report["manifest"] in again.stdout
 
@@ -171,7 +172,8 @@ def test_the_real_full_device_is_one_line_too():
         command = [sys.executable, "-m", "depthlaw", "depth", "3B"]
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 2
-    assert done.stderr == "error: the output cannot be written (No space left on device); what was recorded before is kept\n"
+    assert done.stderr == ("error: the output cannot be written (No space left on device); what "
+                           "was recorded before is kept\n")
 
 
 def in_a_terminal(columns: int, *arguments: str | Path) -> str:
@@ -292,18 +294,18 @@ def test_ten_kills_lose_nothing_and_end_in_the_same_manifest(tmp_path, rng_momen
     selection = [word for key in KILLED for word in ("--only", key)]
     undisturbed = depthlaw("verify", *selection, "--results", tmp_path / "undisturbed", "--json")
     folder = tmp_path / "killed"
-    kept: set[str] = set()
+    recorded: set[str] = set()
     for delay in rng_moments(10):
         command = [sys.executable, "-m", "depthlaw", "verify", *selection, "--results", str(folder),
                    "--quiet", "--engine", "inline"]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_for_records(folder, len(kept) + 1, process)
+        wait_for_records(folder, len(recorded) + 1, process)
         time.sleep(delay)
         process.kill()
         process.wait()
         present = {p.name for p in (folder / "runs").rglob("*.json")}
-        assert kept <= present
-        kept = present
+        assert recorded <= present
+        recorded = present
     last = depthlaw("verify", *selection, "--results", folder, "--json")
     assert last.returncode == 0
     assert json.loads(last.stdout)["set_aside"] == []

@@ -13,10 +13,10 @@ from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
 from depthlaw.theory.symbols import depth as L
-from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Exact, Step
 
 

@@ -158,7 +158,8 @@ def own(tmp_path, monkeypatch):
 def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
     runs = len(Ledger(own))
-    assert f"your machine agrees with the reference on {runs} of {runs} runs" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert f"your machine agrees with the reference on {runs} of {runs} runs" in said
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
     assert (json.loads(capsys.readouterr().out)["reference"]
             == {"compared": runs, "agree": runs, "disagreements": []})

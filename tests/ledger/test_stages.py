@@ -59,8 +59,8 @@ def test_large_runs_wait_for_the_whole_memory():
     small, large = stages.stages(RUNS, Pool(2), 6 * GB)
     assert (small.engine, small.memory, sizes(small.runs)) == (Pool(2), 3 * GB, [1, 2, 3])
     assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
-    told = {run.options["memory"] for run in small.runs}
-    assert told == {3 * GB}
+    given = {run.options["memory"] for run in small.runs}
+    assert given == {3 * GB}
     assert {run.id for run in small.runs + large.runs} == {run.id for run in RUNS}
 
 

@@ -83,7 +83,8 @@ def test_verdicts(tmp_path):
 
     assert verdict(fake(measured=lambda c, seed: Exact(7)),
                    "fails").unexpected.startswith("FAILS at [depth=1]")
-    assert verdict(fake(measured=lambda c, seed: Exact(7), known="FAILS"), "expected").unexpected == ""
+    known = fake(measured=lambda c, seed: Exact(7), known="FAILS")
+    assert verdict(known, "expected").unexpected == ""
     assert verdict(fake(known="FAILS"), "surprise").unexpected == "known to be FAILS, but is HOLDS"
     assert verdict(fake(kind="conditional"), "conditional").verdict is Verdict.CONDITIONAL
     scope = verdict(fake(assumes={"shallow": lambda c: c.depth < 2}), "scope")
@@ -247,10 +248,10 @@ def test_the_worst_seed_decides_an_exact_claim(tmp_path):
 
 def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
     real = registry()["separation_rank/degree"]
-    run = Run(real, real.cases("quick")[0])
-    before = run.id
+    case = real.cases("quick")[0]
+    before = Run(real, case).id
     monkeypatch.setattr(suite_module, "code_version", lambda function: "other")
-    assert run.id != before
+    assert Run(real, case).id != before
 
 
 def test_random_numbers_depend_on_case_and_seed_alone():

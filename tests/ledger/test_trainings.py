@@ -72,8 +72,9 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, fi
     picture = file.read_bytes()
     assert "seeds=worst tried=4 vertices=12` | 2 to 3 |" in text
     assert "seeds=worst tried=4 vertices=12` | more than 4 |" in text
-    assert "| `depth=2 diameter=23 net=softmax vertices=24` | 6 to 7 | == 9 | FAILS |" in text.partition("## Reach")[2].partition("## Least")[0]
-    assert "Points of trained nets pool three seeds, each on 16384 graphs (or 32768 sequences);" in text
+    reach = text.partition("## Reach")[2].partition("## Least")[0]
+    assert "| `depth=2 diameter=23 net=softmax vertices=24` | 6 to 7 | == 9 | FAILS |" in reach
+    assert "trained nets pool three seeds, each on 16384 graphs (or 32768 sequences);" in text
     assert "rules without seeds, asked on 20480 graphs" in text
     assert "Clopper-Pearson intervals of level 0.95" in text
     assert "Device: cpu" in text
@@ -93,17 +94,18 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
             lines.append((axes.get_title(), look["label"], list(places), list(heights)))
         return plot(axes, places, heights, **look)
 
-    def kept(axes, places, heights, **look):
+    def noted(axes, places, heights, **look):
         lines.append((axes.get_title(), look["label"], list(places), list(heights)))
         return errorbar(axes, places, heights, **look)
 
-    monkeypatch.setattr(Axes, "errorbar", kept)
+    monkeypatch.setattr(Axes, "errorbar", noted)
     monkeypatch.setattr(Axes, "plot", plain)
     claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
     trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))),
                    store.root / "figure.png")
     # Titles are set last, so that every line is drawn under an empty one; panels follow each other.
-    other, own = "local baseline of the radius written at its start", "local baseline of radius $3^L$"
+    other = "local baseline of the radius written at its start"
+    own = "local baseline of radius $3^L$"
     assert [line[1:] for line in lines if line[1].startswith(("local", "trained, softmax"))] == [
         (own, [4, 20], [0.75, 0.9975]), (other, [9], [0.9]),
         ("trained, softmax", [1, 3], [1.0, 0.975]),
@@ -132,7 +134,8 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
         store.put(record(key, case,
                          Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000)))
     text = trainings.part(store, file).partition("## Local baseline")[2].partition("## Reach")[0]
-    assert "| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | L = 2, linearised | L = 3, softmax |" in text
+    assert ("| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | "
+            "L = 2, linearised | L = 3, softmax |") in text
     assert "| 3 | \u00b7 | \u00b7 | \u00b7 | \u00b7 | 0.975 | 1.000 | 1.000 | - |" in text
     assert "| 7 | - | 0.925 | 0.975 | \u00b7 | - | - | 0.975 | - |" in text
     assert "| 12 | - | 0.800 | 0.850 | - | - | - | 0.750 | - |" in text
@@ -152,7 +155,7 @@ def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, fil
     assert rows[LOCAL] == ["FAILS\\*", "-", "FAILS"]
     assert f"* `{WALL}`: Restated after the third recording" in text
     assert rows["trained_depth/hops_within"] == ["HOLDS", "UNDECIDED", "HOLDS"]
-    assert "* `trained_depth/hops_within`" not in text, "written before anything was recorded, and not changed since"
+    assert "* `trained_depth/hops_within`" not in text, "written before, and not changed since"
 
 
 def test_the_caption_says_how_many_examples_the_measurements_take():

@@ -64,7 +64,7 @@ def test_maths_passes_through_a_renderer_that_knows_no_maths(latex):
 
 def test_quotes_pair_across_formulas():
     assert typesetting.prose('"about x_i", "12 d_model² (L)" here') == (
-        r"``about x\textsubscript{i}'', ``12 d\textsubscript{model}\ensuremath{^{2}} (L)'' here".replace("\\\\", "\\"))
+        r"``about x\textsubscript{i}'', ``12 d\textsubscript{model}\ensuremath{^{2}} (L)'' here")
 
 
 def test_maths_keeps_its_commands():
@@ -79,7 +79,8 @@ def test_latex_text_holds_nothing_that_latex_could_stumble_over(text):
         assert latex.isascii()
         assert latex.isprintable()
         accents = r"\\[`'^~=u.\"rHvc]\{[A-Za-z]\}|\\(ss|o|O|l|L|ae|AE|oe|OE)\{\}"
-        commands = r"\\(text(backslash|asciicircum|asciitilde|asciigrave|tt|subscript|superscript)|dots|allowbreak)(?![A-Za-z])"
+        commands = (r"\\(text(backslash|asciicircum|asciitilde|asciigrave|tt|subscript|superscript)"
+                    r"|dots|allowbreak)(?![A-Za-z])")
         maths = r"\\ensuremath\{(?:[^{}]|\{[^{}]*\})*\}"
         rest = re.sub(commands, "",
                       re.sub(r"\\[{}$&#%_]", "", re.sub(f"{maths}|{accents}", "", latex)))
