@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import json
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import flint
 from flint import arb, fmpz, fmpz_mat
 
-from .plain_net import NAMES, Form, PlainNet, leading_exponents, read_net, whole, whole_list
+from .plain_net import Form, PlainNet, leading_exponents, read_net, whole, whole_list
 from .values import Step
 
-if TYPE_CHECKING:
-    from .separation_rank.linear_attention import AttentionNet
-
-__all__ = ["KINDS", "Finding", "finding", "leading_certificate", "load", "product_certificate",
-           "recheck", "shipped"]
+__all__ = ["KINDS", "Finding", "finding", "load", "recheck", "shipped"]
 
 # What a check raises at a field that holds something else than it should.
 _WRONG_FORM = (KeyError, TypeError, IndexError, OverflowError, AttributeError, RecursionError,
@@ -151,43 +147,6 @@ def shipped() -> dict[str, Path]:
 
 
 # --- lower bounds against the upper bound of Theorem 2 as recalled --------------------------------
-
-
-def product_certificate(net: AttentionNet, tokens: int) -> dict[str, Any]:
-    """The certificate that a net over Z, such as a `coordinate_net`, is a product of linear forms.
-
-    Raises:
-        ArithmeticError: when a layer does not multiply by one linear form.
-    """
-    from .separation_rank.explicit_weights import form_exponents, linear_forms
-
-    forms = linear_forms(net)
-    distinct = sorted(set(forms))
-    return _sealed(_header(_PRODUCT, net, tokens) | {
-        "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)})
-
-
-def leading_certificate(net: AttentionNet, grading: Sequence[int], tokens: int) -> dict[str, Any]:
-    """The certificate of the leading monomial of a net over Z without negative weights.
-
-    Raises:
-        ArithmeticError: when no leading part is one monomial.
-    """
-    from .separation_rank.leading_monomial import leading_monomial
-
-    column, exponents = leading_monomial(net, grading)
-    return _sealed(_header(_LEADING, net, tokens) | {
-        "grading": list(grading), "column": column, "exponents": list(exponents)})
-
-
-def _header(kind: str, net: AttentionNet, tokens: int) -> dict[str, Any]:
-    return {"kind": kind, "claim": KINDS[kind].claim, "says": "", "width": net.width,
-            "depth": net.depth, "heads": net.heads, "tokens": tokens,
-            "weights": {name: getattr(net, name).tolist() for name in NAMES}}
-
-
-def _sealed(data: dict[str, Any]) -> dict[str, Any]:
-    return data | {"says": KINDS[data["kind"]].sentence(data)}
 
 
 def _violation_sentence(data: Mapping[str, Any]) -> str:

@@ -12,9 +12,7 @@ import pytest
 from depthlaw.theory import certificates
 from depthlaw.theory.certificates import (
     finding,
-    leading_certificate,
     load,
-    product_certificate,
     recheck,
     shipped,
 )
@@ -24,7 +22,11 @@ from depthlaw.theory.separation_rank.dimension_count import (
     dimension_count,
     log3_dimension_count,
 )
-from depthlaw.theory.separation_rank.explicit_weights import coordinate_net
+from depthlaw.theory.separation_rank.explicit_weights import (
+    coordinate_net,
+    form_exponents,
+    linear_forms,
+)
 from depthlaw.theory.separation_rank.leading_monomial import (
     GRADING,
     graded_net,
@@ -38,6 +40,39 @@ from depthlaw.theory.separation_rank.value_rank import separation_rank
 LEAD = "separation_rank-upper_bound_deep.json"
 ALL_HEADS = "separation_rank-upper_bound_deep-all_heads.json"
 HALF_HEADS = "separation_rank-upper_bound_deep-half_heads.json"
+def product_certificate(net: AttentionNet, tokens: int) -> dict:
+    """The certificate that a net over Z, such as a `coordinate_net`, is a product of linear forms.
+
+    Raises:
+        ArithmeticError: when a layer does not multiply by one linear form.
+    """
+    forms = linear_forms(net)
+    distinct = sorted(set(forms))
+    return _sealed(_header("separation_rank/product_of_forms", net, tokens) | {
+        "forms": [list(form) for form in distinct], "exponents": form_exponents(forms, distinct)})
+
+
+def leading_certificate(net: AttentionNet, grading, tokens: int) -> dict:
+    """The certificate of the leading monomial of a net over Z without negative weights.
+
+    Raises:
+        ArithmeticError: when no leading part is one monomial.
+    """
+    column, exponents = leading_monomial(net, grading)
+    return _sealed(_header("separation_rank/leading_monomial", net, tokens) | {
+        "grading": list(grading), "column": column, "exponents": list(exponents)})
+
+
+def _header(kind: str, net: AttentionNet, tokens: int) -> dict:
+    return {"kind": kind, "claim": certificates.KINDS[kind].claim, "says": "", "width": net.width,
+            "depth": net.depth, "heads": net.heads, "tokens": tokens,
+            "weights": {name: getattr(net, name).tolist() for name in NAMES}}
+
+
+def _sealed(data: dict) -> dict:
+    return data | {"says": certificates.KINDS[data["kind"]].sentence(data)}
+
+
 MADE = {LEAD: lambda: leading_certificate(graded_net(34), GRADING, 10),
         ALL_HEADS: lambda: product_certificate(coordinate_net(6, 30), 14),
         HALF_HEADS: lambda: product_certificate(coordinate_net(16, 216, heads=8), 34)}
