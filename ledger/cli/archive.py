@@ -328,10 +328,9 @@ def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = 
         _print_records(unasked)
     console = stdout()
     say(console, f"{len(temporary)} stale temporary files removed")
-    fate = "removed" if delete else "kept; --delete removes them"
+    fate = ": removed" if delete else ": kept; --delete removes them"
     say(console, f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
-                 "code that no suite asks for now"
-                  + (f": {fate}" if unasked else ""))
+                 f"code that no suite asks for now{fate if unasked else ''}")
     return 0
 
 

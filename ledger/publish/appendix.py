@@ -2,6 +2,7 @@
 from nothing else."""
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -161,10 +162,10 @@ def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str,
         (workshop / "figures").rmdir()
     context = _context(rows, records, suite, manifest, caption)
     for name in ("appendix.md", "appendix.tex", "values.tex"):
-        (workshop / name).write_text(_templates().get_template(name).render(context),
-                                     encoding="utf-8", newline="\n")
-    (workshop / "references.bib").write_text("\n\n".join(_references(rows)) + "\n",
-                                             encoding="utf-8", newline="\n")
+        text = _templates().get_template(name).render(context)
+        (workshop / name).write_text(text, encoding="utf-8", newline="\n")
+    entries = "\n\n".join(_references(rows)) + "\n"
+    (workshop / "references.bib").write_text(entries, encoding="utf-8", newline="\n")
     (workshop / "manifest.json").write_bytes(canonical(manifest) + b"\n")
 
 
@@ -181,8 +182,8 @@ def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any]
     if len(records) < len(listed) or dict(manifest_of(records)) != dict(manifest):
         raise AppendixError(f"the manifest does not match the records in {store.root}; run "
                             f"`depthlaw verify {suite}` again")
-    if ({record.id for result in results for record in result.records}
-        - {record.id for record in records}):
+    known = {record.id for record in records}
+    if any(record.id not in known for result in results for record in result.records):
         raise AppendixError("the verdicts rest on records that the manifest does not list; run "
                             f"`depthlaw verify {suite}` again")
     return records
@@ -237,17 +238,15 @@ def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
 def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
     """The distinct environments of the records and their runs, most runs first."""
     found = Counter(canonical(record.facts.get("environment", {})) for record in records)
-    known = {canonical(record.facts.get("environment", {})): record.facts.get("environment", {})
-             for record in records}
     listed = []
-    for key, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
-        facts = known[key]
-        listed.append({"runs": runs, "commit": str(facts.get("commit") or "").rstrip("+"),
-                       "edited": str(facts.get("commit") or "").endswith("+")}
+    for written, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
+        facts = json.loads(written)
+        commit = str(facts.get("commit") or "")
+        packages = sorted(facts.get("packages", {}).items())
+        listed.append({"runs": runs, "commit": commit.rstrip("+"), "edited": commit.endswith("+"),
+                       "packages": ", ".join(f"{name} {number}" for name, number in packages)}
                       | {name: str(facts.get(name) or "unknown")
-                         for name in ("python", "platform", "cpu", "cores")}
-                      | {"packages": ", ".join(f"{name} {number}" for name, number in sorted(
-                                                   dict(facts.get("packages", {})).items()))})
+                         for name in ("python", "platform", "cpu", "cores")})
     return listed
 
 

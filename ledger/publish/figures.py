@@ -72,15 +72,8 @@ class Caption:
 
 def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | None:
     """Draw the measured separation rank, the bounds of Theorems 1 and 2 and the dimension count S
-    against depth, one panel for each width.
-
-    Args:
-        results: the results of a suite; the claims in `GENERIC_RANK` are looked for.
-        folder: receives separation-rank.pdf and separation-rank.png, whose bytes depend on the
-            points alone.
-
-    Returns:
-        What the figure shows, or None (and no file) when there is no point to draw.
+    against depth, one panel for each width, as separation-rank.pdf and .png, whose bytes depend on
+    the points alone. None, and no file, when there is no point to draw.
     """
     from matplotlib import style
 

@@ -1,5 +1,5 @@
-"""The driver: sends the runs that have no record to an engine, records what comes back, and stops in
-good order.
+"""The driver: sends the runs that have no record to an engine, records what comes back, and stops
+in good order.
 
 Whatever stops it (an interrupt, a time limit, SIGKILL, a full disk) costs at most the runs in
 flight; the same command goes on.

@@ -1,8 +1,7 @@
 """Engines: the same runs in this process, in a pool of processes, or on a Ray cluster.
 
 An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
-runs are needed, what is recorded and what a record means is the same on every engine, so the records
-and the manifest are the same too.
+runs are needed and what is recorded is the same on every engine, and so is the manifest.
 """
 from __future__ import annotations
 

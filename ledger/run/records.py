@@ -71,9 +71,8 @@ def encode(result: Result) -> dict[str, Any]:
     {'exact': '1/3'}
     """
     if isinstance(result, Exact):
-        return {"exact": _written(result.value)} | ({"misses": result.misses} if result.misses
-                                                    else {}) \
-            | ({"truncated": True} if result.truncated else {})
+        rare = {"misses": result.misses, "truncated": result.truncated}
+        return {"exact": _written(result.value)} | {k: v for k, v in rare.items() if v}
     if isinstance(result, Ball):
         return {"ball": [_written(result.low), _written(result.high)]}
     if isinstance(result, Sample):

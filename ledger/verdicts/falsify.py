@@ -368,10 +368,11 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
             "fields missing or unknown: "
             f"{', '.join(sorted(ascii(f)[:40] for f in set(data) ^ (_FIELDS | where))[:4])}")
     attacked, weakened = _attacked(data)
-    if not isinstance(data["case"],
-                      dict) or not all(type(v) in (int, str, bool) for v in data["case"].values()):
+    fields = data["case"]
+    if (not isinstance(fields, dict)
+            or any(type(value) not in (int, str, bool) for value in fields.values())):
         raise ValueError("case must be an object of whole numbers, texts and booleans")
-    case, families = Case(**data["case"]), _searches(attacked)
+    case, families = Case(**fields), _searches(attacked)
     if type(data.get("seed", data.get("search"))) is not int:
         raise ValueError("seed or search must be a whole number")
     if "point" in data:
@@ -391,8 +392,8 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
                     else None)
     # A case of our own grids only: another could take for ever to measure.
     value = measured() if measured else None
-    decision = _decision(attacked, case, value,
-                         changed=bool(weakened)) if value is not None else None
+    decision = (None if value is None
+                else _decision(attacked, case, value, changed=bool(weakened)))
     return (Step("the statement is the one in the certificate",
                  plain(attacked.statement) == data["statement"]),
             Step("the case is one that the claim is asked about, and satisfies its assumptions",

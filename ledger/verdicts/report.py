@@ -22,6 +22,9 @@ PREMISE_REFUTED = "PREMISE REFUTED"
 # Every word that a report prints as a verdict, in the order of its counts.
 VERDICT_NAMES = (*(v.value for v in Verdict), PREMISE_REFUTED, NOT_RUN)
 
+# A judgement of a statement that has no value ends in one of these.
+_NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+
 # A bound that holds by a factor of a million says nothing about the case at hand.
 VACUOUS = 6.0
 
@@ -208,18 +211,17 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store,
     failures = list(failures)
     found = {key: [_values(claim, case, store) for case in claim.cases(suite)]
              for key, claim in claims.items()}
-    judge_one = _Judge(*_shared(found), Decisions(store))
-    judged = {}
+    alphas, decisions, judged = _shared(found), Decisions(store), {}
     for key, claim in claims.items():
         cases = zip(claim.cases(suite), found[key], strict=True)
-        rows = tuple(judge_one(claim, case, values, records) for case, (values, records) in cases)
+        rows = tuple(_decided(claim, case, values, records, alphas, decisions)
+                     for case, (values, records) in cases)
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
                                   tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store, judge_one.decisions),
-                                  alphas=(judge_one.of_samples, judge_one.of_misses))
-    judge_one.decisions.save()
+                                  _control(claim, store, decisions), alphas=alphas)
+    decisions.save()
     premises = _premises(judged, suite, store)
     return [replace(result, premises={key: premises[key] for key in result.claim.premises})
             for result in judged.values()]
@@ -236,10 +238,8 @@ def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | N
     try:
         _, decision = decisions.get(
             mutated, (record,), None, lambda: (0, judge(mutated, control.case, value, force=True)))
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-        decision = Decision(
-            Verdict.UNDECIDED,
-            reason=f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0])
+    except _NO_VALUE as error:
+        decision = _not_judged(error)
     return CaseResult(control.case, value, decision, (record,))
 
 
@@ -257,8 +257,9 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     return verdicts
 
 
-def _shared(found: Mapping[str,
-                           list[tuple[list[Measured], tuple[Record, ...]]]]) -> tuple[float, float]:
+def _shared(
+    found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]],
+) -> tuple[float, float]:
     """The false-alarm rates allowed to one sample, and to one measurement that may miss.
 
     By the union bound all of them together stay within the budget.
@@ -303,43 +304,40 @@ def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
     return store.get(Run(claim, case, seed).id) or store.get(Run(claim, case, seed, "cuda").id)
 
 
-@dataclass(frozen=True)
-class _Judge:
-    of_samples: float
-    of_misses: float
-    decisions: Decisions
+def _decided(claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...],
+             alphas: tuple[float, float], decisions: Decisions) -> CaseResult:
+    broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
+    if broken is not None:
+        return CaseResult(case, None,
+                          Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
+    if values and isinstance(values[0], Outside):
+        return CaseResult(case, None, judge(claim, case, values[0]), records)
+    if not values:
+        why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
+        return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
+    try:
+        index, decision = decisions.get(
+            claim, records, alphas, lambda: _worst(claim, case, values, alphas))
+    except _NO_VALUE as error:
+        return CaseResult(case, values[0], _not_judged(error), records)
+    return CaseResult(case, values[index], decision, records)
 
-    def __call__(self, claim: Claim, case: Case, values: list[Measured],
-                 records: tuple[Record, ...]) -> CaseResult:
-        broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
-        if broken is not None:
-            return CaseResult(case, None,
-                              Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {broken}"))
-        if values and isinstance(values[0], Outside):
-            return CaseResult(case, None, judge(claim, case, values[0]), records)
-        if not values:
-            why = f"needs the extra {claim.needs}" if not claim.measurable else "no record"
-            return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
-        alphas = (self.of_samples, self.of_misses)
-        try:
-            index, decision = self.decisions.get(
-                claim, records, alphas, lambda: self._worst(claim, case, values))
-        except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
-            # The statement has no value here, a defect of the claim: it must not take the other
-            # verdicts with it.
-            why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
-            return CaseResult(case, values[0], Decision(Verdict.UNDECIDED, reason=why), records)
-        return CaseResult(case, values[index], decision, records)
 
-    def _worst(self, claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
-        """The most damaging verdict over the seeds: one counterexample refutes."""
-        order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-        decisions = [judge(claim, case, value,
-                           alpha=self.of_samples if isinstance(value, Statistical)
-                           else self.of_misses) for value in values]
-        return min(enumerate(decisions),
-                   key=lambda d: (order.index(d[1].verdict),
-                                  d[1].slack if d[1].slack is not None else 0.0))
+def _worst(claim: Claim, case: Case, values: list[Measured],
+           alphas: tuple[float, float]) -> tuple[int, Decision]:
+    """The most damaging verdict over the seeds: one counterexample refutes."""
+    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
+    decisions = [judge(claim, case, value, alpha=alphas[not isinstance(value, Statistical)])
+                 for value in values]
+    return min(enumerate(decisions),
+               key=lambda d: (order.index(d[1].verdict),
+                              d[1].slack if d[1].slack is not None else 0.0))
+
+
+def _not_judged(error: Exception) -> Decision:
+    """The statement has no value here, a defect of the claim; other verdicts stay."""
+    why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
+    return Decision(Verdict.UNDECIDED, reason=why)
 
 
 def verdict_name(result: ClaimResult) -> str:
