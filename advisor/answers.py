@@ -254,7 +254,7 @@ def _built(parameters: int) -> list[Recommendation]:
         layers, layers, "built", "models of similar size",
         f"median {_count(layers)}, from {least.layers} ({least.name}) to {most.layers} "
         f"({most.name}), in {len(near)} dense decoders within a factor {_NEAR} of the budget",
-        "chosen for speed and hardware too", "depthlaw, theory/depth_choice/models.csv",
+        "chosen for speed and hardware too", "depthlaw, advisor/models.csv",
         ", ".join(f"{count} {wording}" for wording, count in known),
         "what was built, not what is best; shapes copy each other",
         range=(least.layers, most.layers))]

@@ -1,1 +1,1 @@
-"""What the papers say, exactly: formulas, exact kernels, and the claims built from them. Never imports torch."""
+"""What the papers say, exactly: claims, and the exact engines that measure them. Never torch."""
