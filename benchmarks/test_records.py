@@ -66,7 +66,8 @@ def measure(benchmark: Callable[..., object], capsys: pytest.CaptureFixture[str]
     stats = benchmark.stats  # type: ignore[attr-defined]
     if stats:
         mine = stats.stats.median
-        benchmark.extra_info.update({"records": RUNS, "times the peer": mine / peer})  # type: ignore[attr-defined]
+        found = {"records": RUNS, "times the peer": mine / peer}
+        benchmark.extra_info.update(found)  # type: ignore[attr-defined]
         with capsys.disabled():
             sys.stdout.write(f"\n{name} {RUNS} records: {mine:.2f} s, {mine / peer:.1f} times "
                              f"reading and hashing the files ({peer:.2f} s)\n")

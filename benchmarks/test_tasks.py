@@ -46,8 +46,8 @@ def rows_and_distances(g: nx.Graph, rng: random.Random) -> tuple[np.ndarray, np.
     far = np.full((len(g), len(g)), -1)
     for u, found in nx.all_pairs_shortest_path_length(g):
         far[u, list(found)] = list(found.values())
-    return nx.to_numpy_array(g, nodelist=range(len(g)), dtype=np.float32) + np.eye(len(g),
-                                                                                   dtype=np.float32), far >= 0, far
+    adjacency = nx.to_numpy_array(g, nodelist=range(len(g)), dtype=np.float32)
+    return adjacency + np.eye(len(g), dtype=np.float32), far >= 0, far
 
 
 def two_paths(n: int, rng: random.Random) -> nx.Graph:
@@ -202,10 +202,12 @@ def test_share_of_a_training_step(benchmark, capsys: pytest.CaptureFixture[str],
 
     def step() -> None:
         batch = task.batch(generator, 1, size)
-        logits, targets = net(batch.inputs[0])[batch.loss_mask[0]], batch.targets[0][batch.loss_mask[0]]
-        paired = task.kind == "pairs"
-        loss = nn.functional.binary_cross_entropy_with_logits(logits,
-                                                              targets.float()) if paired else nn.functional.cross_entropy(logits, targets)
+        logits = net(batch.inputs[0])[batch.loss_mask[0]]
+        targets = batch.targets[0][batch.loss_mask[0]]
+        if task.kind == "pairs":
+            loss = nn.functional.binary_cross_entropy_with_logits(logits, targets.float())
+        else:
+            loss = nn.functional.cross_entropy(logits, targets)
         optimiser.zero_grad()
         loss.backward()
         optimiser.step()

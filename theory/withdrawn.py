@@ -9,7 +9,8 @@ WITHDRAWN: dict[str, str] = {
     "hops/experiment_capacity_without_dropout":
         "now a note of hops/experiment_dropout: nobody can re-run its number here",
     "signal_propagation/gpt2_factor": "merged into signal_propagation/residual_scaled",
-    "signal_propagation/deepnorm_encoder_rounding": "merged into signal_propagation/deepnorm_encoder_alpha",
+    "signal_propagation/deepnorm_encoder_rounding":
+        "merged into signal_propagation/deepnorm_encoder_alpha",
     "counting/listed_weights": "it compared two tables of ours, which a test does",
     "evidence/wide_table_rounding": "merged into evidence/wide_table_averages",
     "evidence/fit_layers_per_factor": "now a note of depth_choice/levine_fit_width",

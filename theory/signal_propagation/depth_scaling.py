@@ -22,11 +22,11 @@ from .notation import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_decimals
 
 decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
 residual_scale = quantity(
-    "residual_scale", r"\alpha", "DeepNorm's factor on the residual branch, rounded down to nine "
-    "decimals", "positive real")
+    "residual_scale", r"\alpha", "DeepNorm's factor on the skip connection, alpha in LN(alpha x + "
+    "G(x)), rounded down to nine decimals", "positive real")
 init_scale = quantity(
-    "init_scale", r"\beta", "DeepNorm's factor on initial weights, rounded down to nine decimals",
-    "positive real")
+    "init_scale", r"\beta", "DeepNorm's gain of the Xavier initialisation, rounded down to nine "
+    "decimals", "positive real")
 weight_scales = quantity(
     "weight_scales", "v_d^2+w_d^2", "sum of the squared initial scales of a decoder sublayer's two "
     "matrices", "positive real")
@@ -46,101 +46,204 @@ def solution(exceeds: Callable[[Fraction], bool]) -> Exact:
     return Exact(Fraction(low, UNITS))
 
 
-def _updates(case: Case) -> Fraction:
-    """The fourth power of the factor of 2 beta^2/alpha^2 in the update sum, which is rational.
+def _update_sum(case: Case, alpha_squared: Fraction, beta_squared: Fraction) -> Fraction:
+    """The fourth power, which is rational, of the sum of 2 beta^2/alpha^2 over all sublayers.
 
-    It is the number of sublayers, or of an encoder 2N M v_d w_d/alpha_d, where v_d^4 = w_d^4 =
-    1/(12 M) and alpha_d^4 = 3 M.
+    The sum has 2N equal terms in a stack of N layers and 3M in a decoder of M. In an encoder before
+    a decoder it has 2N, each times M v_d w_d/alpha_d, where v_d = w_d = (12 M)^(-1/4) and
+    alpha_d = (3 M)^(1/4) are the decoder's scales.
     """
     if "decoder" in case:
-        return Fraction(3 * case.decoder_depth if case.decoder else 2 * case.depth) ** 4
-    m = case.decoder_depth
-    return Fraction((2 * case.depth * m) ** 4, (12 * m) ** 2 * 3 * m)
+        terms = Fraction(3 * case.decoder_depth if case.decoder else 2 * case.depth) ** 4
+    else:
+        m = case.decoder_depth
+        terms = Fraction((2 * case.depth * m) ** 4, (12 * m) ** 2 * 3 * m)
+    return terms * (2 * beta_squared / alpha_squared) ** 4
 
 
-def deepnorm_alpha(case: Case) -> Exact:
-    """Solve the update sum = 1 together with 2 alpha^2 beta^2 = 1."""
-    return solution(lambda alpha: _updates(case) * (1 / alpha**4) ** 4 < 1)
+def _alpha(case: Case) -> Exact:
+    """The alpha at which the sum is 1 for beta^2 = 1/(2 alpha^2); the sum falls with alpha."""
+    return solution(lambda alpha: _update_sum(case, alpha**2, 1 / (2 * alpha**2)) < 1)
 
 
-def deepnorm_beta(case: Case) -> Exact:
-    """The same for beta, with which the sum rises."""
-    return solution(lambda beta: _updates(case) * (4 * beta**4) ** 4 > 1)
+def _beta(case: Case) -> Exact:
+    """The beta at which the sum is 1 for alpha^2 = 1/(2 beta^2); the sum rises with beta."""
+    return solution(lambda beta: _update_sum(case, 1 / (2 * beta**2), beta**2) > 1)
 
 
-def _scale_steps(statement: Relational, *, updates: sympy.Expr) -> Iterator[Step]:
-    """Put the closed form into both equations; each has one solution: its left side is monotone."""
-    x = sympy.Symbol("x", positive=True)
-    alpha = statement.lhs == residual_scale
-    update = updates * (1 / x**4 if alpha else 4 * x**4)
-    moves = simplify(update.diff(x) * x)
-    yield Step("with 2 alpha^2 beta^2 = 1 the update sum is monotone, so one scale makes it 1",
-               bool(moves.is_negative if alpha else moves.is_positive))
+def _equations(
+    terms: sympy.Expr, alpha: sympy.Symbol, beta: sympy.Symbol,
+) -> tuple[sympy.Expr, sympy.Expr]:
+    """What vanishes in the two equations: so many terms sum to 1, and 2 alpha^2 beta^2 = 1."""
+    return terms * 2 * beta**2 / alpha**2 - 1, 2 * alpha**2 * beta**2 - 1
+
+
+def _scale_steps(statement: Relational, *, terms: sympy.Expr) -> Iterator[Step]:
+    """Eliminate the other scale; one equation is left, whose left side is monotone."""
+    alpha, beta = sympy.symbols("alpha beta", positive=True)
+    update, balance = _equations(terms, alpha, beta)
+    solves_alpha = statement.lhs == residual_scale
+    scale, other = (alpha, beta) if solves_alpha else (beta, alpha)
+    found = sympy.solve(balance, other)
+    yield Step("2 alpha^2 beta^2 = 1 has one positive solution in the other scale",
+               len(found) == 1 and bool(found[0].is_positive))
+    left = update.subs(other, found[0])
+    moves = simplify(left.diff(scale) * scale)
+    yield Step("with it the update sum is monotone, so one scale makes it 1",
+               bool(moves.is_negative if solves_alpha else moves.is_positive))
     closed = before_rounding(statement)
     yield Step(ROUNDS, closed is not sympy.nan)
-    yield Step("the closed form makes the update sum 1", simplify(update.subs(x, closed) - 1) == 0)
+    yield Step("the closed form makes the update sum 1", simplify(left.subs(scale, closed)) == 0)
 
 
-_RESTS = ("the closed form is put into both equations for every depth; "
+_RESTS = ("one scale is eliminated and the closed form put in, for every depth; "
           "prose: a monotone left side has one root")
+_QUICK, _THEORY = (1, 2, 3, 5, 6, 12, 18, 24, 100), (8, 27, 48, 500, 1000)
 
-for prefix, decoder, layers, n, letter, stack in (
-    ("", False, depth, 2, "N", "an encoder-only or decoder-only stack"),
-    ("decoder_", True, decoder_depth, 3, "M", "the decoder of an encoder-decoder"),
-):
-    for name, measured, scale, value, printed in (
-        ("alpha", deepnorm_alpha, residual_scale,
-         (n * layers) ** QUARTER, f"({n}{letter})^(1/4)"),
-        ("beta", deepnorm_beta, init_scale,
-         (4 * n * layers) ** -QUARTER, f"({4 * n}{letter})^(-1/4)"),
-    ):
-        claim(
-            Eq(scale, nine_decimals(value)), name=f"deepnorm_{prefix}{name}",
-            source=deepnet("figure 2 and section 4.3"),
-            cases={suite: Case.grid(**{layers.name: depths}, decoder=decoder) for suite, depths in (
-                ("quick", (1, 2, 3, 5, 6, 12, 18, 24, 100)), ("theory", (8, 27, 48, 500, 1000)))},
-            control=Control(Case(**{layers.name: 6}, decoder=decoder), "a square root",
-                            statement=Eq(scale, nine_decimals(value**2))),
-            doc=f"""DeepNorm's {name} = {printed} solves two equations.
+in_a_stack = partial(
+    claim, source=deepnet("figure 2 and section 4.3"), weight="arithmetic",
+    cases={"quick": Case.grid(depth=_QUICK, decoder=False),
+           "theory": Case.grid(depth=_THEORY, decoder=False)})
+in_a_decoder = partial(
+    claim, source=deepnet("figure 2 and section 4.3"), weight="arithmetic",
+    cases={"quick": Case.grid(decoder_depth=_QUICK, decoder=True),
+           "theory": Case.grid(decoder_depth=_THEORY, decoder=True)})
+_ROOT = partial(Control, why="a square root")
+_SIX_LAYERS, _SIX_DECODERS = Case(depth=6, decoder=False), Case(decoder_depth=6, decoder=True)
 
-            The printed {name} = {printed} of {stack} is the only positive scale with {n}{letter} 2
-            beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to
-            nine decimals, rounded down.
 
-            Printed are the constants. The first equation makes the sum over sublayers in Theorem
-            4.2 one at v = w = beta; the second is what the constants satisfy besides. That they
-            were chosen by these two is our reading.
-            """,
-        )(measured).argument(_RESTS)(partial(_scale_steps, updates=n * layers))
+@in_a_stack(
+    Eq(residual_scale, nine_decimals((2 * depth) ** QUARTER)),
+    control=_ROOT(_SIX_LAYERS, statement=Eq(residual_scale, nine_decimals(sqrt(2 * depth)))))
+def deepnorm_alpha(case: Case) -> Exact:
+    """DeepNorm's alpha = (2N)^(1/4) solves two equations.
+
+    In LN(alpha x + G(x)), where alpha multiplies the skip connection, the printed alpha =
+    (2N)^(1/4) of an encoder-only or decoder-only stack is the only positive scale with 2N 2
+    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
+    decimals, rounded down.
+
+    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
+    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
+    two is our reading. Nothing is shown on stability. The place in the source is to be checked
+    against the paper.
+    """
+    return _alpha(case)
+
+
+@in_a_stack(
+    Eq(init_scale, nine_decimals((8 * depth) ** -QUARTER)),
+    control=_ROOT(_SIX_LAYERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(8 * depth)))))
+def deepnorm_beta(case: Case) -> Exact:
+    """DeepNorm's beta = (8N)^(-1/4) solves two equations.
+
+    The printed beta = (8N)^(-1/4) of an encoder-only or decoder-only stack, a gain of the Xavier
+    initialisation, is the only positive scale with 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 =
+    1, two equations that are derived here; to nine decimals, rounded down.
+
+    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
+    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
+    two is our reading. Nothing is shown on stability. The place in the source is to be checked
+    against the paper.
+    """
+    return _beta(case)
+
+
+@in_a_decoder(
+    Eq(residual_scale, nine_decimals((3 * decoder_depth) ** QUARTER)),
+    control=_ROOT(
+        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))))
+def deepnorm_decoder_alpha(case: Case) -> Exact:
+    """DeepNorm's alpha = (3M)^(1/4) solves two equations.
+
+    In LN(alpha x + G(x)), where alpha multiplies the skip connection, the printed alpha =
+    (3M)^(1/4) of the decoder of an encoder-decoder is the only positive scale with 3M 2
+    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
+    decimals, rounded down.
+
+    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
+    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
+    two is our reading. Nothing is shown on stability. The place in the source is to be checked
+    against the paper.
+    """
+    return _alpha(case)
+
+
+@in_a_decoder(
+    Eq(init_scale, nine_decimals((12 * decoder_depth) ** -QUARTER)),
+    control=_ROOT(
+        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))))
+def deepnorm_decoder_beta(case: Case) -> Exact:
+    """DeepNorm's beta = (12M)^(-1/4) solves two equations.
+
+    The printed beta = (12M)^(-1/4) of the decoder of an encoder-decoder, a gain of the Xavier
+    initialisation, is the only positive scale with 3M 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 =
+    1, two equations that are derived here; to nine decimals, rounded down.
+
+    Printed are the constants. The first equation makes the sum over sublayers in Theorem 4.2 one at
+    v = w = beta; the second is what the constants satisfy besides. That they were chosen by these
+    two is our reading. Nothing is shown on stability. The place in the source is to be checked
+    against the paper.
+    """
+    return _beta(case)
+
+
+deepnorm_alpha.argument(_RESTS)(partial(_scale_steps, terms=2 * depth))
+deepnorm_beta.argument(_RESTS)(partial(_scale_steps, terms=2 * depth))
+deepnorm_decoder_alpha.argument(_RESTS)(partial(_scale_steps, terms=3 * decoder_depth))
+deepnorm_decoder_beta.argument(_RESTS)(partial(_scale_steps, terms=3 * decoder_depth))
 
 _SIZE = (depth**4 * decoder_depth) ** SIXTEENTH
 _CROSS = decoder_depth * (12 * decoder_depth) ** Rational(-1, 2) / (3 * decoder_depth) ** QUARTER
+in_an_encoder = partial(
+    claim, source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"), weight="arithmetic",
+    cases={"quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
+           "theory": Case.grid(depth=100, decoder_depth=(10, 100))})
+_NOT_ROUNDED = partial(
+    Control, Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded")
 
-for name, measured, scale, value, printed, coefficient in (
-    ("alpha", deepnorm_alpha, residual_scale, 3 ** (-3 * SIXTEENTH) * _SIZE,
-     "3^(-3/16) (N^4 M)^(1/16)", Rational(81, 100) * _SIZE),
-    ("beta", deepnorm_beta, init_scale, 3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE,
-     "3^(3/16)/sqrt(2) (N^4 M)^(-1/16)", Rational(87, 100) / _SIZE),
-):
-    claim(
-        Eq(scale, nine_decimals(value)), name=f"deepnorm_encoder_{name}",
-        source=deepnet("section 4.3, encoder-decoder; Theorem 4.3"),
-        cases={"quick": Case.grid(depth=(1, 2, 6, 18, 60), decoder_depth=(1, 6, 12)),
-               "theory": Case.grid(depth=100, decoder_depth=(10, 100))},
-        control=Control(Case(depth=6, decoder_depth=6), "the printed coefficient, not rounded",
-                        statement=Eq(scale, nine_decimals(coefficient))),
-        doc=f"""DeepNorm's encoder {name}, before rounding.
 
-        {name} = {printed} is the only scale of an encoder of N layers before a decoder of M layers
-        with (M v_d w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations
-        that are derived here; to nine decimals, rounded down.
+@in_an_encoder(
+    Eq(residual_scale, nine_decimals(3 ** (-3 * SIXTEENTH) * _SIZE)),
+    control=_NOT_ROUNDED(
+        statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))))
+def deepnorm_encoder_alpha(case: Case) -> Exact:
+    """DeepNorm's encoder alpha, before rounding.
 
-        Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is
-        our reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two
-        printed digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place
-        of 1.
-        """,
-    )(measured).argument(_RESTS)(partial(_scale_steps, updates=_CROSS * 2 * depth))
+    In LN(alpha x + G(x)), where alpha multiplies the skip connection, alpha = 3^(-3/16) (N^4
+    M)^(1/16) is the only scale of an encoder of N layers before a decoder of M layers with (M v_d
+    w_d/alpha_d) 2N 2 beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived
+    here; to nine decimals, rounded down.
+
+    Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our
+    reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed
+    digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. Nothing
+    is shown on stability. The place in the source is to be checked against the paper.
+    """
+    return _alpha(case)
+
+
+@in_an_encoder(
+    Eq(init_scale, nine_decimals(3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE)),
+    control=_NOT_ROUNDED(statement=Eq(init_scale, nine_decimals(Rational(87, 100) / _SIZE))))
+def deepnorm_encoder_beta(case: Case) -> Exact:
+    """DeepNorm's encoder beta, before rounding.
+
+    beta = 3^(3/16)/sqrt(2) (N^4 M)^(-1/16), a gain of the Xavier initialisation, is the only scale
+    of an encoder of N layers before a decoder of M layers with (M v_d w_d/alpha_d) 2N 2
+    beta^2/alpha^2 = 1 and 2 alpha^2 beta^2 = 1, two equations that are derived here; to nine
+    decimals, rounded down.
+
+    Printed are the coefficients 0.81 and 0.87; that these two equations stand behind them is our
+    reading, which gives 3^(-3/16) = 0.8138 and 3^(3/16)/sqrt(2) = 0.8689. With the two printed
+    digits the first sum is 2 (0.87/0.81)^2/3^(3/4) = 1.0122 for all N and M, in place of 1. Nothing
+    is shown on stability. The place in the source is to be checked against the paper.
+    """
+    return _beta(case)
+
+
+deepnorm_encoder_alpha.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * depth))
+deepnorm_encoder_beta.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * depth))
 
 
 @claim(
@@ -187,7 +290,7 @@ def _shares(branches: int, *, normalised: bool, admin: bool = False) -> Iterator
 
 
 amplified = partial(
-    claim, source=liu("section 4, dependency on residual branches"),
+    claim, source=liu("section 4, dependency on residual branches"), weight="step",
     cases={"quick": Case.grid(sublayers=(1, 2, 12, 96)),
            "theory": Case.grid(sublayers=(400, 1000))})
 _INDUCTION = ("induction on n, its step for every real n > 0; "
@@ -270,7 +373,7 @@ amplification_pre_ln_upper.argument(_INDUCTION)(partial(_harmonic_steps, side=1)
 
 @claim(
     Eq(branch_share, 1 / (sublayers + 1)), source=liu("section 4.3, adaptive model initialization"),
-    wording="reported",
+    wording="reported", weight="step",
     cases={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
     control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))))
 def admin_share(case: Case) -> Exact:
@@ -337,7 +440,8 @@ def _gradients_at_zero(case: Case, depth: int) -> list[Fraction]:
 
 dey = partial(Source, "dey2025", version="arXiv:2505.01618")
 branches = partial(
-    claim, kind="rate", cases={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
+    claim, kind="rate", weight="step",
+    cases={"quick": Case.grid(depth_power=("1/2", "3/4", "1"))},
     source=dey("section 3, parameterizations with alpha in [1/2, 1]"))
 _CONTROL = partial(Control, Case(depth_power="1/4"), "another exponent, below alpha = 1/2")
 
@@ -461,6 +565,7 @@ def _mup_rate(case: Case, n: int) -> Fraction:
 
 @claim(
     Eq(width_exponent, 0), source=Source("yang2022tp5", "Table 3", "arXiv:2203.03466"), kind="rate",
+    weight="step",
     cases={"quick": Case.grid(matrix=("input", "hidden", "output"), optimiser=("adam", "sgd"))},
     control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"),
                     "one rate for all widths: exponent 1"))

@@ -299,7 +299,7 @@ residual_scaled.argument(_RESTS, "checks")(
 
 
 gradient = quantity(
-    "gradient", r"\partial x_n/\partial x_1", "product of the derivatives of all layers", "real")
+    "gradient", r"\partial x_n/\partial x_0", "product of the derivatives of all n layers", "real")
 gradient_level = quantity(
     "gradient_level", r"\delta", "level that a vanishing gradient falls below", "positive real")
 learning_rate_ratio = quantity(
@@ -315,7 +315,8 @@ mean_output = quantity(
     "mean_output", r"\mathbb{E}x_L/x_0", "mean output of a residual net with linear branches over "
     "the layers dropped", "real")
 
-universal = partial(claim, wording="universal", known="FAILS")
+# A vague sentence, hardened into one about all instances, which fails.
+refuted_reading = partial(claim, wording="universal", known="FAILS")
 
 
 def _rounded(statement: Relational, case: Case) -> Ball:
@@ -339,7 +340,7 @@ def printed_decay(case: Case) -> Exact:
     return Exact(Fraction(9, 10) ** case.depth)
 
 
-@universal(
+@refuted_reading(
     Lt(gradient, gradient_level), source=textbook("The Vanishing Gradient Problem"),
     cases={"quick": Case.grid(
         depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
@@ -352,8 +353,8 @@ def product_vanishes(case: Case) -> Exact:
     1/2, with enough layers; read here at 100 and 1000 layers.
 
     Checked sentence: "If each ∂x_{i+1}/∂x_i < 1, the product vanishes exponentially." Any level
-    would do. The factors 1 - 1/(i+1)^2 have product (n + 2)/(2 (n + 1)) > 1/2 for every n. Factors
-    that stay below some c < 1 do vanish, at least as fast as c^n.
+    would do. The factors 1 - 1/(i+1)^2, i = 1, ..., n, have product (n + 2)/(2 (n + 1)) > 1/2 for
+    every n. Products of factors that stay below some c < 1 do vanish, at least as fast as c^n.
     """
     rising = case.factors == "1 - 1/(i+1)^2"
     value = Fraction(1)
@@ -362,20 +363,20 @@ def product_vanishes(case: Case) -> Exact:
     return Exact(value)
 
 
-@universal(
+@refuted_reading(
     Ge(gradient, 1), source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)))
 def residual_gradient_at_least_one(case: Case) -> Exact:
     """With residuals the gradient is at least 1, whatever the branch.
 
-    For x_(i+1) = x_i + f_i(x_i) the derivative of the output with respect to the input is at least
-    1, whatever f_i.
+    For scalar x and x_(i+1) = x_i + f_i(x_i), i = 0, ..., n - 1, the derivative of x_n with respect
+    to x_0 is at least 1, whatever f_i.
 
     Checked sentence: "Even if ∂f_i/∂x_i is small, the gradient is at least 1!" That it holds for
     every f_i is our reading. 1 + f' is below 1 wherever f' < 0, small or not: f(x) = -x/100 gives
-    0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps keep the
-    gradient between (1 - eps)^n and (1 + eps)^n.
+    0.99 per layer, f(x) = -x/2 gives 1/2, f(x) = -x gives 0. Branches with |f'| <= eps <= 1 keep
+    the gradient between (1 - eps)^n and (1 + eps)^n. Measured are linear branches.
     """
     def net(x: Fraction) -> Fraction:
         for _ in range(case.depth):
@@ -385,7 +386,7 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
     return Exact(net(Fraction(1)) - net(Fraction(0)))
 
 
-@universal(
+@refuted_reading(
     Lt(learning_rate_ratio, 1), source=textbook("Depth-wise Learning Rates"), weight="arithmetic",
     cases={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
     control=Control(Case(depth=12, layer=1), "the formula as it stands"))
@@ -488,7 +489,7 @@ def _(statement: Relational) -> Iterator[Step]:
                    simplify(right.function - mean) == 0)
 
 
-@universal(
+@refuted_reading(
     Eq(mean_output, (1 + branch_slope) ** depth), source=textbook("Stochastic Depth, code"),
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
