@@ -55,9 +55,10 @@ def _explicit(vertices: int, depth: int) -> Callable[[Tensor], Tensor]:
 
 
 def bounded(vertices: int, radius: int) -> Callable[[Tensor], Tensor]:
-    """The local baseline on paths: positive up to distance r. Beyond it, no path leads on from a
-    vertex that has both ends of its path in sight; for other pairs the score is the more negative,
-    the fewer vertices lie within r of either.
+    """The local baseline on paths: positive up to distance r, and only there. Beyond it, a pair
+    scores least where both ends of the path of one of its vertices are at a distance less than r
+    from that vertex; other pairs score the less, the fewer vertices lie within r of either. The two
+    balls are not intersected, which would decide up to 2r.
     """
     def score(adjacency: Tensor) -> Tensor:
         far = distances(adjacency)

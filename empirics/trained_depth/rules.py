@@ -18,7 +18,9 @@ _TASK: dict[str, Any] = {"task": "connectivity", "vertices": 24, "diameter": 23}
 _WEIGHTS = Case.grid(**_TASK, net="explicit", depth=(1, 2, 3), distance=range(1, 21))
 _LOCAL = Case.grid(**_TASK, net="bounded", radius=RADII, distance=range(1, 21))
 _ASKED = ("A rule in the place of trained nets, on 20480 graphs. Asked is whether 95 % of the "
-          "choices between a connected pair and another are right (chance: one half).")
+          "choices between a connected pair and another are right (chance: one half): one choice "
+          "from each graph that has a pair at the distance and one that is not connected, so at "
+          "most as many as there are graphs.")
 
 rule: Maker = partial(claim, source=GRAPHS, reads=READS, **FIT)
 
@@ -75,15 +77,16 @@ def rules_beyond(case: Case) -> Proportion:
 def local_baseline_misses(case: Case) -> Proportion:
     """The local baseline of radius r misses pairs beyond r.
 
-    On random paths of 24 vertices, the local baseline of radius r = 1, ..., 9, which answers from
-    what lies within r of a vertex u and of a vertex v, tells pairs u, v at no distance beyond r
-    from pairs that are not connected.
+    On random paths of 24 vertices, the local baseline of radius r = 1, ..., 9, which says connected
+    iff d(u,v) <= r and otherwise compares only the sizes of the two balls and whether each holds a
+    whole path, tells pairs u, v at no distance r < d(u,v) <= 20 from pairs that are not connected.
+    It does not intersect the balls, which would decide up to 2r.
 
     Fails, at r = 8 and 9 for every distance beyond r, at 3 to 7 for the farthest: who sees both
     ends of a path knows that nothing else is connected to it, and of 24 vertices one sees most. So
     nets of two layers that fail between 7 and 9, or beyond, do not fail for want of information
-    within 9. net=bounded says no where both ends of a path are within r of u or of v, and otherwise
-    counts what lies within r of each.
+    within 9. net=bounded says no where both ends of a path are at a distance less than r from u or
+    from v, and otherwise counts what lies within r of each.
     """
     return _right_at(case, case.radius)
 

@@ -32,7 +32,8 @@ ratio = quantity(
     "depth_ratio", r"\delta", "depth of the deeper net divided by that of the shallower")
 factor = quantity(
     "width_factor", "w",
-    "least width of the shallower net, as a multiple of the width of the deeper")
+    "least whole w at which Theorem 2's lower bound on the net of depth L/delta, width w d_x and "
+    "as many heads reaches an upper bound on the net of depth L and width d_x")
 
 _A_NET = {"H divides d_x": lambda c: c.width % c.heads == 0}
 _SHALLOW_LOWER = "separation_rank/lower_bound_shallow"
@@ -126,18 +127,21 @@ def _reached(case: Case, goal: arb) -> Exact:
 def corollary_2(case: Case) -> Exact:
     """Beyond the threshold, a linear factor in width would do.
 
-    If the lower bound of Theorem 2 holds as recalled, then for L >= 100 delta, 3 <= d_x <= 16 and
-    2 H <= d_x, in every case computed, there is a factor w <= (d_x + 2) delta such that almost all
-    nets delta times shallower and w times wider have a separation rank of at least S(d_x, L), so of
-    at least the deep net's.
+    If the lower bound of Theorem 2 holds as recalled, then at the sizes computed, all with
+    L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, there is a factor w <= (d_x + 2) delta such that
+    almost all nets delta times shallower and w times wider have a separation rank of at least
+    S(d_x, L), so of at least the deep net's.
 
-    The form w proportional to delta survives the failure of Theorem 2's upper bound, with the
-    factor d_x + 2 in place of 6. Computed is the least factor at which the lower bound reaches S;
-    no net is built.
+    In place of Theorem 2's upper bound, which fails, stands S, and d_x + 2 in place of 6. Computed
+    is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H) reaches
+    S(d_x, L), which is sufficient, not necessary; no net is built. Not claimed of every size in
+    that range, where it fails at some: at d_x = 3, L = 100, delta = 1, H = 1 the factor is 6, above
+    5, and at d_x = 16, L = 200, delta = 2, H = 8 it is 37, above 36.
     """
     return _reached(case, _log3_count(case))
 
 
+# Nothing reads `bound`; it stays because cases are identified in the records by all their fields.
 _RECALLED_CASES = tuple(
     Case(**case.fields(), bound="recalled") for case in corollary_2.grid["quick"])
 
@@ -150,13 +154,17 @@ _RECALLED_CASES = tuple(
 def corollary_2_recalled(case: Case) -> Exact:
     """Corollary 2 as recalled: width factor six delta.
 
-    If both bounds of Theorem 2 held as recalled, a net delta times shallower and at most 6 delta
-    times wider would reach the upper one, for L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, in
-    every case computed.
+    If both bounds of Theorem 2 held as recalled, then at the sizes computed, all with
+    L >= 100 delta, 3 <= d_x <= 16 and 2 H <= d_x, the lower bound of a net delta times shallower
+    and at most 6 delta times wider, with as many heads, would reach the upper bound of the deeper
+    net.
 
     As recalled; check against the paper. Recalled is w proportional to delta; the factor 6 is ours.
-    It compares separation ranks, not functions, and rests on an upper bound that fails as recalled;
-    see corollary_2.
+    Computed is the least whole w at which Theorem 2's lower bound at (L/delta, w d_x, same H)
+    reaches its upper bound at (L, d_x), which is sufficient, not necessary. Not claimed of every
+    size in that range: at L = 100 delta it fails for very large delta (10^9 at d_x = 3, H = 1), by
+    the logarithm in b_2. It compares separation ranks, not functions, and rests on an upper bound
+    that fails as recalled; see corollary_2.
     """
     return _reached(case, _value(RECALLED, case))
 
