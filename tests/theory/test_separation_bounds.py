@@ -121,6 +121,17 @@ def test_shallow_net_needs_logarithmically_many_layers():
     assert betas[-1] - betas[0] <= 5  # 81 times deeper: log_3(81) = 4, and one for rounding
 
 
+@pytest.mark.parametrize(("case", "found"), [
+    (Case(width=3, depth=100, depth_ratio=1, heads=1), 6),
+    (Case(width=16, depth=200, depth_ratio=2, heads=8), 37)])
+def test_the_note_names_sizes_at_which_the_factor_is_larger(case, found):
+    claim = CLAIMS["corollary_2"]
+    measured = claim.measure(case)
+    assert measured.value == found == claim.predict(case) + 1
+    assert judge(claim, case, measured).verdict is Verdict.FAILS
+    assert f"L = {case.depth}, delta = {case.depth_ratio}, H = {case.heads}" in claim.note
+
+
 def test_a_wrong_slope_fails():
     claim = CLAIMS["corollary_2"]
     lower = sympy.Le(claim.statement.lhs, 5 * ratio, evaluate=False)
