@@ -15,10 +15,10 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline, Ray
+from depthlaw.ledger.run.engines import Inline, Ray, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import Run, plan
+from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import registry
 
 # A lost node is noticed within seconds instead of half a minute.

@@ -15,10 +15,9 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Engine, Inline, Pool
+from depthlaw.ledger.run.engines import Engine, Inline, Pool, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import plan
 from depthlaw.theory.claim import registry
 
 STEMS = ("hops", "connectivity")

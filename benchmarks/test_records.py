@@ -16,10 +16,11 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.run.archive import list_records
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.engines import Inline, execute
+from depthlaw.ledger.run.environment import environment
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.suite import Run, environment, plan
+from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import Case, Claim, registry
 
 RUNS = 10_000

@@ -94,8 +94,8 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     >>> found["separation_rank/degree"].unexpected
     ''
     """
-    from .run.driver import TIME_IS_UP, Stopped
     from .run.options import Options
+    from .run.signals import TIME_IS_UP, Stopped
     from .verify import prepare
 
     options = Options(engine, processes, minutes=minutes)

@@ -11,14 +11,14 @@ from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
 from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, Claim
 from depthlaw.theory.code_version import remember
 
-from .run.driver import Estimate, estimate, execute
-from .run.engines import Inline, Pool
+from .run.engines import Inline, Pool, execute
 from .run.index import select
 from .run.options import Options
 from .run.own_claims import all_claims, loader_of, with_premises
+from .run.plan import plan
 from .run.records import Record, Store, open_store
-from .run.stages import DEFAULT_MEMORY, Stage, budgeted, check_device
-from .run.suite import Failure, Run, plan
+from .run.run import Failure, Run
+from .run.stages import DEFAULT_MEMORY, Estimate, Stage, budgeted, check_device, estimate
 from .verdicts.report import ClaimResult, results
 
 __all__ = ["Work", "check_suite", "prepare"]

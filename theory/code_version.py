@@ -115,30 +115,28 @@ def _cache_file(name: str) -> Path:
 
 
 def _plain_name(function: Callable[..., Any]) -> object:
-    """A name that tells a function apart in this version of the project; the function itself where
-    values are bound to it."""
-    if isinstance(function, partial):
-        parts = [_plain_name(function.func),
-                 *map(_said, (*function.args, *function.keywords.items()))]
-        return " ".join(parts) if all(isinstance(part, str) for part in parts) else function
-    code, closure = getattr(function, "__code__", None), getattr(function, "__closure__", None)
-    if code is None or hasattr(function,
-                               "__wrapped__") or not function.__module__.startswith(_ROOTS):
-        return function
-    values = (function.__defaults__, function.__kwdefaults__,
-              *(c.cell_contents for c in closure or ()))
-    parts = [function.__module__, function.__qualname__, str(code.co_firstlineno),
-             *map(_said, values)]
-    return " ".join(parts) if all(isinstance(part, str) for part in parts) else function
+    """A text that tells a function apart in this version of the project; the function itself where
+    none does."""
+    said = _said(function)
+    return function if said is None else said
 
 
-def _said(value: Any) -> object:
-    """A text that tells a value apart, or something else than a text where none does."""
+def _said(value: Any) -> str | None:
+    """A text that tells a value apart: a plain one, or a function of the project with plain values
+    bound to it; None for anything else."""
     if isinstance(value, tuple | list | dict):
         parts = [_said(each) for each in (value.items() if isinstance(value, dict) else value)]
-        return f"({' '.join(map(str, parts))})" if all(isinstance(p, str) for p in parts) else None
-    if callable(value) and hasattr(value, "__qualname__"):
-        return _plain_name(value)
+        return None if None in parts else f"({' '.join(map(str, parts))})"
+    if isinstance(value, partial):
+        return _said((value.func, value.args, value.keywords))
+    code = getattr(value, "__code__", None)
+    if code is not None:
+        if hasattr(value, "__wrapped__") or not value.__module__.startswith(_ROOTS):
+            return None
+        cells = [cell.cell_contents for cell in value.__closure__ or ()]
+        bound = _said((value.__defaults__, value.__kwdefaults__, cells))
+        place = f"{value.__module__} {value.__qualname__} {code.co_firstlineno}"
+        return None if bound is None else f"{place} {bound}"
     plain = isinstance(value, _PLAIN) or type(value).__module__.startswith("sympy")
     return f"{type(value).__name__} {value}" if plain else None
 
@@ -424,8 +422,9 @@ def _form(node: Any) -> Any:
 
 
 def _is_docstring(node: ast.AST) -> bool:
-    constant = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    return constant and isinstance(node.value.value, str)
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant):
+        return False
+    return isinstance(node.value.value, str)
 
 
 def _ours(module: str) -> bool:

@@ -7,8 +7,8 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.claim import registry
 
 from ..publish.appendix import AppendixError, write_appendix
+from ..run.plan import plan
 from ..run.records import manifest, open_store
-from ..run.suite import plan
 from ..verdicts.reference import Ledger, shipped
 from ..verdicts.report import results
 from ..verify import check_suite

@@ -23,6 +23,7 @@ from depthlaw.theory.judgement import judge
 from depthlaw.theory.values import Ball, Measured, Outside, Statistical, joined
 
 from ..run.own_claims import all_claims
+from ..run.plan import plan
 from ..run.records import (
     MARKER,
     SCHEMA,
@@ -34,7 +35,6 @@ from ..run.records import (
     open_store,
     write_file,
 )
-from ..run.suite import plan
 from ..text import clean
 from ..verdicts.display import number
 from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped

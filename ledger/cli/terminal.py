@@ -14,7 +14,7 @@ from rich.text import Text
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import TERMS, latex, plain
 
-from ..run.suite import Run
+from ..run.run import Run
 from ..text import clean
 from ..verdicts.display import duration, measured_side, prediction, slack
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from depthlaw.advisor.quantities import quoted
 
-from ..run.driver import Stopped
 from ..run.options import Options
 from ..run.records import StoreError, manifest
+from ..run.run import Failure
+from ..run.signals import Stopped
 from ..run.stages import cost_check
-from ..run.suite import Failure
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped

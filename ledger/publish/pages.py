@@ -21,8 +21,8 @@ from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import TERMS, latex
 
+from ..run.plan import plan
 from ..run.records import Store, manifest, open_store
-from ..run.suite import plan
 from ..verdicts.display import duration, measured_side, prediction, slack
 from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate

@@ -1,4 +1,5 @@
-"""Engines: the same runs in this process, in a pool of processes, or on a Ray cluster.
+"""Engines: the same runs in this process, in a pool of processes, or on a Ray cluster; `execute`
+stores what comes back.
 
 An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
 runs are needed and what is recorded is the same on every engine, and so is the manifest.
@@ -12,11 +13,11 @@ import signal
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
-from dataclasses import dataclass
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from multiprocessing.connection import wait as wait_for_end
@@ -27,8 +28,9 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.claim import Case, Claim
 
 from .environment import THREAD_VARIABLES, cores
-from .records import Record
-from .suite import Failure, Run
+from .records import Record, Store
+from .run import Failure, Run
+from .signals import TIME_IS_UP, Stopped, stoppable
 
 LOADER = "depthlaw.theory.claim:find"
 
@@ -412,3 +414,48 @@ def perform_within(task: Task, timeout: float | None) -> Answer:
 
 class _TooLong(BaseException):
     """The time limit of a run; no `except Exception` of a measurement swallows it."""
+
+
+def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
+            finished: Callable[[Run], None] = lambda run: None,
+            minutes: float | None = None) -> list[Failure]:
+    """Run what has no record yet and record it at once. Returns the runs that failed, with reasons.
+
+    Args:
+        finished: called after every run that had to be executed.
+        minutes: stop after this long.
+
+    Raises:
+        Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
+        StoreError: when records can no longer be written.
+    """
+    # Where a claim stores what it need not compute twice, such as trainings.
+    folder = {"folder": str(store.root / "cache")}
+    todo = [replace(run, options={**run.options, **folder}) for run in runs if run.id not in store]
+    if not todo:
+        return []
+    failures = []
+    seconds = 60 * minutes if minutes is not None else None
+    deadline = time.monotonic() + seconds if seconds is not None else None
+    with stoppable(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
+        for run, outcome in outcomes:
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+            else:
+                store.put(outcome)
+            finished(run)
+    return failures
+
+
+def _stoppable(engine: Engine, todo: Sequence[Run],
+               deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
+    outcomes = engine.outcomes(todo)
+    try:
+        for item in outcomes:
+            yield item
+            if deadline is not None and time.monotonic() > deadline:
+                raise Stopped(TIME_IS_UP)
+    finally:
+        close = getattr(outcomes, "close", None)
+        if close is not None:
+            close()

@@ -1,7 +1,9 @@
-"""Runs of claims with a plan within a budget of memory: what runs where, and how long it takes."""
+"""How long runs take; and for claims with a plan, what runs where within a budget of memory."""
 from __future__ import annotations
 
 import os
+import statistics
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -12,11 +14,10 @@ from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.budget import Cost, Plan
 from depthlaw.theory.claim import Case
 
-from .driver import Estimate, estimate
 from .engines import THREADS, Engine, Inline, Pool
 from .environment import cores
 from .records import Record, Store
-from .suite import Run
+from .run import Run
 
 __all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "check_device", "cost_check",
            "expected_seconds", "measured_rates", "stages"]
@@ -25,6 +26,44 @@ DEFAULT_MEMORY = "8GB"
 
 # (plan) -> kind of work -> units per second of one process, while all cores do the same.
 Rates = Mapping[Plan, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long runs will take, from records of earlier runs.
+
+    Attributes:
+        seconds: (run id) -> expected seconds, for every run asked about.
+        known: how many of these rest on records of the same claim; the others are given the median
+            of all records.
+    """
+
+    seconds: Mapping[str, float]
+    known: int
+
+    @property
+    def total(self) -> float:
+        """Expected seconds altogether, one run after the other."""
+        return sum(self.seconds.values())
+
+
+def estimate(runs: Sequence[Run], store: Store) -> Estimate:
+    """Expected times of runs: the time of the same case where it was recorded, else the claim's
+    median, else the median of all."""
+    by_case, by_claim = defaultdict(list), defaultdict(list)
+    for record in store:
+        seconds = record.facts.get("timing", {}).get("wall_s")
+        if isinstance(seconds, int | float) and seconds >= 0:
+            by_case[record.inputs["claim"], str(record.inputs["case"])].append(float(seconds))
+            by_claim[record.inputs["claim"]].append(float(seconds))
+    everything = [s for values in by_claim.values() for s in values]
+    fallback = statistics.median(everything) if everything else 0.1
+    expected = {}
+    for run in runs:
+        case = str(run.case.fields()) if run.case is not None else "None"
+        values = by_case.get((run.claim.key, case)) or by_claim.get(run.claim.key)
+        expected[run.id] = statistics.median(values) if values else fallback
+    return Estimate(expected, sum(run.claim.key in by_claim for run in runs))
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Write the shipped ledger from the records of a suite. Returns the exit code."""
     from depthlaw.theory.claim import registry
 
-    from ..run.suite import plan
+    from ..run.plan import plan
 
     parser = argparse.ArgumentParser(
         prog="python -m depthlaw.ledger.verdicts.reference",

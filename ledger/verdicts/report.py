@@ -10,7 +10,7 @@ from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, jud
 from depthlaw.theory.values import Measured, Outside, Statistical, Step, joined
 
 from ..run.records import Record, Store, decode, digest, encode
-from ..run.suite import Failure, Run, control_run
+from ..run.run import Failure, Run, control_run
 from .decisions import Decisions
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from depthlaw.theory.claim import ALONE, SUITES, Claim
 
 from ..run.records import Record, Store, StoreError, canonical
-from ..run.suite import Run, control_run
+from ..run.run import Run, control_run
 from .reference import Ledger, by_run, shipped
 
 __all__ = ["from_reference", "largest_recorded_suite", "runs_of", "wanted"]

@@ -6,7 +6,7 @@ import pytest
 from depthlaw.empirics import separation_rank as frontier
 from depthlaw.ledger.run import stages
 from depthlaw.ledger.run.engines import Pool
-from depthlaw.ledger.run.suite import plan
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.verdicts import reference
 from depthlaw.theory.claim import Case, find
 from depthlaw.theory.judgement import Verdict, judge

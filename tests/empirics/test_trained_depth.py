@@ -14,7 +14,7 @@ from depthlaw.empirics.trained_depth import distances, net_answers, recipes
 from depthlaw.empirics.trained_depth.experiment import LATE
 from depthlaw.empirics.trained_depth.hops import right_hops
 from depthlaw.empirics.trained_depth.recipes import training
-from depthlaw.ledger.run.suite import Run
+from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.values import Ball, Case, Proportion

@@ -13,7 +13,7 @@ from types import ModuleType
 import pytest
 
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import Run
+from depthlaw.ledger.run.run import Run
 
 HERE = Path(__file__).parent
 

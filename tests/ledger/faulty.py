@@ -57,10 +57,9 @@ def find(key: str) -> Claim:
 def drive(folder: str, engine: str) -> None:
     """A driver as a process of its own; it says in one line why it cannot go on."""
     from depthlaw.advisor.quantities import UsageError
-    from depthlaw.ledger.run.driver import execute
-    from depthlaw.ledger.run.engines import Inline, Pool
+    from depthlaw.ledger.run.engines import Inline, Pool, execute
+    from depthlaw.ledger.run.plan import plan
     from depthlaw.ledger.run.records import Store
-    from depthlaw.ledger.run.suite import plan
 
     try:
         execute(plan(claims(), "quick"), Store(Path(folder)),

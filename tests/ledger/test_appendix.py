@@ -13,10 +13,9 @@ from markdown_it import MarkdownIt
 
 from depthlaw.ledger.publish import appendix as module
 from depthlaw.ledger.publish.appendix import AppendixError, write_appendix
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.engines import Inline, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim, Control, Source, Step
 from depthlaw.theory.separation_rank.degree import deg

@@ -12,8 +12,8 @@ from fractions import Fraction
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, Store, encode, manifest
-from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.reference import write_ledger
 from depthlaw.ledger.verdicts.shown import wanted
 from depthlaw.theory.claim import Claim, registry

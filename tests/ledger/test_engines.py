@@ -9,11 +9,13 @@ import time
 import pytest
 
 from depthlaw.advisor.quantities import UsageError
-from depthlaw.ledger.run.driver import Stopped, estimate, execute
-from depthlaw.ledger.run.engines import Inline, Pool, Ray
+from depthlaw.ledger.run.engines import Inline, Pool, Ray, execute
 from depthlaw.ledger.run.options import Options
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.suite import Failure, plan
+from depthlaw.ledger.run.run import Failure
+from depthlaw.ledger.run.signals import Stopped
+from depthlaw.ledger.run.stages import estimate
 from depthlaw.theory.claim import Case, registry
 
 
@@ -78,10 +80,10 @@ def test_the_time_limit_stops_and_keeps(faulty, tmp_path, monkeypatch):
 
 
 def test_a_worker_with_other_code_is_refused(faulty, monkeypatch):
-    from depthlaw.ledger.run import suite
+    from depthlaw.ledger.run import run as run_module
 
     (run,) = runs_with(faulty, Case(depth=2))
-    monkeypatch.setattr(suite, "code_version", lambda function: "other")
+    monkeypatch.setattr(run_module, "code_version", lambda function: "other")
     # The driver asks for a run of other code than its worker has; in the worker nothing is patched.
     (outcome,) = outcomes(pool(processes=1), [run]).values()
     assert "other code" in outcome.why
@@ -130,7 +132,7 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     """Bit for bit: every record of these claims, inline with one and with two threads, and in the
     pool."""
     code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from "
-            "depthlaw.ledger.run.suite import plan; from depthlaw.theory.claim import registry\n"
+            "depthlaw.ledger.run.plan import plan; from depthlaw.theory.claim import registry\n"
             "found = registry()\n"
             f"runs = plan({{key: found[key] for key in {EXACT!r}}}, 'quick')\n"
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")

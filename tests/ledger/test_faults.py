@@ -20,10 +20,10 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.run.driver import Stopped, execute
-from depthlaw.ledger.run.engines import Inline, Pool
+from depthlaw.ledger.run.engines import Inline, Pool, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store, StoreError, canonical, digest, manifest
-from depthlaw.ledger.run.suite import plan
+from depthlaw.ledger.run.signals import Stopped
 from depthlaw.theory.claim import Case
 
 

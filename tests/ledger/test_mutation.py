@@ -6,10 +6,9 @@ import pytest
 import sympy
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.engines import Inline, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import plan
 from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Case, Claim, registry

@@ -11,7 +11,7 @@ import pytest
 import depthlaw
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.own_claims import own_claims
-from depthlaw.ledger.run.suite import Run
+from depthlaw.ledger.run.run import Run
 
 PRINTED = Path(__file__).parents[2] / "CONTRIBUTING.md"
 KEY = "walks/complete_graph"

@@ -5,10 +5,9 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.publish import pages
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run.engines import Inline, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import plan
 from depthlaw.theory.claim import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"

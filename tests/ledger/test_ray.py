@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from depthlaw.ledger.run.driver import execute
-from depthlaw.ledger.run.engines import Inline, Ray
+from depthlaw.ledger.run.engines import Inline, Ray, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import plan
 from depthlaw.theory.claim import Case, registry
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")

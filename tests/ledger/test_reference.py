@@ -8,8 +8,9 @@ import pytest
 
 from depthlaw.ledger.cli import appendix
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
-from depthlaw.ledger.run.suite import Run, plan
+from depthlaw.ledger.run.run import Run
 from depthlaw.ledger.verdicts import reference
 from depthlaw.ledger.verdicts.reference import (
     SHIPPED,

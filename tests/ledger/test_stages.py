@@ -13,7 +13,7 @@ from depthlaw.ledger.run import stages
 from depthlaw.ledger.run.engines import Inline, Pool
 from depthlaw.ledger.run.environment import cores
 from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.suite import Run
+from depthlaw.ledger.run.run import Run
 from depthlaw.theory.budget import Cost, Plan
 from depthlaw.theory.claim import Case, find
 

@@ -21,7 +21,7 @@ def results(tmp_path_factory):
     claims = registry()
     chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
     store = Store(tmp_path_factory.mktemp("r"))
-    from depthlaw.ledger.run.suite import plan
+    from depthlaw.ledger.run.plan import plan
 
     for run in plan(chosen, "quick"):
         if run.case is not None:

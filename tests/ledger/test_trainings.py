@@ -7,7 +7,7 @@ import pytest
 
 from depthlaw.ledger.publish import trainings
 from depthlaw.ledger.run.records import Record, Store, encode
-from depthlaw.ledger.run.suite import Run
+from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.values import Ball, Case, Proportion
 

@@ -1,13 +1,13 @@
-"""Suites: which runs a suite asks for, and what one run is."""
+"""One run: what it measures, what it is known by, and doing it."""
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from depthlaw.theory.claim import ALONE, DEVICE_OF, Case, Claim
+from depthlaw.theory.claim import Case, Claim
 from depthlaw.theory.code_version import code_version
 
 from .environment import compute, environment
@@ -92,31 +92,6 @@ def control_run(claim: Claim, device: str = "cpu") -> Run:
     """The run that measures a claim's negative control."""
     control = claim.control
     return Run(claim, control.case, control.seed, device, control=control.measured is not None)
-
-
-def plan(claims: Mapping[str, Claim], suite: str, device: str = "cpu") -> list[Run]:
-    """The runs of a suite: cases, proofs, and the negative control of every claim that has cases
-    there.
-
-    None are needed for cases that break an assumption and claims that cannot be measured here. A
-    suite that is for a GPU asks on a CPU for no claim that could use one.
-    """
-    return list(_plan(claims.values(), suite, device))
-
-
-def _plan(claims: Iterable[Claim], suite: str, device: str) -> Iterator[Run]:
-    for claim in claims:
-        if claim.proof is not None and suite not in ALONE:
-            yield Run(claim, None)
-        elsewhere = DEVICE_OF.get(suite, device) != device and claim.accepts("device")
-        cases = [c for c in claim.cases(suite) if all(holds(c) for holds in claim.assumes.values())]
-        if not claim.measurable or elsewhere or not cases:
-            continue
-        where = device if claim.accepts("device") else "cpu"
-        yield from (Run(claim, case, seed, where) for case in cases for seed in range(claim.seeds))
-        control = control_run(claim, where)
-        if control.control or control.case not in cases or control.seed >= claim.seeds:
-            yield control
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,12 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from depthlaw.ledger.run import suite as suite_module
-from depthlaw.ledger.run.driver import Stopped, execute
-from depthlaw.ledger.run.engines import Inline
+from depthlaw.ledger.run import run as run_module
+from depthlaw.ledger.run.engines import Inline, execute
+from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.suite import Run, plan
+from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.run.signals import Stopped
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
 from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, registry
 from depthlaw.theory.judgement import Verdict
@@ -250,7 +251,7 @@ def test_identity_of_a_run_depends_on_the_code_that_measures(monkeypatch):
     real = registry()["separation_rank/degree"]
     case = real.cases("quick")[0]
     before = Run(real, case).id
-    monkeypatch.setattr(suite_module, "code_version", lambda function: "other")
+    monkeypatch.setattr(run_module, "code_version", lambda function: "other")
     assert Run(real, case).id != before
 
 
