@@ -288,6 +288,10 @@ class _Slot:
             return None
         process.kill()
         process.join()
+        # The executor's own thread may have collected the process, and is about to say its code.
+        soon = time.monotonic() + 1.0
+        while process.exitcode is None and time.monotonic() < soon:
+            time.sleep(0.001)
         return process.exitcode
 
 

@@ -59,6 +59,7 @@ def test_every_case_of_every_suite_says_what_is_trained():
                 made.task.features, made.task.vocabulary)
 
 
+@pytest.mark.slow
 def test_the_quick_training_sees_the_wall_and_its_negative_control_does_not_pass(
 ):
     for claim in (WITHIN, WALL):
@@ -288,6 +289,7 @@ def test_claims_on_trained_nets_are_measurements_and_hops_are_controlled_by_a_la
         "induction", 1, None)
 
 
+@pytest.mark.slow
 def test_the_nearest_radius_follows_the_nets_and_its_negative_control_fails(monkeypatch):
     like = {r: net_answers.by_rule("bounded", 24, 23, r) for r in (3, 6, 7, 8)}
 
