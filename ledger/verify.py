@@ -62,7 +62,9 @@ class Work:
 
     def judged(self, failures: Iterable[Failure] = ()) -> list[ClaimResult]:
         """The verdict of every claim on what is recorded."""
-        return results(self.claims, self.suite, self.store, failures)
+        found = results(self.claims, self.suite, self.store, failures)
+        remember()
+        return found
 
     @property
     def recorded(self) -> list[Record]:

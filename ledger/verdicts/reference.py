@@ -290,7 +290,7 @@ def main(arguments: list[str] | None = None) -> int:
         runs = plan(claims, options.suite)
         # The frontier and the trainings take many minutes: whoever has no time for them finds their
         # values here.
-        trained = {key: claim for key, claim in claims.items() if not claim.portable}
+        trained = {key: claim for key, claim in claims.items() if claim.needs}
         asked = {run.id for run in runs}
         runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full"))
                  if run.id not in asked and options.suite == "quick"]
