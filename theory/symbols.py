@@ -9,6 +9,7 @@ import re
 from typing import NamedTuple
 
 import sympy
+from sympy.core.relational import Relational
 
 DOMAINS = {
     "positive integer": {"integer": True, "positive": True},
@@ -118,8 +119,13 @@ def plain(expression: sympy.Basic) -> str:
     markup = re.compile(r"\\(operatorname|mathrm|text)|[\\{}]")
     names = {s: sympy.Symbol(markup.sub("", TERMS[s.name].latex))
              for s in expression.atoms(sympy.Symbol) if s.name in TERMS}
-    based = _based_logarithms(expression)
-    return str(sympy.sstr(based.xreplace(names), order="none")).replace("**", "^")
+    if isinstance(expression, Relational):
+        # Side by side: SymPy would compare the sides of a relation that it builds anew.
+        sides = [_based_logarithms(side).xreplace(names) for side in expression.args]
+        printed = expression.func(*sides, evaluate=False)
+    else:
+        printed = _based_logarithms(expression).xreplace(names)
+    return str(sympy.sstr(printed, order="none")).replace("**", "^")
 
 
 def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:

@@ -103,7 +103,7 @@ def mutate(keys: Iterable[str], suite: str, folder: Path | None, json_output: bo
     judged = results(chosen, check_suite(suite), store)
     if not any(result.decided for result in judged):
         raise UsageError(f"nothing is recorded for suite {suite} in {store.root}; run `depthlaw "
-                         f"verify {suite}` first")
+                         f"verify {suite}` first, or name your folder with --results")
     rows: list[dict[str, Any]] = []
     for result in judged:
         mutants = mutants_of(result)

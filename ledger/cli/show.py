@@ -1,9 +1,10 @@
 """`depthlaw show`: one claim with the evidence recorded so far."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from depthlaw.theory.claim import find
+from depthlaw.theory.claim import Claim, find
 from depthlaw.theory.symbols import latex, plain
 
 from ..run.index import claims_index, select
@@ -18,8 +19,8 @@ from .output import dump, notes, report_set_aside, say, stdout
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
     """Show one claim: from the user's records, else from the ledger that comes with depthlaw."""
     everything = {} if own is None else all_claims(own)
-    (key,) = select([key], everything or claims_index())[:1]
-    claim = everything[key] if own is not None else find(key)
+    claim = _found(key, everything) if own is not None else _found(key)
+    key = claim.key
     store = open_store(folder, lazy=True)
     suite = largest_recorded_suite(claim, store)
     needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
@@ -44,3 +45,12 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
         say(notes(), f"nothing is recorded for {claim.key} in {store.root} yet; "
                      f"run `depthlaw verify {suite} --only {key}`{needs}")
     return 0
+
+
+def _found(key: str, known: Mapping[str, Claim] | None = None) -> Claim:
+    """The claim of a key; what is no key gets the hint of `select`."""
+    try:
+        return find(key) if known is None else known[key]
+    except KeyError:
+        (first, *_) = select([key], claims_index() if known is None else known)
+        return find(first)

@@ -49,13 +49,22 @@ def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
     pages[out / "glossary.md"] = glossary(list(claims.values()))
     pages[out / "findings.md"] = findings(judged, suite, hash_)
     pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
-    pages |= {out / path.relative_to(
-                  docs): filled(path.read_text(encoding="utf-8"), claims, store, out)
-              for path in sorted(docs.rglob("*.md")) if out not in path.parents}
+    for path in sorted(docs.rglob("*.md")):
+        if out not in path.parents:
+            text = filled(path.read_text(encoding="utf-8"), claims, store, out)
+            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+            pages[out / path.relative_to(docs)] = text
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return sorted(pages)
+
+
+def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
+    """The claims of a topic that its table of coverage does not name, as a list."""
+    missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
+    lines = [f"- [{c.key}](../claims/{c.key}.md): {md(c.title)}" for c in missing]
+    return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
 def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> str:

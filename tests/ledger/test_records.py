@@ -18,6 +18,7 @@ from depthlaw.ledger.run.records import (
     digest,
     encode,
     manifest,
+    open_store,
 )
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
 
@@ -330,3 +331,21 @@ def test_a_pipe_and_a_linked_folder_are_not_waited_for_or_followed(tmp_path):
     assert {item.why for item in store.set_aside} == {"not a regular file"}
     assert len(store.set_aside) == 2
     assert (tmp_path / "theirs" / "x.json").read_text() == "theirs"
+
+
+def test_a_lazy_store_reads_what_is_asked_for_and_writes_nothing(tmp_path):
+    first, second = (Record({"claim": "a/b", "case": {"n": n}, "seed": 0}, {"exact": "1"})
+                     for n in (1, 2))
+    store = Store(tmp_path)
+    store.put(first)
+    store.put(second)
+    store.file_of(second.id).write_text("spoiled")
+    before = sorted(tmp_path.rglob("*"))
+    lazy = open_store(tmp_path, lazy=True)
+    assert lazy.get(first.id) == first
+    assert first.id in lazy
+    assert lazy.set_aside == []
+    assert lazy.get(second.id) is None
+    assert [item.why for item in lazy.set_aside] == ["not a record: truncated or foreign"]
+    assert "0" * 64 not in lazy
+    assert sorted(tmp_path.rglob("*")) == before
