@@ -41,11 +41,11 @@ verify: $(VENV)/.base
 	$(BIN)/depthlaw verify $(SUITE) $(RECORDS)
 
 test: $(VENV)/.dev
-	$(BIN)/pytest -n auto -m "not slow"
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
 # Kills by the dozen, and trainings: real processes, so minutes. The gate runs them too.
 slow-test: $(VENV)/.dev
-	$(BIN)/pytest -n auto -m slow
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -65,7 +65,7 @@ wheel-test: $(VENV)/.wheel
 	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
 	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("api", "advisor", "theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
 	venv/bin/depthlaw depth 1.3B --json >/dev/null; venv/bin/python -m depthlaw --version; \
-	venv/bin/pytest -n auto -m "not slow" -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
+	venv/bin/pytest -n auto --dist worksteal -m "not slow" -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only

@@ -20,7 +20,7 @@ from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
 from depthlaw.theory.claim import registry
 
-STEMS = ("hops", "connectivity")
+TOPICS = ("hops", "connectivity")
 RUNS = 1000
 
 
@@ -36,7 +36,7 @@ def seconds(engine: Engine, runs: list, folder: Path) -> float:
 def test_pool_against_inline(benchmark, capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     everything = os.environ.get("BENCHMARK_LARGE", "") == "1"
     runs = plan({key: c for key, c in registry().items() if not c.needs
-                 and (everything or c.topic in STEMS)}, "theory")
+                 and (everything or c.topic in TOPICS)}, "theory")
     alone: list[float] = []
     names = iter(range(100))
 

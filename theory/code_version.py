@@ -174,7 +174,9 @@ def tree_version() -> str:
 def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None:
     if isinstance(function, partial):
         _reach_function(function.func, found)
-        _reach_values((function.args, function.keywords), function.func.__module__, found)
+        bound = (function.args, function.keywords)
+        found["partial bound"] = f"partial {_said(bound)}"
+        _reach_values(bound, function.func.__module__, found)
         return
     function = inspect.unwrap(function)
     home, code = function.__module__, getattr(function, "__code__", None)
@@ -187,7 +189,9 @@ def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None
             inner = _definition(node, home)
             _reach_definition(home, f"{outer}:{code.co_name}", inner, found)
         cells = [cell.cell_contents for cell in function.__closure__ or ()]
-        _reach_values((cells, function.__defaults__, function.__kwdefaults__), home, found)
+        bound = (cells, function.__defaults__, function.__kwdefaults__)
+        found[f"{function.__qualname__} bound"] = f"{function.__qualname__} {_said(bound)}"
+        _reach_values(bound, home, found)
         if outer in known:
             _reach(home, outer, found)
         return
@@ -254,12 +258,16 @@ def _reach_definition(
     for base, attribute in definition.names:
         imported = definition.imports.get(base) or known.imports.get(base)
         if imported is not None:
+            # What a name stands for, in libraries too: another import is other code.
+            found[f"{module}:{name} {base}"] = f"{base} is {'.'.join(filter(None, imported))}"
             _reach_import(imported, found, attribute)
         elif base in known.definitions:
             _reach(module, base, found)
     for text in definition.strings:
         path = known.path.parent / text
-        for each in [path] if path.is_file() else sorted(path.glob("*.json")):
+        named = [each for each in (path, *map(path.with_suffix, (".csv", ".json")))
+                 if each.is_file()]
+        for each in named or sorted(path.glob("*.json")):
             found[f"{module} {each.name}"] = hashlib.sha256(each.read_bytes()).hexdigest()
 
 
@@ -342,12 +350,11 @@ def _defined(node: ast.stmt) -> Iterator[str]:
 
 def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name]:
     if isinstance(node, ast.Import):
-        ours = [a for a in node.names if _ours(a.name)]
-        return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in ours}
+        return {a.asname or a.name.partition(".")[0]: (a.name, "") for a in node.names}
     above = package.split(".")
     base = ".".join(above[:len(above) - node.level + 1]) if node.level else ""
     module = ".".join(part for part in (base, node.module or "") if part)
-    return {a.asname or a.name: (module, a.name) for a in node.names} if _ours(module) else {}
+    return {a.asname or a.name: (module, a.name) for a in node.names}
 
 
 def _definition(node: ast.AST, module: str) -> _Definition:

@@ -38,6 +38,10 @@ LOADER = "depthlaw.theory.claim:find"
 # cores.
 THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
 
+# Seconds that a process may take to start and import its first claim, on a busy machine, besides
+# the time of its run.
+STARTING = 120.0
+
 
 class Task(NamedTuple):
     """A run that travels. `loader` finds a claim by its key: "module:function" or
@@ -72,7 +76,7 @@ def perform(task: Task) -> Answer:
         case = Case(**task.case) if task.case is not None else None
         claim = _claim(task.loader, task.key)
         record = Run(claim, case, task.seed, task.device, task.control, task.options).execute()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return _reason(error)
     return dict(record.inputs), dict(record.result), dict(record.facts)
 
@@ -241,10 +245,13 @@ class _Slot:
         if self._executor is None:
             started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
             context = multiprocessing.get_context("spawn")
+            others = set(multiprocessing.active_children())
             self._executor = ProcessPoolExecutor(1, context, _prepare, started)
             # Starting takes seconds, which are not the run's; `advance` follows with the run.
-            self.future, self.since = self._executor.submit(os.getpid), float("inf")
+            self.future, self.since = self._executor.submit(os.getpid), time.monotonic() + STARTING
             self._starting = True
+            # Submitting has started the process, which can be ended from now on.
+            self._process = next(iter(set(multiprocessing.active_children()) - others), None)
         else:
             self.future = self._executor.submit(perform, _task(self.run, self.pool.loader))
             self.since = time.monotonic()
@@ -254,10 +261,12 @@ class _Slot:
         its run."""
         assert self.future is not None
         if self._starting and self.future.done() and self.future.exception() is None:
-            self._starting, pid = False, self.future.result()
-            self._process = next((p for p in multiprocessing.active_children() if p.pid == pid),
-                                 None)
-            self._submit()
+            self._starting = False
+            try:
+                self._submit()
+            except BrokenProcessPool as died:
+                self.future = Future()
+                self.future.set_exception(died)
             return False
         return self.future.done() or self.left() <= 0
 
@@ -277,10 +286,13 @@ class _Slot:
             return run, future.result()
         except BrokenProcessPool:
             return run, _Died(self.stop())
+        except BaseException as error:
+            return run, _reason(error)
 
     def stop(self) -> int | None:
         """End the process, which keeps nothing that could be lost, and return its exit code."""
         process, executor, self._process, self._executor = self._process, self._executor, None, None
+        self._starting = False
         if executor is None:
             return None
         executor.shutdown(wait=False, cancel_futures=True)
@@ -316,7 +328,9 @@ def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None
     if memory is not None:
         import resource
 
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     with suppress(Exception):
         # What goes wrong here goes wrong again in the task, and is reported there.
         _claim(loader, key)

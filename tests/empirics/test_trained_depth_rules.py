@@ -52,6 +52,7 @@ def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond()
     assert set(RADII) >= set(range(3, 10))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "radius"), [(1, 2), (1, 3), (2, 5), (2, 6)])
 def test_what_answers_like_a_local_baseline_is_nearest_to_its_radius(depth, radius):
     found = CLAIMS[NEAREST.key].measure(Case(task="connectivity", net="bounded", vertices=24,

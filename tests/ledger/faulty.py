@@ -32,6 +32,8 @@ def go_wrong(case: Case) -> None:
         time.sleep(600)
     if "hog" in case:
         bytearray(8 * 2**30)
+    if "leave" in case:
+        sys.exit("gone")
     if "wrong" in case:
         raise ValueError("no such luck")
 
@@ -51,6 +53,7 @@ def claims(*cases: Case) -> dict[str, Claim]:
 
 def find(key: str) -> Claim:
     """The claim, as a process of the pool finds it."""
+    time.sleep(float(os.environ.get("FAULTY_START_SECONDS", "0")))
     return claims()[key]
 
 

@@ -163,3 +163,41 @@ def test_engines_by_name():
     assert isinstance(Options("ray", address="auto").made(), Ray)
     assert (Options("pool", max_memory="2GB", gpus="0, 1").made()
             == Pool(0, 3600.0, 2**31, gpus=("0", "1")))
+
+
+def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkeypatch):
+    """Killed after it has started and before it is given its run."""
+    from depthlaw.ledger.run import engines
+
+    submit, killed = engines._Slot._submit, []
+
+    def submit_to_a_dead_process(slot):
+        if slot._executor is not None and not killed:
+            killed.append(slot._process.pid)
+            os.kill(slot._process.pid, signal.SIGKILL)
+            slot._process.join()
+            time.sleep(0.5)
+        submit(slot)
+
+    monkeypatch.setattr(engines._Slot, "_submit", submit_to_a_dead_process)
+    (outcome,) = outcomes(pool(processes=1), runs_with(faulty, Case(depth=2))).values()
+    assert outcome.result == {"exact": "9"}
+    assert len(killed) == 1
+
+
+def test_a_process_that_hangs_while_it_starts_is_ended(faulty, monkeypatch):
+    from depthlaw.ledger.run import engines
+
+    monkeypatch.setattr(engines, "STARTING", 0.0)
+    monkeypatch.setenv("FAULTY_START_SECONDS", "60")
+    started = time.monotonic()
+    (outcome,) = outcomes(pool(processes=1, timeout=3.0), runs_with(faulty, Case(depth=2))).values()
+    assert outcome.why == "hung: stopped after 3 s"
+    assert time.monotonic() - started < 30
+
+
+def test_a_run_that_exits_is_a_failure_of_its_own(faulty):
+    runs = runs_with(faulty, Case(depth=1, leave=1), Case(depth=2))
+    found = outcomes(pool(processes=1), runs)
+    assert found[runs[0].id].why == "SystemExit: gone"
+    assert found[runs[1].id].result == {"exact": "9"}

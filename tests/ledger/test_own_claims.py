@@ -181,3 +181,11 @@ def test_the_library_runs_a_file_too(file, tmp_path):
     assert {key: result.verdict.value for key, result in found.items()} == {KEY: "HOLDS"}
     assert KEY in depthlaw.claims(file)
     assert KEY not in depthlaw.claims()
+
+
+def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, capsys):
+    again = example[example.index("@claim("):]
+    file.write_text(example + "\n\n" + again)
+    code, _, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
+    assert code == 2
+    assert "the key 'walks/complete_graph' is used twice" in err

@@ -2,6 +2,7 @@
 import importlib
 import sys
 import textwrap
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,35 @@ def test_a_decorator_is_no_part_of_how_is_measured(version):
     plain = version("measure")
     assert version("measure",
                    module=MODULE.replace("def measure", "@(lambda f: f)\n    def measure")) == plain
+
+
+def test_another_import_under_the_same_name_is_other_code(version):
+    engine = "    from itertools import product\n" + ENGINE.replace("x + 1", "product(x)")
+    assert version("measure", engine=engine) != version(
+        "measure", engine=engine.replace("import product", "import combinations as product"))
+    assert version("other", engine=engine) == version("other")
+
+
+def test_bound_values_belong_to_their_names(version):
+    swapped = MODULE.replace("factory(3), factory(4)", "factory(4), factory(3)")
+    assert version("three", module=swapped) == version("four")
+    assert versions._version(partial(test_bound_values_belong_to_their_names, a=1, b=2)) != (
+        versions._version(partial(test_bound_values_belong_to_their_names, a=2, b=1)))
+
+
+def test_every_table_of_the_project_belongs_to_a_claim():
+    from depthlaw.theory.claim import registry
+
+    found: dict[str, str] = {}
+    for claim in registry().values():
+        versions._reach_function(claim.measured, found)
+        if claim.proof is not None:
+            versions._reach_function(claim.proof, found)
+    reached = {key.rpartition(" ")[2] for key in found}
+    tables = {path.name for folder in {p.parent for p in versions.source_files()}
+              for path in folder.glob("*.csv")}
+    assert len(tables) >= 7
+    assert sorted(tables - reached) == []
 
 
 def test_the_decorated_claims_have_different_versions_where_they_measure_differently():
