@@ -174,9 +174,9 @@ def tree_version() -> str:
 def _reach_function(function: Callable[..., Any], found: dict[str, str]) -> None:
     if isinstance(function, partial):
         _reach_function(function.func, found)
-        bound = (function.args, function.keywords)
-        found["partial bound"] = f"partial {_said(bound)}"
-        _reach_values(bound, function.func.__module__, found)
+        held: Any = (function.args, function.keywords)
+        found["partial bound"] = f"partial {_said(held)}"
+        _reach_values(held, function.func.__module__, found)
         return
     function = inspect.unwrap(function)
     home, code = function.__module__, getattr(function, "__code__", None)
