@@ -17,6 +17,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from depthlaw.empirics.separation_rank import entries
+from depthlaw.empirics.separation_rank import table as frontier_table
+from depthlaw.theory.budget import Table
 from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import TERMS, latex
@@ -75,7 +77,7 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
             return _first(store,
                           lambda each: trainings.part(each, out / "figures" / "trained-depth.png"))
         if kind == "table":
-            return _first(store, lambda each: table(claims[name], each))
+            return _first(store, lambda each: table(claims, name, each))
         return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))
 
     return re.sub(r"<!-- (?P<kind>table|figure|trained nets)(: (?P<name>\S+))? -->", fill, text)
@@ -89,13 +91,14 @@ def _first(store: Store, made: Callable[[Store], str]) -> str:
     return "*Nothing is recorded for this yet.*"
 
 
-def table(claim: Claim, store: Store) -> str:
-    """The table that a claim brings along, in Markdown; empty where nothing is recorded."""
-    rows = [row for suite in claim.grid
-            for row in results({claim.key: claim}, suite, store)[0].cases]
-    if claim.table is None or not any(row.records for row in rows):
+def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
+    """The table that a claim brings along, in Markdown, with the rows of all claims that share it;
+    empty where nothing is recorded."""
+    maker = claims[key].table
+    rows = _recorded(claims, maker, store) if maker is not None else []
+    if maker is None or not rows:
         return ""
-    made = claim.table(list({row.case: row for row in rows}.values()))
+    made = maker(rows)
     lines = ["| " + " | ".join(md(heading) for heading in made.columns) + " |",
              "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns)]
     for row in made.rows:
@@ -104,11 +107,18 @@ def table(claim: Claim, store: Store) -> str:
     return "\n".join([*lines, "", *(md(line) + "  " for line in made.legend.splitlines())])
 
 
+def _recorded(
+    claims: Mapping[str, Claim], maker: Callable[..., Table], store: Store,
+) -> list[CaseResult]:
+    """The recorded cases of the claims that share a table, in any suite."""
+    rows = [row for claim in claims.values() if claim.table is maker for suite in claim.grid
+            for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
+    return list({row.case: row for row in rows}.values())
+
+
 def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
-    rows = [row for claim in claims.values() if claim.table is not None for suite in claim.grid
-            for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
-    if not figures.frontier(entries(list({row.case: row for row in rows}.values())), file):
+    if not figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
         return ""
     return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
             f"recalled, the threshold and the knee](figures/{file.name})")

@@ -46,6 +46,7 @@ def manifest_of(done: subprocess.CompletedProcess[str]) -> str:
     return json.loads(done.stdout)["manifest"]
 
 
+@pytest.mark.slow
 def test_the_quick_suite_end_to_end(tmp_path):
     """Recorded once: every claim decided as expected; a second run measures nothing and says the
     same, with whole rows when piped. Without trained nets, which a slow test judges."""
@@ -204,11 +205,18 @@ def in_a_terminal(columns: int, *arguments: str | Path) -> str:
     return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
 
 
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    """A results folder with the records of a few claims."""
+    folder = tmp_path_factory.mktemp("recorded")
+    assert depthlaw("verify", *SMALL, "--results", folder).returncode == 0
+    return folder
+
+
 @pytest.mark.parametrize("columns", [40, 80])
-def test_a_narrow_terminal_cuts_nothing(columns, tmp_path):
-    assert depthlaw("verify", *SMALL, "--results", tmp_path).returncode == 0
-    verdicts = in_a_terminal(columns, "verify", *SMALL, "--results", tmp_path, "--quiet")
-    listed = in_a_terminal(columns, "records", "list", "--results", tmp_path)
+def test_a_narrow_terminal_cuts_nothing(columns, recorded):
+    verdicts = in_a_terminal(columns, "verify", *SMALL, "--results", recorded, "--quiet")
+    listed = in_a_terminal(columns, "records", "list", "--results", recorded)
     assert "…" not in verdicts + listed
     assert max(map(len, in_a_terminal(columns, "depth", "1.3B").splitlines())) <= columns
     table = verdicts.partition("\ncases: ")[0]
@@ -216,7 +224,7 @@ def test_a_narrow_terminal_cuts_nothing(columns, tmp_path):
     for name in ("degree", "reach", "depth_corrected", "HOLDS"):
         assert re.search(rf"\b{name}\b", table)
     assert max(map(len, listed.splitlines()[:-1])) <= columns
-    for record in json.loads(depthlaw("records", "list", "--results", tmp_path, "--json").stdout):
+    for record in json.loads(depthlaw("records", "list", "--results", recorded, "--json").stdout):
         row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
                                  re.M)[0].split())
         assert record["claim"] in row

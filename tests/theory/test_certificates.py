@@ -280,6 +280,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         load(tmp_path / "c.json")
 
 
+@pytest.mark.slow
 def test_one_number_of_a_certificate_of_ranks_changed_is_seen():
     """Every number of it: the right-hand sides are a hash of the rest."""
     folder = certificates.Path(rank_certificate.__file__).parent
