@@ -43,10 +43,9 @@ verify: $(VENV)/.base
 test: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
-# Kills by the dozen, and trainings: real processes, so minutes. The gate runs them too. More workers
-# than cores, since most of them wait.
+# Kills by the dozen, and trainings: real processes, so minutes. The gate runs them too.
 slow-test: $(VENV)/.dev
-	$(BIN)/pytest -n 4 --dist worksteal -m slow
+	$(BIN)/pytest -n auto --dist worksteal -m slow
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
