@@ -18,6 +18,10 @@ FIT_DEPTHS, FIT_LARGEST = (6, 48), 6e8
 # The largest number of hops that the claims hops/depth_* execute; beyond it speaks their argument.
 LARGEST_EXECUTED = 64
 
+# The fit L = a log2 n + b to trained nets on the word problem of A5, and the depths of these nets.
+A5_SLOPE, A5_INTERCEPT = 4.8, -15.8
+A5_DEPTHS = (6, 24)
+
 
 # --- depth for a budget -------------------------------------------------------------------------
 
@@ -184,3 +188,25 @@ def universal_layers(vertices: int) -> int:
     if vertices < 1:
         raise ValueError(f"vertices={vertices}: accepted are whole numbers from 1 on")
     return 18 + 2 * (vertices - 1).bit_length()
+
+
+def layers_for_regular(length: int, shared: bool = False) -> int:
+    """4 ceil(log2 n) + 5 layers that recognise a regular language on words of n letters; with the
+    same weights for all n, 8 ceil(log2 n) + 9.
+
+    >>> [layers_for_regular(length) for length in (1, 2, 64, 65)], layers_for_regular(64, True)
+    ([5, 9, 29, 33], 57)
+    """
+    if length < 1:
+        raise ValueError(f"length={length}: accepted are whole numbers from 1 on")
+    per_doubling, fixed = (8, 9) if shared else (4, 5)
+    return per_doubling * (length - 1).bit_length() + fixed
+
+
+def trained_layers_for_a5(length: int) -> float:
+    """The fit L = 4.8 log2 n - 15.8 to trained nets that multiply n elements of the group A5.
+
+    >>> round(trained_layers_for_a5(64), 1)
+    13.0
+    """
+    return A5_SLOPE * math.log2(_positive("length", length)) + A5_INTERCEPT
