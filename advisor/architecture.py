@@ -4,21 +4,31 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
+from .quantities import UsageError
+
 Kind = Literal["decoder", "encoder", "encoder-decoder"]
 
 
 @dataclass(frozen=True)
 class Experts:
-    """A mixture of experts in place of the feed-forward network of a layer."""
+    """A mixture of experts in place of the feed-forward network of a layer.
+
+    Where the architecture has `mlp_bias`, every expert has biases too.
+    """
 
     count: int  # routed experts of a layer
     active: int  # routed experts that a token uses
     width: int  # inner width of one expert
     shared: int = 0  # experts that every token uses
-    shared_width: int | None = None  # inner width of all shared experts together; None: shared * width
-    dense_layers: int = 0  # first layers that keep the dense network of width `d_ff`
+    shared_width: int | None = None  # inner width of all shared ones together; None: shared * width
+    dense_layers: int = 0  # layers that keep the dense network of width `d_ff`, usually the first
     router_bias: bool = False
     shared_gate: bool = False  # a weight vector that scales the shared expert (Qwen MoE)
+
+    @property
+    def shared_size(self) -> int:
+        """Inner width of all shared experts together."""
+        return self.shared * self.width if self.shared_width is None else self.shared_width
 
 
 @dataclass(frozen=True)
@@ -38,39 +48,78 @@ class Architecture:
 
     `layers` is the depth a token passes through (of the decoder, where there are two stacks);
     `unique_layers` is how many of them have weights of their own.
+
+    Raises:
+        UsageError: for sizes that no net can have.
+
+    >>> Architecture(32, 4096, 32, 11008, 32000).head_size
+    128
     """
 
     layers: int
     width: int  # d, of the residual stream
     heads: int
-    d_ff: int
-    vocabulary: int
+    d_ff: int  # inner width of the feed-forward network
+    vocabulary: int  # rows of the embedding table
     kind: Kind = "decoder"
     name: str = ""
     family: str = ""  # model_type of the Hugging Face configuration
     kv_heads: int | None = None  # None: heads
     head_width: int | None = None  # None: width / heads
     gated: bool = True
-    tied: bool = False
-    context: int = 4096
+    tied: bool = False  # the output layer uses the embedding table
+    context: int = 4096  # longest sequence
     unique_layers: int | None = None  # None: layers; fewer where layers are looped or shared
     encoder_layers: int = 0  # of an encoder-decoder
     experts: Experts | None = None
     latent: Latent | None = None
 
-    norm: Literal["rmsnorm", "layernorm", "none"] = "rmsnorm"
+    norm: Literal["rmsnorm", "layernorm", "none"] = "rmsnorm"  # none: without weights
     norm_bias: bool = False
-    norms_per_layer: int = 2
+    norms_per_layer: int = 2  # a decoder with an encoder has one more, before its cross-attention
     final_norm: bool = True
     qk_norm: Literal["none", "head", "width"] = "none"  # on each head, or on all of them together
     qkv_bias: bool = False
-    output_bias: bool = False
+    output_bias: bool = False  # of the projection after attention
     mlp_bias: bool = False
     head_bias: bool = False  # of the output layer
+    sinks: bool = False  # one learned number per head in the softmax (gpt-oss)
     learned_positions: int = 0  # rows of a learned position table
+    relative_buckets: int = 0  # rows of the relative position table, one per stack (T5)
+    token_types: int = 0  # rows of the table of token types (BERT)
+    embedding_width: int | None = None  # of a table that a projection widens; None: width
+    embedding_sum: bool = False  # positions and types are added before that projection (ALBERT)
+    embedding_norm: bool = False  # a norm on the embeddings (BERT, BLOOM)
+    head_transform: bool = False  # a dense layer and a norm before the output layer (BERT)
     window: int | None = None  # of sliding-window layers
     window_layers: int = 0  # how many layers have it
     extra: tuple[tuple[str, int], ...] = ()  # further weights (name, count), in no layer
+    remarks: tuple[str, ...] = ()  # what the counts leave out, and what was assumed
+
+    def __post_init__(self) -> None:
+        for what in ("layers", "width", "heads", "d_ff", "vocabulary", "context", "key_heads"):
+            if getattr(self, what) < 1:
+                raise UsageError(f"{what.replace('_', ' ')} = {getattr(self, what)}: "
+                                 "accepted are whole numbers from 1 on")
+        if self.head_width is None and self.latent is None and self.width % self.heads:
+            raise UsageError(f"{self.heads} heads do not divide the width {self.width}; "
+                             "give a divisor, or the width of a head")
+        if self.heads % self.key_heads:
+            raise UsageError(f"{self.key_heads} key heads do not divide {self.heads} query heads; "
+                             "give a divisor")
+        if not 1 <= self.own_layers <= self.layers:
+            raise UsageError(f"{self.own_layers} layers with weights of their own among "
+                             f"{self.layers} layers: accepted are 1 to {self.layers}")
+        if (self.kind == "encoder-decoder") != (self.encoder_layers > 0):
+            raise UsageError(f"{self.encoder_layers} encoder layers in a net of kind {self.kind}: "
+                             "an encoder-decoder has at least one, any other net none")
+        e = self.experts
+        if e and not 1 <= e.active <= e.count:
+            raise UsageError(f"{e.active} active experts of {e.count}: "
+                             f"accepted are 1 to {e.count}")
+        if e and not 0 <= e.dense_layers <= self.own_layers:
+            raise UsageError(f"{e.dense_layers} dense layers among {self.own_layers}: "
+                             f"accepted are 0 to {self.own_layers}")
 
     def with_(self, **changes: object) -> Architecture:
         """A copy with other fields."""
@@ -79,12 +128,24 @@ class Architecture:
     @property
     def key_heads(self) -> int:
         """Heads of the keys and values."""
-        return self.kv_heads or self.heads
+        return self.heads if self.kv_heads is None else self.kv_heads
 
     @property
     def head_size(self) -> int:
-        """Width of one head."""
+        """Width of one head, of its query and key."""
+        if self.latent:
+            return self.latent.nope_width + self.latent.rope_width
         return self.head_width or self.width // self.heads
+
+    @property
+    def value_size(self) -> int:
+        """Width of the value of one head."""
+        return self.latent.value_width if self.latent else self.head_size
+
+    @property
+    def own_layers(self) -> int:
+        """Layers with weights of their own."""
+        return self.layers if self.unique_layers is None else self.unique_layers
 
     @property
     def aspect(self) -> float:

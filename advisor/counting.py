@@ -1,0 +1,418 @@
+"""What a net costs: its weights one by one, three named counts, operations per token, memory.
+
+Everything follows from the list of weights. The counts are those of the net with its output layer,
+as Hugging Face transformers builds it (a causal, masked or sequence-to-sequence language model).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+from .architecture import Architecture
+from .quantities import UsageError
+
+Role = Literal[
+    "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"]
+Recompute = Literal["none", "scores", "layers"]
+
+# Bytes of one number. What is trained is stored in 32 or 16 bits.
+BYTES = {"fp32": 4.0, "bf16": 2.0, "fp16": 2.0, "fp8": 1.0, "int8": 1.0, "int4": 0.5}
+
+
+class Weight(NamedTuple):
+    """A weight tensor of the net.
+
+    `copies` is how many of that shape are stored (0: it is another weight, used again); `active`,
+    how many of them count as active; `passes`, how often a token is multiplied with one of them.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    copies: int
+    role: Role
+    active: int
+    passes: int
+
+    @property
+    def stored(self) -> int:
+        """Numbers stored in all copies."""
+        return self.copies * math.prod(self.shape)
+
+
+class Count(NamedTuple):
+    """The named counts of parameters, exact.
+
+    `total`: everything stored, a tied table once. `nonembedding`: total without the tables of
+    tokens, positions and token types and without an untied output layer (with its bias); norms,
+    biases and projections of embeddings stay in. `active`: total without the routed experts that a
+    token does not use; tables and output layer in full. `embedding`: the table of tokens.
+    """
+
+    total: int
+    nonembedding: int
+    active: int
+    embedding: int
+
+
+@dataclass(frozen=True)
+class Flops:
+    """Floating-point operations per token: two for a multiplication and an addition.
+
+    Matrix products alone are counted: no softmax, norms, activations or residual sums.
+    """
+
+    weights: int  # forward, products with weights, the output layer included
+    attention: int  # forward, attention scores and averages
+    context: int  # tokens of the sequence behind `attention`
+    causal: bool  # whether scores after a token's position are left out
+
+    @property
+    def forward(self) -> int:
+        """Of a forward pass."""
+        return self.weights + self.attention
+
+    @property
+    def training(self) -> int:
+        """Of a forward and a backward pass: three times the forward pass."""
+        return 3 * self.forward
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Bytes. What only training needs is None for a precision in which nothing is trained."""
+
+    weights: int
+    gradients: int | None
+    optimiser: dict[str, int] | None  # by what is stored
+    activations: int | None  # kept from the forward for the backward pass
+    kv_cache: int  # keys and values of all sequences at full context
+
+    @property
+    def training(self) -> int | None:
+        """Weights, gradients, optimiser and activations together."""
+        if self.gradients is None or self.optimiser is None or self.activations is None:
+            return None
+        return self.weights + self.gradients + sum(self.optimiser.values()) + self.activations
+
+    @property
+    def serving(self) -> int:
+        """Weights and KV cache together."""
+        return self.weights + self.kv_cache
+
+
+# --- weights --------------------------------------------------------------------------------------
+
+
+def weights(a: Architecture) -> tuple[Weight, ...]:
+    """Every weight tensor of a net; those of equal layers are one entry with several copies.
+
+    >>> [w.name for w in weights(Architecture(2, 8, 2, 16, 10, tied=True)) if w.role != "norm"]
+    ['tokens', 'q', 'k', 'v', 'o', 'gate', 'up', 'down', 'output']
+    """
+    return (*_inputs(a), *_stacks(a), *_output(a))
+
+
+def count(a: Architecture) -> Count:
+    """The named counts of the parameters of a net, exact.
+
+    >>> count(Architecture(32, 4096, 32, 11008, 32000))
+    Count(total=6738415616, nonembedding=6476271616, active=6738415616, embedding=131072000)
+    """
+    total = kept = active = embedding = 0
+    for w in weights(a):
+        size = math.prod(w.shape)
+        total += w.copies * size
+        active += w.active * size
+        if w.role not in ("embedding", "position", "head"):
+            kept += w.copies * size
+        if w.name == "tokens":
+            embedding += w.copies * size
+    return Count(total, kept, active, embedding)
+
+
+def per_layer(a: Architecture) -> int:
+    """Parameters of one layer: of a decoder's, and with experts of a layer that has them.
+
+    >>> per_layer(Architecture(32, 4096, 32, 11008, 32000))
+    202383360
+    """
+    e = a.experts
+    if e:
+        e = None if e.dense_layers == a.own_layers else replace(e, dense_layers=0)
+    return sum(w.stored for w in _layers(a.with_(layers=1, unique_layers=None, experts=e)))
+
+
+Shape = tuple[str, Role, tuple[int, ...]]
+
+
+def _inputs(a: Architecture) -> Iterator[Weight]:
+    table = a.embedding_width or a.width
+    summed = table if a.embedding_sum else a.width
+    yield Weight("tokens", (a.vocabulary, table), 1, "embedding", 1, 0)
+    if a.learned_positions:
+        yield Weight("positions", (a.learned_positions, summed), 1, "position", 1, 0)
+    if a.token_types:
+        yield Weight("token types", (a.token_types, summed), 1, "embedding", 1, 0)
+    if a.embedding_norm:
+        yield from _copies(_norm(a, "embedding norm", summed))
+    if a.embedding_width:
+        yield from _copies(_linear("embedding projection", "other", table, a.width,
+                                   a.embedding_sum))
+    for name, size in a.extra:
+        yield Weight(name, (size,), 1, "other", 1, 1)
+
+
+def _output(a: Architecture) -> Iterator[Weight]:
+    table = a.embedding_width or a.width
+    if a.final_norm:
+        yield from _copies(_norm(a, "final norm", a.width))
+        if a.encoder_layers:
+            yield from _copies(_norm(a, "final norm of the encoder", a.width))
+    if a.head_transform:
+        yield from _copies(_linear("transform", "other", a.width, table, True))
+        yield from _copies(_norm(a, "transform norm", table))
+    elif a.embedding_width:
+        yield from _copies(_linear("output projection", "other", a.width, table, False))
+    stored = 0 if a.tied else 1
+    yield Weight("output", (table, a.vocabulary), stored, "head", stored, 1)
+    if a.head_bias:
+        yield Weight("output bias", (a.vocabulary,), 1, "head", 1, 1)
+
+
+def _stacks(a: Architecture) -> Iterator[Weight]:
+    if a.relative_buckets:
+        stacks = 2 if a.encoder_layers else 1
+        shape = (a.relative_buckets, a.heads)
+        yield Weight("relative positions", shape, stacks, "position", stacks, 0)
+    if a.encoder_layers:
+        encoder = a.with_(kind="encoder", encoder_layers=0, layers=a.encoder_layers,
+                          unique_layers=None)
+        yield from (w._replace(name="encoder " + w.name) for w in _layers(encoder))
+    yield from _layers(a)
+
+
+def _layers(a: Architecture) -> Iterator[Weight]:
+    """The weights of all layers of a stack; of a decoder with an encoder, of the decoder."""
+    own, depth, crossed = a.own_layers, a.layers, a.kind == "encoder-decoder"
+    yield from _copies(_attention(a, ""), own, depth)
+    if crossed:
+        yield from _copies(_attention(a, "cross-attention "), own, depth)
+    for i in range(a.norms_per_layer + crossed):
+        yield from _copies(_norm(a, f"norm {i + 1}", a.width), own, depth)
+    e = a.experts
+    # Where layers are looped, those with experts are: the dense ones come first and once.
+    dense = e.dense_layers if e else own
+    if dense:
+        yield from _copies(_mlp(a, "", "mlp", a.d_ff), dense, dense if e else depth)
+    if e is None or dense == own:
+        return
+    sparse, passes = own - dense, depth - dense
+    yield from _copies(_linear("router", "router", a.width, e.count, e.router_bias), sparse, passes)
+    for name, role, shape in _mlp(a, "expert ", "expert", e.width):
+        yield Weight(name, shape, sparse * e.count, role, sparse * e.active, passes * e.active)
+    if e.shared_size:
+        yield from _copies(_mlp(a, "shared expert ", "mlp", e.shared_size), sparse, passes)
+    if e.shared_gate:
+        yield Weight("shared expert's gate", (a.width, 1), sparse, "router", sparse, passes)
+
+
+def _attention(a: Architecture, of: str) -> Iterator[Shape]:
+    d, m = a.width, a.latent
+    queries, keys = a.heads * a.head_size, a.key_heads * a.head_size
+    if m:
+        # A bias stands on what compresses, not on what expands.
+        if m.q_rank:
+            yield from _linear(of + "q down", "attention", d, m.q_rank, a.qkv_bias)
+            yield from _norm(a, of + "q norm", m.q_rank)
+        yield from _linear(of + "q", "attention", m.q_rank or d, queries, False)
+        yield from _linear(of + "kv down", "attention", d, m.kv_rank + m.rope_width, a.qkv_bias)
+        yield from _norm(a, of + "kv norm", m.kv_rank)
+        yield from _linear(of + "kv", "attention", m.kv_rank,
+                           a.heads * (m.nope_width + m.value_width), False)
+    else:
+        for name, size in (("q", queries), ("k", keys), ("v", keys)):
+            yield from _linear(of + name, "attention", d, size, a.qkv_bias)
+        if a.qk_norm != "none":
+            for name, size in (("q norm", queries), ("k norm", keys)):
+                yield from _norm(a, of + name, a.head_size if a.qk_norm == "head" else size)
+    yield from _linear(of + "o", "attention", a.heads * a.value_size, d, a.output_bias)
+    if a.sinks:
+        yield of + "sinks", "attention", (a.heads,)
+
+
+def _mlp(a: Architecture, of: str, role: Role, inner: int) -> Iterator[Shape]:
+    for name in ("gate", "up") if a.gated else ("up",):
+        yield from _linear(of + name, role, a.width, inner, a.mlp_bias)
+    yield from _linear(of + "down", role, inner, a.width, a.mlp_bias)
+
+
+def _linear(name: str, role: Role, rows: int, columns: int, bias: bool) -> Iterator[Shape]:
+    yield name, role, (rows, columns)
+    if bias:
+        yield name + " bias", role, (columns,)
+
+
+def _norm(a: Architecture, name: str, width: int) -> Iterator[Shape]:
+    if a.norm != "none":
+        yield name, "norm", (width,)
+        if a.norm_bias:
+            yield name + " bias", "norm", (width,)
+
+
+def _copies(found: Iterator[Shape], copies: int = 1, passes: int = 1) -> Iterator[Weight]:
+    return (Weight(name, shape, copies, role, copies, passes) for name, role, shape in found)
+
+
+# --- operations -----------------------------------------------------------------------------------
+
+
+def flops(a: Architecture, context: int | None = None, causal: bool = False) -> Flops:
+    """Operations per token, mean over a sequence of `context` tokens (the net's own, if not given).
+
+    A product with a weight of a layer counts as often as a token passes the layer. Attention takes
+    2 heads (query width + value width) operations per layer and token attended to. By default all
+    `context` tokens count, masked or not, as in what most programs report and many kernels do;
+    with `causal` a decoder's token attends to itself and those before it, (context + 1) / 2 on
+    average (rounded down in the sum). A sliding window limits the number of tokens.
+    Of an encoder-decoder it is one token of the input and one of the output, with equally long
+    sequences; the encoder, and attention to it, are never masked.
+
+    >>> small = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True)
+    >>> flops(small, 1024).weights == 2 * (12 * 12 * 768**2 + 50257 * 768)
+    True
+    >>> flops(small, 1024).attention == 4 * 12 * 768 * 1024
+    True
+    """
+    n = a.context if context is None else context
+    if n < 1:
+        raise UsageError(f"a context of {n} tokens: accepted are whole numbers from 1 on")
+    products = sum(w.passes * math.prod(w.shape) for w in weights(a) if len(w.shape) == 2)
+    masked = causal and a.kind != "encoder"
+    attended = (a.layers - a.window_layers) * _attended(n, None, masked)
+    attended += a.window_layers * _attended(n, a.window, masked)
+    # The encoder's own layers, and the decoder's attention to the encoder.
+    attended += (a.encoder_layers + a.layers) * n * n if a.encoder_layers else 0
+    pair = 2 * a.heads * (a.head_size + a.value_size)
+    return Flops(2 * products, pair * attended // n, n, masked)
+
+
+def _attended(n: int, window: int | None, causal: bool) -> int:
+    """Pairs of tokens of which one attends to the other, in a sequence of n."""
+    reach = min(n, window or n)
+    if causal:
+        return reach * (reach + 1) // 2 + (n - reach) * reach
+    return n * reach
+
+
+# --- memory ---------------------------------------------------------------------------------------
+
+
+def memory(a: Architecture, precision: str = "bf16", batch: int = 1, context: int | None = None,
+           cache: str | None = None, recompute: Recompute = "scores",
+           dropout: bool = False) -> Memory:
+    """Bytes that training and serving need, on all devices together.
+
+    Weights take 4 bytes in fp32, 2 in bf16 and fp16, 1 in fp8 and int8, half a byte in int4.
+    Training with AdamW takes 16 bytes per parameter: in fp32 weights, gradients and two moments of
+    4 bytes each; in mixed precision (bf16, fp16) 2 + 2, a 32-bit copy of the weights and two
+    32-bit moments (Rajbhandari et al. 2020, arXiv:1910.02054, section 3.1).
+
+    Args:
+        a: the net.
+        precision: of the weights.
+        batch: sequences at once.
+        context: tokens of each of them; the net's own if not given.
+        cache: precision of keys and values; that of the weights if not given, bf16 for int4.
+        recompute: what the backward pass computes again, see `activations`.
+        dropout: whether masks of dropout are kept.
+
+    Raises:
+        UsageError: for an unknown precision, and sizes below one.
+
+    >>> m = memory(Architecture(32, 4096, 32, 11008, 32000), context=4096)
+    >>> m.weights, m.gradients, sum(m.optimiser.values()) // m.weights, m.kv_cache == 2**31
+    (13476831232, 13476831232, 6, True)
+    """
+    n = a.context if context is None else context
+    if n < 1 or batch < 1:
+        raise UsageError(f"{batch} sequences of {n} tokens: accepted are whole numbers from 1 on")
+    cache = cache or ("bf16" if precision == "int4" else precision)
+    for given in (precision, cache):
+        if given not in BYTES:
+            raise UsageError(f"the precision {given!r} is unknown; accepted are {', '.join(BYTES)}")
+    total, size = count(a).total, BYTES[precision]
+    kv = math.ceil(batch * kv_numbers(a, n) * BYTES[cache])
+    stored = math.ceil(total * size)
+    if size < 2:
+        return Memory(stored, None, None, None, kv)
+    optimiser = {"first moment": 4 * total, "second moment": 4 * total}
+    if size == 2:
+        optimiser = {"32-bit weights": 4 * total, **optimiser}
+    kept = activations(a, batch, n, recompute, dropout, int(size))
+    return Memory(stored, stored, optimiser, kept, kv)
+
+
+def kv_numbers(a: Architecture, context: int) -> int:
+    """Numbers that are kept of one sequence of `context` tokens to write its next token.
+
+    A layer keeps keys and values of all key heads, or with latent attention the latent and the
+    rotary part of the key; a sliding-window layer those of its window. A decoder with an encoder
+    keeps as much for its attention to the encoder; an encoder alone keeps nothing.
+
+    >>> kv_numbers(Architecture(32, 4096, 32, 14336, 32000, kv_heads=8), 4096) == 2**28
+    True
+    """
+    if a.kind == "encoder":
+        return 0
+    each = 2 * a.key_heads * a.head_size
+    if a.latent:
+        each = a.latent.kv_rank + a.latent.rope_width
+    seen = (a.layers - a.window_layers) * context
+    seen += a.window_layers * min(context, a.window or context)
+    if a.encoder_layers:
+        seen += a.layers * context
+    return each * seen
+
+
+def activations(a: Architecture, batch: int, context: int, recompute: Recompute = "scores",
+                dropout: bool = False, size: int = 2) -> int:
+    """Bytes kept from the forward for the backward pass, without parallelism.
+
+    A layer keeps the inputs of its norms and matrix products, query, key and value, and what the
+    activation function of the feed-forward network needs; "none" recomputed, also the scores after
+    the softmax and after dropout. For a plain net with d_ff = 4 d, one key head per query head and
+    dropout that is s b d (34 + 5 heads s / d) bytes in 16 bits for a sequence length s (Korthikanti
+    et al. 2022, arXiv:2205.05198, section 4; recalled); for other nets the same list is summed,
+    which is an estimate: programs differ in what they keep. With "scores" recomputed (selective
+    recomputation, and kernels such as FlashAttention) the term with s^2 is gone; with "layers" a
+    layer keeps its input alone, and one layer at a time the rest. Outside the layers the last norm
+    and the output layer keep their inputs, and the logits are kept in 32 bits. A token's experts
+    count as its feed-forward network.
+
+    Raises:
+        UsageError: for an unknown `recompute`.
+
+    >>> plain = Architecture(1, 64, 4, 256, 100, gated=False)
+    >>> outside = 2 * 2 * 10 * 64 + 4 * 10 * 100
+    >>> activations(plain, 1, 10, "none", True) - outside == 10 * 64 * 34 + 5 * 4 * 10 * 10
+    True
+    """
+    if recompute not in ("none", "scores", "layers"):
+        raise UsageError(f"cannot recompute {recompute!r}; accepted are none, scores, layers")
+    tokens, d, e = batch * context, a.width, a.experts
+    queries, values = a.heads * a.head_size, a.heads * a.value_size
+    keys = queries + values if a.latent else 2 * a.key_heads * a.head_size
+    latents = a.latent.kv_rank + (a.latent.q_rank or 0) if a.latent else 0
+    inner = e.active * e.width + e.shared_size if e else a.d_ff
+    attention = size * (2 * d + queries + keys + 2 * latents + values) + dropout * d
+    mlp = size * (2 * d + (4 if a.gated else 2) * inner) + dropout * d
+    squares = a.heads * (size + dropout * (size + 1)) if recompute == "none" else 0
+    layer = tokens * (attention + mlp + context * squares)
+    crossed = layer + tokens * (attention + context * squares)
+    decoder = crossed if a.encoder_layers else layer
+    kept = a.layers * decoder + a.encoder_layers * layer
+    if recompute == "layers":
+        kept = (a.layers + a.encoder_layers) * size * tokens * d + decoder
+    return kept + tokens * (2 * size * d + 4 * a.vocabulary)
