@@ -81,6 +81,7 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify frontier $(RECORDS)
 	$(BIN)/depthlaw verify full --only trained_depth $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
+	$(BIN)/python -m depthlaw.ledger.verdicts.advised
 
 clean:
 	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks

@@ -1,0 +1,28 @@
+"""Verdicts on the claims that laws rest on, from the ledger that comes with depthlaw.
+
+They stand in verdicts.csv, which `make reference` writes with that ledger, because reading the
+ledger itself takes seconds and SymPy.
+"""
+from __future__ import annotations
+
+import csv
+from functools import cache
+from pathlib import Path
+
+FILE = Path(__file__).with_name("verdicts.csv")
+
+
+def verdict(claim: str | None) -> str | None:
+    """The verdict on a claim by its key; None where the reference ledger has none.
+
+    >>> verdict("depth_choice/threshold_never_binds"), verdict("no/claim"), verdict(None)
+    ('HOLDS', None, None)
+    """
+    return None if claim is None else _verdicts().get(claim)
+
+
+@cache
+def _verdicts() -> dict[str, str]:
+    with FILE.open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    return {claim: verdict for claim, verdict in rows}
