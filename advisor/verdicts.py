@@ -25,4 +25,4 @@ def verdict(claim: str | None) -> str | None:
 def _verdicts() -> dict[str, str]:
     with FILE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    return {claim: verdict for claim, verdict in rows}
+    return {row[0]: row[1] for row in rows}
