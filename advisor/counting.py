@@ -290,12 +290,18 @@ def flops(a: Architecture, context: int | None = None, causal: bool = False) -> 
         raise UsageError(f"a context of {n} tokens: accepted are whole numbers from 1 on")
     products = sum(w.passes * math.prod(w.shape) for w in weights(a) if len(w.shape) == 2)
     masked = causal and a.kind != "encoder"
-    attended = (a.layers - a.window_layers) * _attended(n, None, masked)
-    attended += a.window_layers * _attended(n, a.window, masked)
+    windows = _windows(a)
+    attended = (a.layers - windows) * _attended(n, None, masked)
+    attended += windows * _attended(n, a.window, masked)
     # The encoder's own layers, and the decoder's attention to the encoder.
     attended += (a.encoder_layers + a.layers) * n * n if a.encoder_layers else 0
     pair = 2 * a.heads * (a.head_size + a.value_size)
     return Flops(2 * products, pair * attended // n, n, masked)
+
+
+def _windows(a: Architecture) -> int:
+    """Layers with a sliding window; a copy of a net at another depth may have fewer layers."""
+    return min(a.window_layers, a.layers)
 
 
 def _attended(n: int, window: int | None, causal: bool) -> int:
@@ -369,8 +375,8 @@ def kv_numbers(a: Architecture, context: int) -> int:
     each = 2 * a.key_heads * a.head_size
     if a.latent:
         each = a.latent.kv_rank + a.latent.rope_width
-    seen = (a.layers - a.window_layers) * context
-    seen += a.window_layers * min(context, a.window or context)
+    windows = _windows(a)
+    seen = (a.layers - windows) * context + windows * min(context, a.window or context)
     if a.encoder_layers:
         seen += a.layers * context
     return each * seen
