@@ -1,22 +1,53 @@
-"""The table of shapes: its rows are consistent, and looking near a budget finds what is there."""
+"""The table of shapes: rows are consistent, names are found, and shapes become nets."""
 from __future__ import annotations
 
-from depthlaw.advisor.models import models, models_near
+import pytest
+
+from depthlaw.advisor.counting import count, flops, memory
+from depthlaw.advisor.models import architecture, model, models, models_near
+from depthlaw.advisor.quantities import UsageError
 
 STATUS = {"seen", "seen (secondary)", "mixed", "recalled"}
 
 
 def test_rows_are_unique_complete_and_marked() -> None:
     rows = models()
-    assert len({m.name for m in rows}) == len(rows) == 130
+    assert len({m.name for m in rows}) == len(rows) == 182
     assert {m.status for m in rows} == STATUS
-    assert all(m.source and m.family and m.kind for m in rows)
+    assert {m.year_status for m in rows} == {"seen", "recalled"}
+    assert all(m.source and m.family and m.kind and m.type for m in rows)
     assert all(min(m.layers, m.width, m.heads, m.parameters) > 0 for m in rows)
+    assert all(2018 <= m.year <= 2026 for m in rows)
+    assert [m.name for m in rows if not m.complete] == ["SoViT-400m/14", "SoViT-150m/14"]
 
 
 def test_counts_follow_12_l_d2_for_gpt2() -> None:
     exact = [m for m in models() if m.family in ("GPT-2", "OPT", "Pythia")]
     assert all(m.parameters == 12 * m.layers * m.width**2 for m in exact)
+
+
+@pytest.mark.parametrize("name", [
+    "Llama-3-8B", "llama-3-8b", "LLAMA 3 8B", "llama_3_8b", "meta-llama/Llama-3-8B"])
+def test_spelling_does_not_matter(name: str) -> None:
+    assert model(name).name == "Llama-3-8B"
+
+
+def test_every_name_finds_its_row_in_any_case() -> None:
+    for m in models():
+        assert model(m.name) is model(m.name.upper()) is m
+
+
+@pytest.mark.parametrize(("name", "near"), [
+    ("llama-3-9b", "Llama-3-8B"), ("mistral-7b", "Mistral-7B-v0.1, Mistral-7B-v0.3"),
+    ("llama-31-8b", "Llama-3.1-8B"), ("", "Llama-3-8B"), ("no such thing", "Llama-3-8B"),
+    ("\x1b[31m" + "x" * 10**5, "Llama-3-8B")])
+def test_an_unknown_name_is_one_line_with_names_like_it(name: str, near: str) -> None:
+    with pytest.raises(UsageError, match="no model") as caught:
+        model(name)
+    said = str(caught.value)
+    assert near in said
+    assert said.isprintable()
+    assert len(said) < 300
 
 
 def test_near_a_budget_only_dense_decoders_within_the_factor() -> None:
@@ -26,3 +57,38 @@ def test_near_a_budget_only_dense_decoders_within_the_factor() -> None:
     assert all(0.65e9 <= m.parameters <= 2.6e9 for m in near)
     assert {"OLMo-1B", "MobileLLM-1.5B"} <= {m.name for m in near}
     assert models_near(1e3, 2) == []
+    assert all(m.year <= 2022 for m in models_near(1.3e9, 2, 2022))
+    assert models_near(1.3e9, 2, 2022)
+
+
+# What Hugging Face's hub prints of the checkpoints, as recalled.
+@pytest.mark.parametrize(("name", "parameters"), [
+    ("GPT-2 small", 124_439_808), ("GPT-2 XL", 1_557_611_200), ("OPT-350M", 331_196_416),
+    ("BLOOM-176B", 176_247_271_424), ("Pythia-12B", 11_846_072_320),
+    ("Llama-3-8B", 8_030_261_248), ("Llama-3.1-405B", 405_853_388_800),
+    ("Mistral-7B-v0.1", 7_241_732_096), ("Mixtral-8x7B", 46_702_792_704),
+    ("Gemma-1-2B", 2_506_172_416), ("Gemma-2-9B", 9_241_705_984), ("Gemma-3-1B", 999_885_952),
+    ("Qwen2.5-7B", 7_615_616_512), ("Qwen3-8B", 8_190_735_360), ("Phi-3-mini", 3_821_079_552),
+    ("Falcon-7B", 6_921_720_704), ("OLMoE-1B-7B", 6_919_161_856),
+    ("DeepSeek-V2-Lite", 15_706_484_224), ("DeepSeek-V3", 671_026_404_352),
+    ("gpt-oss-20b", 20_914_757_184), ("SmolLM3-3B", 3_075_098_624), ("T5-Small", 60_506_624),
+    ("ModernBERT-base", 149_655_232), ("GPT-J-6B", 6_050_882_784)])
+def test_nets_have_the_parameters_of_their_checkpoints(name: str, parameters: int) -> None:
+    assert count(architecture(model(name))).total == parameters
+
+
+def test_every_complete_row_is_a_net_whose_costs_are_positive() -> None:
+    for m in models():
+        if m.complete:
+            a = architecture(m)
+            found = count(a)
+            assert (a.layers, a.width, a.heads) == (m.layers, m.width, m.heads)
+            assert 0 < found.nonembedding < found.total
+            assert (found.active < found.total) == bool(a.experts)
+            assert flops(a).forward > 0
+            assert memory(a).weights == 2 * found.total
+
+
+def test_a_row_without_vocabulary_is_refused_by_name() -> None:
+    with pytest.raises(UsageError, match="SoViT-400m/14 is listed with its layers alone"):
+        architecture(model("SoViT-400m/14"))

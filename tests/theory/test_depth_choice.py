@@ -141,7 +141,7 @@ def test_the_width_of_a_trillion_parameters_goes_with_the_depth_of_the_authors_p
 def test_never_binds_is_complete() -> None:
     listed = {m.name for m in models() if m.parameters > 10**8}
     assert {case.model for case in threshold.threshold_never_binds.cases("theory")} == listed
-    assert len(listed) == 114
+    assert len(listed) > 150
 
 
 @pytest.mark.parametrize("name", ["BERT-Tiny", "BERT-Mini", "BERT-Small"])
