@@ -14,6 +14,7 @@ LOCAL, NEAREST = (
     CLAIMS[f"trained_depth/{name}"] for name in ("local_baseline_misses", "local_baseline"))
 
 
+@pytest.mark.usefixtures("rules_once")
 @pytest.mark.parametrize(("depth", "distance", "share"),
                          [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
 def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
@@ -24,6 +25,7 @@ def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
     assert low <= share <= high
 
 
+@pytest.mark.usefixtures("rules_once")
 def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
     for key in ("rules_within", "rules_beyond", "local_baseline_misses"):
         claim = CLAIMS[f"trained_depth/{key}"]
@@ -32,6 +34,7 @@ def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
         assert judge(claim, control, claim.measure(control), force=True).verdict is Verdict.FAILS
 
 
+@pytest.mark.usefixtures("rules_once")
 def test_the_local_baseline_knows_what_is_near_and_much_beyond():
     def at(radius, distance):
         return LOCAL.measure(Case(task="connectivity", net="bounded", vertices=24, diameter=23,
@@ -52,6 +55,7 @@ def test_the_local_baseline_is_asked_at_every_radius_and_every_distance_beyond()
     assert set(RADII) >= set(range(3, 10))
 
 
+@pytest.mark.usefixtures("rules_once")
 @pytest.mark.slow
 @pytest.mark.parametrize(("depth", "radius"), [(1, 2), (1, 3), (2, 5), (2, 6)])
 def test_what_answers_like_a_local_baseline_is_nearest_to_its_radius(depth, radius):
