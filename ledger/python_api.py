@@ -96,7 +96,7 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     """
     from .run.options import Options
     from .run.signals import TIME_IS_UP, Stopped
-    from .verify import prepare
+    from .suite import prepare
 
     options = Options(engine, processes, minutes=minutes)
     own, folder = (None if path is None else Path(path) for path in (file, results))

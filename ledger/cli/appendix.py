@@ -9,9 +9,9 @@ from depthlaw.theory.claim import registry
 from ..publish.appendix import AppendixError, write_appendix
 from ..run.plan import plan
 from ..run.records import manifest, open_store
+from ..suite import check_suite
 from ..verdicts.reference import Ledger, shipped
 from ..verdicts.report import results
-from ..verify import check_suite
 from .output import dump, notes, report_set_aside, say, stdout
 
 

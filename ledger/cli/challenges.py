@@ -14,12 +14,12 @@ from depthlaw.theory.symbols import plain
 
 from ..run.index import claims_index, select
 from ..run.records import open_store, write_file
+from ..suite import check_suite
 from ..verdicts import falsify as search
 from ..verdicts.display import number, slack
 from ..verdicts.mutation import mutate as mutants_of
 from ..verdicts.mutation import unexplained
 from ..verdicts.report import results
-from ..verify import check_suite
 from .archive import collection
 from .output import dump, notes, report_set_aside, say, stdout
 

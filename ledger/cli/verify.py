@@ -15,11 +15,11 @@ from ..run.records import StoreError, manifest
 from ..run.run import Failure
 from ..run.signals import Stopped
 from ..run.stages import cost_check
+from ..suite import Work, prepare
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
 from ..verdicts.report import VERDICT_NAMES, ClaimResult, as_json, verdict_name
-from ..verify import Work, prepare
 from . import terminal
 from .output import dump, notes, report_set_aside, say, stdout
 from .tables import print_table

@@ -30,7 +30,7 @@ from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
-from . import figures, trainings
+from . import figures, trained_nets
 from .typesetting import md, md_code, md_math, sentence
 
 # Longer tables hide what matters; the records hold every case.
@@ -74,8 +74,8 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
     def fill(mark: re.Match[str]) -> str:
         kind, name = mark["kind"], mark["name"] or ""
         if kind == "trained nets":
-            return _first(store,
-                          lambda each: trainings.part(each, out / "figures" / "trained-depth.png"))
+            figure = out / "figures" / "trained-depth.png"
+            return _first(store, lambda each: trained_nets.part(each, figure))
         if kind == "table":
             return _first(store, lambda each: table(claims, name, each))
         return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))

@@ -18,9 +18,9 @@ from depthlaw.theory.connectivity import (
     doubling,
     graph_attention,
     parallel_machines,
+    pathless_counts,
     reach,
     relu_attention,
-    shortcuts,
 )
 from depthlaw.theory.connectivity.graph_attention import (
     clipped_states,
@@ -37,7 +37,7 @@ from depthlaw.theory.connectivity.graph_attention import (
 )
 from depthlaw.theory.judgement import Decision, Verdict, judge
 
-MODULES = (doubling, parallel_machines, reach, relu_attention, shortcuts)
+MODULES = (doubling, parallel_machines, reach, relu_attention, pathless_counts)
 CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}
 FAMILIES = ("path", "cycle", "two cycles", "grid", "random tree", "Erdos-Renyi")
 
@@ -291,11 +291,11 @@ def test_what_is_ours_is_credited_to_us(name: str) -> None:
 
 
 def test_a_cycle_breaks_the_count_of_a_forest() -> None:
-    control = shortcuts.forest_components.control
+    control = pathless_counts.forest_components.control
     assert control.statement is None
-    assert shortcuts.forest_components.measure(control.case).value == 14  # not 20 - 7
+    assert pathless_counts.forest_components.measure(control.case).value == 14  # not 20 - 7
 
 
 def test_first_difference_counts_the_closing_walks() -> None:
     for m in (3, 5, 8):
-        assert shortcuts.cycles_same_counts.measure(Case(cycle_length=m)).value == m
+        assert pathless_counts.cycles_same_counts.measure(Case(cycle_length=m)).value == m

@@ -5,7 +5,7 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.publish import trainings
+from depthlaw.ledger.publish import trained_nets
 from depthlaw.ledger.run.records import Record, Store, encode
 from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import registry
@@ -59,7 +59,7 @@ def file(tmp_path):
 
 def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
     claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
-    points = list(trainings.measured(trainings.results(claims, "full", store)))
+    points = list(trained_nets.measured(trained_nets.results(claims, "full", store)))
     assert ({(p.task, p.net, p.depth, p.place, p.value.right) for p in points}
             >= {("connectivity", "softmax", 2, 9, 3990), ("connectivity", "explicit", 1, 3, 3900),
                 ("connectivity", "bounded", 3, 4, 3000), ("hop_k", "softmax", 2, 1, 3999)})
@@ -68,7 +68,7 @@ def test_points_are_the_records_of_the_graphs_drawn_and_of_hops(store):
 
 
 def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, file):
-    text = trainings.part(store, file)
+    text = trained_nets.part(store, file)
     picture = file.read_bytes()
     assert "seeds=worst tried=4 vertices=12` | 2 to 3 |" in text
     assert "seeds=worst tried=4 vertices=12` | more than 4 |" in text
@@ -81,7 +81,7 @@ def test_the_page_holds_rows_caption_and_records_and_is_the_same_again(store, fi
     assert all(f"`{r.id[:12]}`" in text for r in store
                if r.inputs["claim"] in (ONE, WITHIN, RULES, LOCAL))
     assert "0 of 0" not in text, "claims without a case in suite full have no verdict there"
-    assert (trainings.part(store, file), file.read_bytes()) == (text, picture)
+    assert (trained_nets.part(store, file), file.read_bytes()) == (text, picture)
 
 
 def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
@@ -101,7 +101,7 @@ def test_every_net_and_rule_is_a_line_of_its_own(store, monkeypatch):
     monkeypatch.setattr(Axes, "errorbar", noted)
     monkeypatch.setattr(Axes, "plot", plain)
     claims = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
-    trainings.draw(list(trainings.measured(trainings.results(claims, "full", store))),
+    trained_nets.draw(list(trained_nets.measured(trained_nets.results(claims, "full", store))),
                    store.root / "figure.png")
     # Titles are set last, so that every line is drawn under an empty one; panels follow each other.
     other = "local baseline of the radius written at its start"
@@ -133,7 +133,7 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
         assert case in claims[key].cases("full")
         store.put(record(key, case,
                          Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000)))
-    text = trainings.part(store, file).partition("## Local baseline")[2].partition("## Reach")[0]
+    text = trained_nets.part(store, file).partition("## Local baseline")[2].partition("## Reach")[0]
     assert ("| distance | r = 3 | r = 5 | r = 6 | r = 8 | L = 1, softmax | L = 2, softmax | "
             "L = 2, linearised | L = 3, softmax |") in text
     assert "| 3 | \u00b7 | \u00b7 | \u00b7 | \u00b7 | 0.975 | 1.000 | 1.000 | - |" in text
@@ -146,7 +146,7 @@ def test_the_local_baseline_stands_beside_the_nets_at_every_radius_and_the_neare
 
 
 def test_what_was_expected_before_and_what_is_known_since_stand_apart(store, file):
-    text = trainings.part(store, file).partition("## Verdicts")[2].partition("<details>")[0]
+    text = trained_nets.part(store, file).partition("## Verdicts")[2].partition("<details>")[0]
     assert "| claim | expected before | known since | verdict | cases |" in text
     rows = {line.partition("claims/")[2].partition(".md")[0]: line.split(" | ")[1:4]
             for line in text.splitlines() if "](claims/" in line}
@@ -172,7 +172,7 @@ def test_the_caption_says_how_many_examples_the_measurements_take():
 
 def published(store, file):
     """The lines of the page on published errors."""
-    return trainings.part(store, file).partition("## Published errors of hop_k")[2].splitlines()
+    return trained_nets.part(store, file).partition("## Published errors of hop_k")[2].splitlines()
 
 
 def test_without_records_of_suite_gpu_one_sentence_says_so(store, file):
@@ -218,7 +218,7 @@ def test_the_terminal_shows_published_beside_ours(store, capsys, monkeypatch):
 
 
 def test_without_records_nothing_is_written(file, tmp_path):
-    assert trainings.part(Store(tmp_path / "empty"), file) == ""
+    assert trained_nets.part(Store(tmp_path / "empty"), file) == ""
     assert not file.exists()
 
 
@@ -226,5 +226,5 @@ def test_other_graphs_are_not_drawn(store):
     claim = registry()[WITHIN]
     other = next(c for c in claim.cases("full") if c.vertices == 12)
     store.put(record(WITHIN, other, Proportion(1, 2)))
-    judged = trainings.results({WITHIN: replace(claim, grid={"full": (other,)})}, "full", store)
-    assert list(trainings.measured(judged)) == []
+    judged = trained_nets.results({WITHIN: replace(claim, grid={"full": (other,)})}, "full", store)
+    assert list(trained_nets.measured(judged)) == []
