@@ -1,7 +1,8 @@
-"""What people type on a command line, read exactly: parameter budgets such as 1.3B, and counts."""
+"""What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB."""
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
 
 # From a toy to a hundred times the largest nets: outside, a zero too many or too few is likelier.
@@ -12,6 +13,8 @@ _SUFFIXES = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9, "t": 10**12}
 _NUMBER = re.compile(
     r"(?P<sign>[+-]?)(?P<digits>(?:\d{1,3}(?:,\d{3})+|\d[\d_]*)?(?:\.[\d_]*)?)"
     r"(?:e(?P<power>[+-]?\d+))?\s*(?P<suffix>[kmbgt]?)", re.ASCII | re.IGNORECASE)
+_MEASURE = re.compile(r"(?P<number>[+-]?[\d.,_]*(?:e[+-]?\d+)?)\s*(?P<unit>[^\d]*)",
+                      re.ASCII | re.IGNORECASE)
 _ACCEPTED = "give a number from 1K to 1000T, such as 1.3B, 350M or 7e9"
 
 
@@ -72,21 +75,180 @@ def parse_count(text: str, what: str, example: str, least: int = 1) -> int:
                      f"try {example}")
 
 
+def parse_flops(text: str) -> Fraction:
+    """Training FLOPs: 6.5e19, 1.2 ZFLOP, or petaflop/s-days.
+
+    A petaflop/s-day is 1e15 * 86400 FLOPs.
+
+    Raises:
+        UsageError: for anything else, and outside 1 to 1e35.
+
+    >>> [float(parse_flops(text)) for text in ("6.5e19", "1.2 ZFLOPs", "1 PF-day")]
+    [6.5e+19, 1.2e+21, 8.64e+19]
+    """
+    return _quantity(text, "number of FLOPs", _FLOPS, (1, 10**35), "such as 6.5e19 or 1.2 ZFLOP")
+
+
+def parse_tokens(text: str) -> int:
+    """A number of tokens: 300B, 1.5T, 3e11.
+
+    Raises:
+        UsageError: for anything else, and outside 1 to 1e18.
+
+    >>> parse_tokens("300B"), parse_tokens("1.5T tokens")
+    (300000000000, 1500000000000)
+    """
+    return round(_quantity(text, "number of tokens", _TOKENS, (1, 10**18), "such as 300B or 3e11"))
+
+
 def parse_bytes(text: str) -> int:
-    """An amount of memory in bytes: a number with an optional unit K, M, G or T (powers of 1024).
+    """An amount of memory in bytes: a number with an optional unit K, M, G or T.
+
+    Units are powers of 1024, as memory is sold (GB and GiB alike); rates are not (`parse_rate`).
 
     Raises:
         UsageError: for anything else, and below one byte.
 
-    >>> parse_bytes("8GB"), parse_bytes("512m")
-    (8589934592, 536870912)
+    >>> parse_bytes("8GB"), parse_bytes("512m"), parse_bytes("1.5 GiB")
+    (8589934592, 536870912, 1610612736)
     """
-    found = re.fullmatch(
-        r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip(), re.ASCII | re.IGNORECASE)
-    if not found or not Fraction(found[1]):
-        raise UsageError(f"cannot read the amount of memory {quoted(text)}; give a number with a "
-                         "unit, such as 8GB")
-    return int(Fraction(found[1]) * 1024 ** " kmgt".index(found[2].lower() or " "))
+    return int(_quantity(text, "amount of memory", _BYTES, (1, 2**60),
+                         "with a unit, such as 8GB (of 1024^3 bytes)"))
+
+
+def parse_bandwidth(text: str) -> Fraction:
+    """Bytes per second: 50GB/s, 3.35 TB/s; units are powers of 1000 (GiB/s: of 1024).
+
+    Raises:
+        UsageError: for anything else, a number without a unit included.
+
+    >>> int(parse_bandwidth("50GB/s")), int(parse_bandwidth("3.35 TB/s"))
+    (50000000000, 3350000000000)
+    """
+    return _quantity(text, "bandwidth", _BANDWIDTH, (1, 10**18),
+                     "with a unit, such as 50GB/s or 3.35TB/s")
+
+
+def parse_hours(text: str) -> Fraction:
+    """A duration in hours: 336, 336h, 14d, 2 weeks, 90 min.
+
+    Raises:
+        UsageError: for anything else, and above 1e7 hours.
+
+    >>> int(parse_hours("2 weeks")), int(parse_hours("14d")), int(parse_hours("336"))
+    (336, 336, 336)
+    """
+    return _quantity(text, "duration", _HOURS, (Fraction(1, 3600), 10**7),
+                     "such as 336h, 14d or 2 weeks")
+
+
+def parse_milliseconds(text: str) -> Fraction:
+    """Milliseconds per token: 20, 20ms, 0.02s, or a rate: 50/s, 50 tokens/s.
+
+    Raises:
+        UsageError: for anything else, and outside 1e-6 to 1e9 ms.
+
+    >>> int(parse_milliseconds("20ms")), int(parse_milliseconds("50/s"))
+    (20, 20)
+    """
+    limits, example = (Fraction(1, 10**6), 10**9), "such as 20ms or 50/s"
+    rate = re.fullmatch(r"(.*?)(?:tokens?|tok|t)?\s*/\s*s(?:ec)?", text.strip(),
+                        re.ASCII | re.IGNORECASE)
+    if rate and len(text) < 100:
+        return 1000 / _quantity(rate[1], "number of tokens per second", {"": 1}, limits, example)
+    return _quantity(text, "time per token", _MILLISECONDS, limits, example)
+
+
+def parse_share(text: str, what: str = "utilisation") -> Fraction:
+    """A share above 0 and at most 1: 40%, 0.4.
+
+    Raises:
+        UsageError: for anything else; of 40 it says that 40% may be meant.
+
+    >>> float(parse_share("40%")), float(parse_share("0.4"))
+    (0.4, 0.4)
+    """
+    return _quantity(text, what, {"": 1, "%": Fraction(1, 100)}, (Fraction(1, 10**6), 1),
+                     "such as 40% or 0.4")
+
+
+def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
+    """A whole ratio: 4, or 4:1.
+
+    Raises:
+        UsageError: for anything else, such as 3:2.
+
+    >>> parse_ratio("4:1"), parse_ratio("8"), parse_ratio("32:8")
+    (4, 8, 4)
+    """
+    found = re.fullmatch(r"\s*(\d{1,6})\s*(?:[:/]\s*(\d{1,6}))?\s*", text, re.ASCII)
+    above, below = (int(found[1]), int(found[2] or 1)) if found else (0, 1)
+    if not above or not below or above % below:
+        raise UsageError(f"the {what} {quoted(text)} is not a whole ratio; give one such as 4 or "
+                         "4:1")
+    return above // below
+
+
+def _units(base: int, units: str, endings: str) -> dict[str, int]:
+    """Units such as gb and gib with their sizes."""
+    sizes = {letter: base ** i for i, letter in enumerate(units.split("."))}
+    return {letter + end: size for letter, size in sizes.items() for end in endings.split(".")}
+
+
+_THOUSANDS = ".k.m.g.t.p.e.z.y"
+_FLOPS = {**_units(1000, _THOUSANDS, ".flop.flops"), "pf-day": 864 * 10**17,
+          "pf-days": 864 * 10**17, "pflop/s-day": 864 * 10**17, "pflop/s-days": 864 * 10**17}
+_TOKENS = {unit + ending: size for unit, size in _SUFFIXES.items()
+           for ending in ("", "tokens", "token", "tok")}
+_BYTES = {**_units(1024, ".k.m.g.t", ".b"), **_units(1024, ".k.m.g.t", "ib")}
+_BANDWIDTH = {
+    unit + per: size for per in ("/s", "ps")
+    for unit, size in {**_units(1000, ".k.m.g.t", "b"), **_units(1024, ".k.m.g.t", "ib")}.items()}
+_HOURS = {unit: size for names, size in (
+    (("", "h", "hr", "hrs", "hour", "hours"), Fraction(1)),
+    (("s", "sec", "second", "seconds"), Fraction(1, 3600)),
+    (("m", "min", "mins", "minute", "minutes"), Fraction(1, 60)),
+    (("d", "day", "days"), Fraction(24)), (("w", "wk", "week", "weeks"), Fraction(168)),
+    (("month", "months"), Fraction(730)), (("y", "year", "years"), Fraction(8766)),
+) for unit in names}
+_MILLISECONDS = {unit: size for names, size in (
+    (("", "ms", "msec", "millisecond", "milliseconds"), Fraction(1)),
+    (("us", "microseconds"), Fraction(1, 1000)),
+    (("s", "sec", "second", "seconds"), Fraction(1000)),
+) for unit in names}
+
+
+def _quantity(text: str, what: str, units: Mapping[str, int | Fraction],
+              limits: tuple[int | Fraction, int], example: str) -> Fraction:
+    """A positive number with a unit, exact.
+
+    Raises:
+        UsageError: for what is no number, has another unit, or lies outside the limits.
+    """
+    said = f"the {what} {quoted(text)}"
+    accepted = f"give a positive number {example}"
+    found = _MEASURE.fullmatch(text.strip()) if len(text) <= 100 else None
+    unit = "".join(found["unit"].lower().split()) if found else ""
+    number = _read(found["number"]) if found else None
+    if number is None and found and re.fullmatch(r"[+-]?(nan|inf|infinity)", text.strip().lower()):
+        raise UsageError(f"{said} is not a finite number; {accepted}")
+    if number is None:
+        raise UsageError(f"cannot read {said}; {accepted}")
+    if unit not in units:
+        why = f"has no unit that is known ({quoted(unit)})" if unit else "has no unit"
+        raise UsageError(f"{said} {why}; {accepted}")
+    parts, value = number
+    if parts["sign"] == "-" or not re.search("[1-9]", parts["digits"]):
+        raise UsageError(f"{said} is not positive; {accepted}")
+    low, high = limits
+    if value is not None and low <= value * units[unit] <= high:
+        return value * units[unit]
+    large = value * units[unit] > high if value is not None else "-" not in parts["power"]
+    hint = ""
+    if large and high == 1:
+        hint = f"; did you mean {text.strip()}%?"
+    raise UsageError(f"{said} is more than {float(high):g}{hint or '; ' + accepted}" if large
+                     else f"{said} is less than {float(low):g}; {accepted}")
 
 
 def quoted(text: str) -> str:

@@ -1,0 +1,351 @@
+"""What somebody has (parameters, FLOPs, GPU-hours, tokens, memory, milliseconds) as one size.
+
+Training FLOPs are C = 6 N D for N active parameters and D tokens (Kaplan et al. 2020,
+arXiv:2001.08361; for a net with tied embeddings that is the exact count of its matrix products
+without attention). Where tokens are open, D = 20 N (Hoffmann et al. 2022, arXiv:2203.15556: a rule
+of thumb for the least loss at given FLOPs).
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+from .architecture import Architecture
+from .counting import count, kv_numbers
+from .hardware import gpu
+from .latency import Fit
+from .quantities import UsageError
+from .shapes import (
+    Constraints,
+    Measure,
+    Shape,
+    Target,
+    legal_depths,
+    measure,
+    nearest,
+    shapes,
+    template,
+)
+
+FLOPS_PER_PARAMETER_AND_TOKEN = 6
+TOKENS_PER_PARAMETER = 20
+# What follows from two numbers may differ by so much from a third one.
+_AGREE = 0.05
+# Bytes of a number in the KV cache; weights may be stored in fewer.
+_CACHE_BYTES = 2
+# How far the target stays below the largest size that keeps the limits, where nothing else gives a
+# size: shapes of other depths round to a little more.
+_MARGIN = 0.02
+# From a toy to a hundred times the largest nets.
+_LEAST, _MOST = 1e3, 1e15
+# d / L of the shape by which shares of a size are estimated before a depth is known; nearly any
+# does, as they hardly depend on it.
+_ASPECT = 64
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What is given; at least one entry must fix a size."""
+
+    total: float | None = None  # parameters, all of them
+    nonembedding: float | None = None  # without embeddings and output layer
+    active: float | None = None  # that a token uses
+    flops: float | None = None  # of the whole training
+    gpu: str | None = None  # what it is trained on
+    gpus: int = 1
+    hours: float | None = None
+    utilisation: float = 0.4  # of the peak, with 16-bit numbers
+    tokens: float | None = None  # of the whole training
+    memory: float | None = None  # bytes for weights and KV cache where it is served
+    milliseconds: float | None = None  # per token, one sequence
+    latency: Fit | None = None  # measured
+    kv_bytes: float | None = None  # for the KV cache of one sequence at full context
+    bandwidth: float | None = None  # bytes per second of the memory where it is served
+    bytes_per_weight: float = 2.0  # where it is served
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """A budget as a target size, and the limits that every shape must keep."""
+
+    target: Target
+    budget: Budget
+    tokens: float | None = None
+    flops: float | None = None  # of the whole training, as 6 N D or as given
+    hours: float | None = None  # on all GPUs together, where a GPU is named
+    notes: tuple[str, ...] = ()  # how the numbers follow, in words
+
+    def excludes(self, a: Architecture) -> str | None:
+        """Which limit an architecture breaks, in words; None where it keeps all of them.
+
+        >>> budget = Resolved(Target(7e9), Budget(total=7e9, memory=8e9))
+        >>> budget.excludes(Architecture(32, 4096, 32, 11008, 32000))
+        'needs 15.6 GB for weights and KV cache, more than 8 GB'
+        """
+        b = self.budget
+        cache = _CACHE_BYTES * kv_numbers(a, a.context)
+        if b.kv_bytes is not None and cache > b.kv_bytes:
+            return (f"needs {_gb(cache)} for the KV cache of {a.context:,} tokens, more than "
+                    f"{_gb(b.kv_bytes)}")
+        if b.memory is not None:
+            needed = b.bytes_per_weight * count(a).total + cache
+            if needed > b.memory:
+                return f"needs {_gb(needed)} for weights and KV cache, more than {_gb(b.memory)}"
+        if b.milliseconds is None:
+            return None
+        if b.latency is not None and b.latency.covers(a.width):
+            _, middle, _ = b.latency.ms(a.layers, a.width)
+            if middle > b.milliseconds:
+                return (f"takes {middle:.3g} ms a token by the measured points, more than "
+                        f"{b.milliseconds:g} ms")
+        if b.bandwidth is not None:
+            floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
+            if floor > b.milliseconds:
+                return (f"takes at least {floor:.3g} ms a token to read its weights at "
+                        f"{_gb(b.bandwidth)}/s, more than {b.milliseconds:g} ms")
+        return None
+
+
+def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
+    """Bytes of weights that are read to write one token: all active ones but an input table that
+    the output layer does not use, of which one row is read.
+
+    >>> read_bytes(Architecture(32, 4096, 32, 11008, 32000), 2) / 1e9
+    13.214687232
+    """
+    counts = count(a)
+    return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
+
+
+def _gb(number: float) -> str:
+    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number / 1e3:.3g} kB"
+
+
+def _short(number: float) -> str:
+    """A number of parameters or tokens as people write it."""
+    for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
+        if number >= size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.3g}"
+
+
+def resolve(budget: Budget, constraints: Constraints) -> Resolved:
+    """The size that a budget asks for, what training it takes, and the limits.
+
+    A given size is the target. Else FLOPs and tokens give C / (6 D), FLOPs alone sqrt(C / 120),
+    tokens alone D / 20 active parameters; else the largest size that keeps the limits of memory and
+    bandwidth.
+
+    Raises:
+        UsageError: where nothing gives a size, what is given contradicts itself, or no shape of the
+            size keeps the limits; with the largest size that does.
+
+    >>> done = resolve(Budget(total=3e9, gpu="h100", gpus=64, hours=336), Constraints())
+    >>> f"{done.target.value:.0f} {done.target.of} {done.flops:.3g} {done.tokens:.3g}"
+    '3000000000 total 3.06e+22 1.7e+12'
+    >>> f"{resolve(Budget(flops=1.2e22), Constraints()).target.value:.3g}"
+    '1e+10'
+    """
+    _check(budget)
+    notes: list[str] = []
+    have = _training_flops(budget, notes)
+    target = _given(budget, constraints) or _implied(budget, constraints, have, notes)
+    if not _LEAST <= target.value <= _MOST:
+        raise UsageError(f"the budget comes to {target.value:.3g} parameters; accepted are "
+                         f"{_LEAST:g} to {_MOST:g}: give more or less of it")
+    tokens, needed = budget.tokens, have
+    if have is not None or tokens is not None:
+        active = target.value * _share(target, constraints, "active")
+        per_token = FLOPS_PER_PARAMETER_AND_TOKEN * active
+        if tokens is None and have is not None:
+            tokens = have / per_token
+            notes.append(f"C = 6 N D with N = {_short(active)} active parameters: "
+                         f"{_short(tokens)} tokens, {tokens / active:.3g} per parameter "
+                         f"(about {TOKENS_PER_PARAMETER} give the least loss at these FLOPs)")
+        elif tokens is not None:
+            needed = per_token * tokens
+            _affordable(needed, have, active, tokens)
+            if have is None or needed < have / (1 + _AGREE):
+                rest = "" if have is None else f", {needed / have:.0%} of what is given"
+                notes.append(f"C = 6 N D for {_short(tokens)} tokens and N = {_short(active)} "
+                             f"active parameters: {needed:.3g} FLOPs{rest}")
+    done = Resolved(target, budget, tokens, needed, _hours(budget, needed), tuple(notes))
+    _feasible(done, constraints)
+    return _with_floor(done, constraints)
+
+
+# --- what is given --------------------------------------------------------------------------------
+
+
+def _check(b: Budget) -> None:
+    for name, value, most, example in (
+            ("number of parameters", b.total, _MOST, "3e9"),
+            ("number of parameters without embeddings", b.nonembedding, _MOST, "3e9"),
+            ("number of active parameters", b.active, _MOST, "3e9"),
+            ("number of training FLOPs", b.flops, 1e35, "1e22"), ("hours", b.hours, 1e7, "336"),
+            ("number of GPUs", b.gpus, 1e7, "64"), ("utilisation", b.utilisation, 1, "0.4"),
+            ("number of tokens", b.tokens, 1e18, "300e9"), ("memory", b.memory, 1e18, "24e9"),
+            ("limit of milliseconds", b.milliseconds, 1e9, "20"),
+            ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
+            ("bandwidth", b.bandwidth, 1e18, "50e9"),
+            ("number of bytes of a weight", b.bytes_per_weight, 16, "2")):
+        if value is not None and not (math.isfinite(value) and 0 < value <= most):
+            raise UsageError(f"the {name} is {value:g}; accepted are positive numbers up to "
+                             f"{most:g}, such as {example}")
+    sizes = [name for name, value in (
+        ("total", b.total), ("without embeddings", b.nonembedding), ("active", b.active)) if value]
+    if len(sizes) > 1:
+        raise UsageError(f"more than one number of parameters ({' and '.join(sizes)}); give one of "
+                         "them, the others follow from the shape")
+    if b.hours is not None and b.gpu is None:
+        raise UsageError("hours of which GPU? name it, such as 64 x H100")
+    if b.gpus > 1 and b.gpu is None:
+        raise UsageError(f"{b.gpus:,} GPUs of which type? name it, such as H100")
+
+
+def _training_flops(b: Budget, notes: list[str]) -> float | None:
+    """The FLOPs that may be spent, None where nothing says."""
+    if b.gpu is None or b.hours is None:
+        if b.gpu is not None:
+            gpu(b.gpu)
+        return b.flops
+    device = gpu(b.gpu)
+    found = b.gpus * b.hours * 3600 * device.flops * b.utilisation
+    notes.append(f"{b.gpus:,} x {device.name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
+                 f"{device.flops / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs")
+    if b.flops is not None and abs(found / b.flops - 1) > _AGREE:
+        raise UsageError(f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {found:.3g}; "
+                         "give one of them, or another utilisation")
+    return found
+
+
+def _hours(b: Budget, flops: float | None) -> float | None:
+    if b.gpu is None or flops is None:
+        return None
+    return flops / (3600 * b.gpus * gpu(b.gpu).flops * b.utilisation)
+
+
+def _affordable(needed: float, have: float | None, active: float, tokens: float) -> None:
+    if have is None or needed <= have * (1 + _AGREE):
+        return
+    each = have / FLOPS_PER_PARAMETER_AND_TOKEN
+    raise UsageError(
+        f"{_short(active)} active parameters on {_short(tokens)} tokens take {needed:.3g} FLOPs "
+        f"(6 N D), more than the {have:.3g} that are given; they allow {_short(each / active)} "
+        f"tokens, or {_short(each / tokens)} parameters")
+
+
+def _given(b: Budget, c: Constraints) -> Target | None:
+    for value, of in ((b.total, "total"), (b.nonembedding, "nonembedding"), (b.active, "active")):
+        if value is not None:
+            return Target(value, of)  # type: ignore[arg-type]
+    return None
+
+
+def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) -> Target:
+    of: Measure = "active" if c.experts else "total"
+    each, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
+    if have is not None and b.tokens is not None:
+        notes.append("N = C / (6 D)")
+        return Target(have / (each * b.tokens), of)
+    if have is not None:
+        notes.append(f"N = sqrt(C / {each * ratio}), as C = 6 N D and D = {ratio} N")
+        return Target(math.sqrt(have / (each * ratio)), of)
+    if b.tokens is not None:
+        notes.append(f"N = D / {ratio}: the size for which so many tokens give the least loss at "
+                     "its FLOPs")
+        return Target(b.tokens / ratio, of)
+    if b.memory is None and (b.milliseconds is None or not (b.bandwidth or b.latency)):
+        raise UsageError("nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
+                         "GPU-hours, tokens, memory, or milliseconds with a bandwidth")
+    largest = _largest(b, c, (_ASPECT, 2 * _ASPECT))
+    if largest is None:
+        raise UsageError("no net keeps the limits: they leave less than "
+                         f"{_LEAST:,.0f} parameters; give more memory, time or bandwidth")
+    notes.append(f"the limits allow about {_short(largest)} parameters; {_MARGIN:.0%} less are "
+                 "aimed at, for rounding")
+    return Target(largest * (1 - _MARGIN))
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
+    """A legal shape with about this d / L."""
+    t = template(target, c)
+    layers = max(1, round(math.cbrt(target.value / (12 * aspect**2))))
+    depths = legal_depths(c, layers, layers + c.loops * c.pipeline)
+    return nearest(target, t, depths[0])
+
+
+def _share(target: Target, c: Constraints, of: Measure) -> float:
+    """What a target measures, measured otherwise: a factor, at a shape of ordinary proportions."""
+    if of == target.of or (not c.experts and {of, target.of} == {"total", "active"}):
+        return 1.0
+    shape = _at_aspect(target, c, _ASPECT) or shapes(target, c)[0]
+    return measure(shape.architecture, of) / shape.value
+
+
+def _keeps(done: Resolved, c: Constraints, aspects: tuple[float, ...]) -> bool:
+    found = (_at_aspect(done.target, c, aspect) for aspect in aspects)
+    return any(s and not done.excludes(s.architecture) for s in found)
+
+
+def _largest(b: Budget, c: Constraints, aspects: tuple[float, ...]) -> float | None:
+    """The largest size of which a shape keeps the limits, to 1 %; None where none does.
+
+    It is looked for from above: small sizes may have no shape at all.
+    """
+    def keeps(size: float) -> bool:
+        return _keeps(Resolved(Target(size), b), c, aspects)
+
+    high, low = _MOST, _MOST / 2
+    while not keeps(low):
+        high, low = low, low / 2
+        if low < _LEAST:
+            return None
+    while high > 1.005 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if keeps(middle) else (low, middle)
+    return low
+
+
+def _limited(b: Budget) -> bool:
+    timed = b.milliseconds is not None and (b.latency is not None or b.bandwidth is not None)
+    return timed or b.memory is not None or b.kv_bytes is not None
+
+
+def _feasible(done: Resolved, c: Constraints) -> None:
+    """Raises where no legal shape of the size keeps the limits."""
+    b = done.budget
+    if not _limited(b) or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
+        return
+    reason = ""
+    for shape in shapes(done.target, c):
+        found = done.excludes(shape.architecture)
+        if found is None:
+            return
+        a = shape.architecture
+        reason = reason or f"one of {a.layers} layers and width {a.width:,} {found}"
+    largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
+    rest = (f"the largest that does has about {_short(largest)} parameters" if largest
+            else "no size does")
+    raise UsageError(f"no shape with {_short(done.target.value)} parameters keeps the limits: "
+                     f"{reason}; {rest}")
+
+
+def _with_floor(done: Resolved, c: Constraints) -> Resolved:
+    """With a note of the bandwidth that a limit of milliseconds needs."""
+    b = done.budget
+    if b.milliseconds is None:
+        return done
+    shape = _at_aspect(done.target, c, _ASPECT) or shapes(done.target, c)[0]
+    size = read_bytes(shape.architecture, b.bytes_per_weight)
+    judged = "" if b.latency or b.bandwidth else (
+        "; no bandwidth and no table of measured points is given, so this excludes nothing")
+    note = (f"one token reads {_gb(size)} of weights ({b.bytes_per_weight:g} bytes each): "
+            f"{b.milliseconds:g} ms need at least {_gb(1000 * size / b.milliseconds)}/s{judged}")
+    return replace(done, notes=(*done.notes, note))

@@ -1,0 +1,76 @@
+"""What training and serving hardware can do at best (hardware.csv), each row with its source.
+
+Peak rates are those of 16-bit matrix products that are summed in 32 bits, without sparsity: data
+sheets often print twice as much, for matrices that are half zeros.
+"""
+from __future__ import annotations
+
+import csv
+import difflib
+import re
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from .quantities import UsageError, quoted
+
+
+@dataclass(frozen=True)
+class Hardware:
+    """One device: a GPU, or a chip of a TPU."""
+
+    name: str
+    also: tuple[str, ...]  # other names
+    flops: float  # per second, dense, bf16 (fp16 where there is no bf16)
+    memory: float  # bytes; a GB of a memory chip is 2^30 bytes
+    bandwidth: float  # bytes per second of that memory; here a GB is 10^9 bytes
+    wording: str  # how the numbers are known: printed, reported, recalled
+    source: str
+
+
+@cache
+def devices() -> tuple[Hardware, ...]:
+    """The rows of hardware.csv.
+
+    >>> devices()[0].name
+    'A100 80GB SXM'
+    """
+    with (Path(__file__).parent / "hardware.csv").open(encoding="utf-8", newline="") as file:
+        _, *rows = csv.reader(file)
+    return tuple(
+        Hardware(name, tuple(filter(None, also.split(";"))), float(teraflops) * 1e12,
+                 float(size) * 2**30, float(rate) * 1e9, wording, source)
+        for name, also, teraflops, size, rate, wording, source in rows)
+
+
+def gpu(name: str) -> Hardware:
+    """The device of a name, however it is spelled: case, spaces, hyphens and makers do not count.
+
+    Raises:
+        UsageError: for an unknown name, with the nearest known ones.
+
+    >>> gpu("NVIDIA H100-SXM5-80GB").name, gpu("a100").name, gpu("rtx4090").name
+    ('H100 SXM', 'A100 80GB SXM', 'RTX 4090')
+    """
+    known = _known()
+    found = known.get(_plain(name)) or known.get(_plain(_UNSAID.sub("", name)))
+    if found:
+        return found
+    near = difflib.get_close_matches(_plain(name[:60]), known, n=3, cutoff=0.5)
+    names = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
+    raise UsageError(f"the GPU {quoted(name)} is unknown; nearest: {', '.join(names)}. Its "
+                     "training FLOPs can be given instead")
+
+
+# What people add to a name that is known without it.
+_UNSAID = re.compile(r"\b(nvidia|amd|google|geforce|tesla|instinct|hbm\d?e?|\d*gb|gpu|cloud|"
+                     r"(?<=sxm)\d)\b|(?<=sxm)\d", re.ASCII | re.IGNORECASE)
+
+
+@cache
+def _known() -> dict[str, Hardware]:
+    return {_plain(n): d for d in reversed(devices()) for n in (d.name, *d.also)}
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())

@@ -1,0 +1,606 @@
+"""Shapes that can be built: for a size and a depth, the nearest width that satisfies constraints.
+
+A net of L layers and width d has A d^2 + B d weights (A and B depend on L), and so many operations
+per token; so the width of a given size is the root of a quadratic, rounded to what heads and
+hardware need. What rounding adds or takes away, the inner width of the feed-forward networks gives
+back, unless its factor is demanded. The formulas use operators alone: they take arrays too.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal, NamedTuple
+
+from .architecture import Architecture, Experts, Kind
+from .counting import count, flops
+from .quantities import UsageError
+
+Measure = Literal["total", "nonembedding", "active", "flops"]
+
+# How far the inner width may leave its factor when no factor is demanded: published gated nets span
+# a wider range (tests/advisor/test_shapes.py compares).
+LEAST_INNER, MOST_INNER = 2 / 3, 3 / 2
+# d / L of the shapes that are listed; published nets have 19 to 205.
+LEAST_ASPECT, MOST_ASPECT = 8, 512
+# A size within this fraction of the target counts as reached.
+_CLOSE = 0.01
+
+
+class Target(NamedTuple):
+    """A size: so many parameters (total, without embeddings, active), or forward FLOPs per token.
+    """
+
+    value: float
+    of: Measure = "total"
+
+
+class Defaults(NamedTuple):
+    """What nets of a size class have where nothing is demanded."""
+
+    below: float  # total parameters
+    head_width: int
+    kv_ratio: int
+    ff_factor: float
+    multiple: int
+    vocabulary: int
+    tied: bool
+
+
+# Medians of the published dense gated decoders with grouped queries in models.csv (a test derives
+# them from there); the factor of nets that are not gated is 4 in nearly all of them.
+DEFAULTS = (
+    Defaults(1e9, 64, 3, 8 / 3, 64, 49152, True),
+    Defaults(1e10, 128, 4, 4.0, 128, 151936, True),
+    Defaults(math.inf, 128, 8, 4.0, 128, 151936, False),
+)
+_PLAIN_FACTOR = 4.0
+# Experts are narrow: multiples of 64 or 128 would round them by several per cent.
+_EXPERT_MULTIPLE = 32
+# Where a width is demanded: the first of these that divides it.
+_HEAD_WIDTHS = (128, 64, 96, 80, 72, 256, 32)
+
+
+@dataclass(frozen=True)
+class Constraints:
+    """What a shape must satisfy; None: not demanded, the default of its size class."""
+
+    head_width: int | None = None
+    multiple: int | None = None  # of the width
+    kv_ratio: int | None = None  # query heads per key head
+    gated: bool = True
+    ff_factor: float | None = None  # d_ff / d
+    ff_multiple: int | None = None  # None: `multiple`
+    vocabulary: int | None = None
+    tied: bool | None = None
+    context: int = 4096
+    experts: int = 0  # routed experts of a layer; 0: dense
+    active_experts: int = 0
+    shared_experts: int = 0
+    expert_width: int | None = None
+    dense_layers: int = 0  # first layers of a net with experts that are dense
+    loops: int = 1  # how often a token passes the same layers
+    kind: Kind = "decoder"  # the two stacks of an encoder-decoder are equally deep
+    tensor: int = 1  # devices that share a layer
+    pipeline: int = 1  # stages
+    layers: int | None = None
+    width: int | None = None
+    parametrisation: Literal["standard", "mup", "completep"] = "standard"
+    norm: Literal["pre", "post", "lns"] = "pre"
+    residual: Literal["plain", "attnres"] = "plain"
+    latency_matters: bool = False
+
+
+@dataclass(frozen=True)
+class Template:
+    """Constraints with everything filled in that they leave open at a size: what `template` makes.
+    """
+
+    demanded: Constraints
+    head_width: int
+    ratio: int  # of query to key heads, aimed at
+    step: int  # every legal width is a multiple of it
+    ff_factor: float
+    ff_multiple: int
+    expert_factor: float  # of one expert's inner width; 0 where its width is demanded
+    free: bool  # whether the inner width may leave its factor to reach a size
+    vocabulary: int
+    tied: bool
+
+
+class Shape(NamedTuple):
+    """A shape that can be built, and how far it is from what was asked."""
+
+    architecture: Architecture
+    value: float  # what the target measures
+    mismatch: float  # value / target - 1
+
+
+# --- constraints ----------------------------------------------------------------------------------
+
+
+def size_class(target: Target) -> Defaults:
+    """The defaults at a size; FLOPs per token count as two per parameter.
+
+    >>> size_class(Target(3e9)).head_width, size_class(Target(3.5e8)).head_width
+    (128, 64)
+    """
+    parameters = target.value / 2 if target.of == "flops" else target.value
+    return next(d for d in DEFAULTS if parameters < d.below)
+
+
+def template(target: Target, c: Constraints) -> Template:
+    """The constraints with the defaults of this size filled in, checked.
+
+    Heads must divide among tensor-parallel devices. A demanded ratio of query to key heads must
+    divide the heads; by default the divisor nearest to the ratio of the size class is taken, and on
+    one device that ratio or half of it must divide.
+
+    Raises:
+        UsageError: where demands contradict each other or no net can meet them.
+
+    >>> t = template(Target(3e9), Constraints(vocabulary=32000))
+    >>> t.head_width, t.step, t.ff_factor, t.vocabulary, t.tied
+    (128, 256, 4.0, 32000, True)
+    >>> template(Target(3e9), Constraints(kv_ratio=4, tensor=2)).step
+    1024
+    """
+    _check_numbers(c)
+    _check_experts(c)
+    default = size_class(target)
+    head = c.head_width or _head_width(c.width, default.head_width)
+    _check_layers(c)
+    _check_width(c, head)
+    # An encoder has no cache to save.
+    ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
+    heads = c.tensor * (c.kv_ratio or 1)
+    if not c.kv_ratio and c.tensor == 1:
+        heads = ratio // 2 if ratio > 2 and ratio % 2 == 0 else ratio
+    inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
+    factor = c.ff_factor or (default.ff_factor if c.gated else _PLAIN_FACTOR)
+    used = c.active_experts + c.shared_experts
+    return Template(
+        c, head, ratio, c.width or math.lcm(c.multiple or default.multiple, head * heads), factor,
+        math.lcm(inner, c.tensor), factor / used if used and not c.expert_width else 0.0,
+        not (c.expert_width if c.experts else c.ff_factor), c.vocabulary or default.vocabulary,
+        default.tied if c.tied is None else c.tied)
+
+
+def _head_width(width: int | None, default: int) -> int:
+    if width is None:
+        return default
+    return next((h for h in (default, *_HEAD_WIDTHS) if width % h == 0), default)
+
+
+def _check_numbers(c: Constraints) -> None:
+    for name, value, least, most in (
+            ("head width", c.head_width, 1, 4096), ("width multiple", c.multiple, 1, 65536),
+            ("ratio of query to key heads", c.kv_ratio, 1, 1024),
+            ("multiple of the inner width", c.ff_multiple, 1, 65536),
+            ("vocabulary", c.vocabulary, 2, 10**8), ("context", c.context, 1, 10**9),
+            ("number of experts", c.experts, 0, 10**5),
+            ("number of active experts", c.active_experts, 0, 10**5),
+            ("number of shared experts", c.shared_experts, 0, 10**3),
+            ("expert width", c.expert_width, 1, 10**7),
+            ("number of dense layers", c.dense_layers, 0, 10**4), ("loops", c.loops, 1, 10**4),
+            ("tensor-parallel size", c.tensor, 1, 1024),
+            ("number of pipeline stages", c.pipeline, 1, 10**4),
+            ("number of layers", c.layers, 1, 10**4), ("width", c.width, 1, 10**7)):
+        if value is not None and not least <= value <= most:
+            raise UsageError(f"the {name} {value:,} is out of range; accepted are {least} to "
+                             f"{most:,}")
+    if c.ff_factor is not None and not 0.1 <= c.ff_factor <= 100:
+        raise UsageError(f"the factor {c.ff_factor:g} of the feed-forward network is out of range; "
+                         "accepted are 0.1 to 100, such as 2.67 (gated) or 4")
+
+
+def _check_experts(c: Constraints) -> None:
+    if not c.experts:
+        for name, value in (("active experts", c.active_experts), ("dense layers", c.dense_layers),
+                            ("shared experts", c.shared_experts), ("expert width", c.expert_width)):
+            if value:
+                raise UsageError(f"{name} without experts; say how many experts a layer has, such "
+                                 "as 8 with 2 active")
+        return
+    if not 1 <= c.active_experts <= c.experts:
+        raise UsageError(f"{c.active_experts} active of {c.experts} experts; accepted are 1 to "
+                         f"{c.experts}")
+    if c.kind != "decoder":
+        raise UsageError(f"experts in an {c.kind}; experts are known of decoders alone")
+    if c.loops > 1 and c.dense_layers:
+        raise UsageError("looped layers and first dense layers together; give one of them")
+    if c.experts % c.tensor and c.tensor % c.experts:
+        raise UsageError(f"{c.experts} experts on {c.tensor} devices; one of the two must divide "
+                         "the other")
+
+
+def _check_layers(c: Constraints) -> None:
+    if c.layers is None:
+        return
+    own, rest = divmod(c.layers, c.loops)
+    if rest:
+        near = " or ".join(str(n * c.loops) for n in (own, own + 1) if n)
+        raise UsageError(f"{c.layers} layers in {c.loops} loops are no whole number of layers "
+                         f"each; try {near}")
+    if own < c.pipeline:
+        raise UsageError(f"{_times(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
+                         f"at least {c.pipeline * c.loops} layers or at most {own} stages")
+    if c.dense_layers >= c.layers:
+        raise UsageError(f"{c.dense_layers} dense of {_times(c.layers, 'layer')} leave none with "
+                         f"experts; accepted are 0 to {c.layers - 1}")
+
+
+def _check_width(c: Constraints, head: int) -> None:
+    if c.width is None:
+        return
+    for name, part in (("multiple", c.multiple or 1), ("head width", head)):
+        if c.width % part:
+            below = c.width // part * part
+            near = " or ".join(f"{w:,}" for w in (below, below + part) if w)
+            raise UsageError(f"the {name} {part} does not divide the width {c.width:,}; try {near}")
+    heads = c.width // head
+    which = f"{_times(heads, 'head')} (width {c.width:,}, head width {head})"
+    if heads % c.tensor:
+        raise UsageError(f"{which} on {c.tensor} devices; the devices must divide the heads")
+    if c.kv_ratio and heads % (c.kv_ratio * c.tensor):
+        on = f" on {c.tensor} devices" if c.tensor > 1 else ""
+        raise UsageError(f"{which} with {c.kv_ratio} queries per key head{on} do not divide; "
+                         f"{c.kv_ratio * c.tensor} must divide the heads")
+
+
+def _times(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+@cache
+def ratio_near(heads: int, ratio: int) -> int:
+    """The divisor of the heads nearest to a ratio (by quotient; of equally near ones the smaller).
+
+    >>> [ratio_near(heads, 4) for heads in (20, 22, 23, 24, 28, 40)]
+    [4, 2, 1, 4, 4, 4]
+    """
+    divisors = [r for r in range(1, heads + 1) if heads % r == 0]
+    return min(divisors, key=lambda r: (round(abs(math.log(r / ratio)), 9), r))
+
+
+def key_heads(t: Template, heads: int) -> int:
+    """Key heads for so many query heads; tensor-parallel devices share them evenly.
+
+    >>> key_heads(template(Target(3e9), Constraints()), 22)
+    11
+    """
+    if t.demanded.kv_ratio:
+        return heads // t.ratio
+    return heads // ratio_near(heads // t.demanded.tensor, t.ratio)
+
+
+def legal_depths(c: Constraints, least: int, most: int) -> range:
+    """The depths from `least` to `most` that loops and pipeline stages divide; the demanded depth
+    alone where there is one (`stages` then says how it is split).
+
+    >>> list(legal_depths(Constraints(pipeline=4), 22, 33))
+    [24, 28, 32]
+    >>> list(legal_depths(Constraints(pipeline=4, layers=30), 1, 99))
+    [30]
+    """
+    if c.layers is not None:
+        return range(c.layers, c.layers + 1)
+    step = c.loops * c.pipeline
+    first = -(-max(least, step, c.dense_layers + 1) // step) * step
+    return range(first, most + 1, step)
+
+
+def stages(layers: int, pipeline: int) -> tuple[int, ...]:
+    """Layers of each pipeline stage: as even as they can be, the first and last stages, which also
+    hold embeddings and output layer, not longer than the others.
+
+    Raises:
+        UsageError: for fewer layers than stages.
+
+    >>> stages(32, 4), stages(30, 4)
+    ((8, 8, 8, 8), (7, 8, 8, 7))
+    >>> stages(40, 16)
+    (2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2)
+    """
+    if not 1 <= pipeline <= layers:
+        raise UsageError(f"{_times(layers, 'layer')} on {_times(pipeline, 'stage')}: accepted are "
+                         f"1 to {layers} stages")
+    short, longer = divmod(layers, pipeline)
+    before = (pipeline - longer + 1) // 2
+    return tuple(short + (before <= i < before + longer) for i in range(pipeline))
+
+
+# --- sizes as polynomials -------------------------------------------------------------------------
+
+
+class Terms(NamedTuple):
+    """A size as `square d^2 + kv d k + inner d f + expert d e + linear d`, where k is the width of
+    all keys, f that of the dense and e that of one expert network. Numbers, or arrays of them."""
+
+    square: Any
+    kv: Any
+    inner: Any
+    expert: Any
+    linear: Any
+
+    def value(self, width: Any, keys: Any, inner: Any, expert: Any) -> Any:
+        """The size at these widths."""
+        return width * (self.square * width + self.kv * keys + self.inner * inner
+                        + self.expert * expert + self.linear)
+
+
+def terms(t: Template, layers: Any, of: Measure) -> Terms:
+    """The size of nets of so many layers; counting counts the same.
+
+    Args:
+        t: the template.
+        layers: the depth that a token passes, or an array of depths.
+        of: what is counted.
+
+    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
+    >>> terms(t, 32, "total").value(4096, 4096, 11008, 0)  # LLaMA-7B
+    6738415616
+    """
+    c, run = t.demanded, of == "flops"
+    attention, mlps, norms, last = (3, 2, 5, 2) if c.kind == "encoder-decoder" else (1, 1, 2, 1)
+    matrices = 3 if c.gated else 2
+    own = layers if run else layers // c.loops
+    dense = own if not c.experts else own - own + c.dense_layers
+    sparse = own - dense
+    used = c.active_experts if of in ("active", "flops") else c.experts
+    square = 2 * attention * own
+    inner = matrices * mlps * dense
+    expert = matrices * sparse * (used + c.shared_experts)
+    linear = sparse * c.experts
+    if run:
+        scores = 2 * attention * layers * c.context
+        linear = linear + t.vocabulary + scores
+        return Terms(2 * square, 2 * square, 2 * inner, 2 * expert, 2 * linear)
+    linear = linear + norms * own + last
+    if of != "nonembedding":
+        linear = linear + t.vocabulary * (2 - t.tied)
+    return Terms(square, square, inner, expert, linear)
+
+
+def real_width(value: Any, s: Terms, t: Template) -> Any:
+    """The real width at which a size is reached, with key heads and inner widths in proportion:
+    the positive root of A d^2 + B d = value.
+
+    >>> t = template(Target(7e9), Constraints(kv_ratio=1, ff_factor=8 / 3))
+    >>> round(real_width(12 * 32 * 4096**2, Terms(2 * 32, 2 * 32, 3 * 32, 0, 0), t), 6)
+    4096.0
+    """
+    a = s.square + s.kv / t.ratio + s.inner * t.ff_factor + s.expert * t.expert_factor
+    b = s.linear + s.expert * (t.demanded.expert_width or 0)
+    # Without the difference of two near numbers that -b + sqrt(...) would be.
+    return 2 * value / (b + (b * b + 4 * a * value) ** 0.5)
+
+
+def rounded(number: Any, multiple: Any) -> Any:
+    """The nearest multiple of a number, at least one of them.
+
+    >>> rounded(300, 128), rounded(10, 128)
+    (256.0, 128.0)
+    """
+    near = (number + multiple / 2) // multiple * multiple
+    return near + multiple * (near < multiple)
+
+
+# --- shapes ---------------------------------------------------------------------------------------
+
+
+def nearest(target: Target, t: Template, layers: int) -> Shape | None:
+    """The shape of so many layers that is nearest to a size; None where none has a legal width.
+
+    Of the two legal widths around the real one it is that whose size is nearer; sizes within 1 %
+    count as equally near, and then the nearer width decides.
+
+    Args:
+        target: the size.
+        t: its template.
+        layers: a legal depth.
+
+    >>> target = Target(3e9)
+    >>> shape = nearest(target, template(target, Constraints()), 28)
+    >>> shape.architecture.width, shape.architecture.heads, shape.architecture.kv_heads
+    (2560, 20, 5)
+    >>> abs(shape.mismatch) < 0.01
+    True
+    """
+    s = terms(t, layers, target.of)
+    real = real_width(target.value, s, t)
+    below = int(real // t.step) * t.step
+    best: tuple[tuple[float, float], int, tuple[int, int, int, float]] | None = None
+    for width in (t.step,) if t.demanded.width else (below, below + t.step):
+        # Half a head is none: where the least width is more than twice the real one, give up.
+        if not width or (not below and not t.demanded.width and width > 2 * real):
+            continue
+        found = _at(target, s, t, width)
+        order = max(abs(found[-1] / target.value - 1), _CLOSE), abs(width - real)
+        if best is None or order < best[0]:
+            best = order, width, found
+    if best is None:
+        return None
+    _, width, (keys, inner, expert, value) = best
+    return Shape(_architecture(t, layers, width, keys, inner, expert), value,
+                 value / target.value - 1)
+
+
+def _at(target: Target, s: Terms, t: Template, width: int) -> tuple[int, int, int, float]:
+    """Key heads, inner widths of a dense and of an expert network, and size at a legal width."""
+    c = t.demanded
+    keys = key_heads(t, width // t.head_width)
+    inner = int(rounded(t.ff_factor * width, t.ff_multiple))
+    expert = c.expert_width or (
+        int(rounded(t.expert_factor * width, t.ff_multiple)) if c.experts else 0)
+    value = s.value(width, keys * t.head_width, inner, expert)
+    if t.free:
+        was, slope = (expert, s.expert) if c.experts else (inner, s.inner)
+        wanted = rounded(was + (target.value - value) / (slope * width), t.ff_multiple)
+        low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
+        now = int(min(max(wanted, low), high))
+        inner, expert = (inner, now) if c.experts else (now, expert)
+        value = s.value(width, keys * t.head_width, inner, expert)
+    return keys, inner, expert, value
+
+
+def _architecture(t: Template, layers: int, width: int, keys: int, inner: int,
+                  expert: int) -> Architecture:
+    c = t.demanded
+    both = c.kind == "encoder-decoder"
+    experts = Experts(c.experts, c.active_experts, expert, c.shared_experts,
+                      dense_layers=c.dense_layers) if c.experts else None
+    return Architecture(
+        layers, width, width // t.head_width, inner, t.vocabulary, c.kind, kv_heads=keys,
+        head_width=t.head_width, gated=c.gated, tied=t.tied, context=c.context,
+        unique_layers=layers // c.loops if c.loops > 1 else None,
+        encoder_layers=layers if both else 0, experts=experts)
+
+
+def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape]:
+    """The nearest shape of every legal depth with 8 <= d / L <= 512, shallowest first.
+
+    Args:
+        target: the size.
+        c: what the shapes must satisfy; a demanded depth or width may leave that range of d / L.
+        tolerance: the largest mismatch of a shape that is listed.
+
+    Raises:
+        UsageError: for constraints that no shape of this size satisfies, with the nearest one.
+
+    >>> found = shapes(Target(3e9), Constraints(pipeline=4))
+    >>> {s.architecture.layers % 4 for s in found}, all(abs(s.mismatch) <= 0.1 for s in found)
+    ({0}, True)
+    """
+    t = template(target, c)
+    found, off = [], None
+    for layers in _depths(target, t):
+        shape = nearest(target, t, layers)
+        if shape is None:
+            continue
+        if abs(shape.mismatch) <= tolerance:
+            found.append(shape)
+        elif off is None or abs(shape.mismatch) < abs(off.mismatch):
+            off = shape
+    if found:
+        return found
+    raise UsageError(_no_shape(target, t, off))
+
+
+def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture:
+    """An architecture with another depth and, as nearly as rounding allows, the same size: what a
+    layer more or less costs in width.
+
+    The width goes to a multiple that keeps head width and ratio of query to key heads; heads that
+    are not tied to the width stay. The inner width (with experts, theirs) takes up the rest, in
+    multiples of a power of two that divides it now (8, or less than 1/40 of it). Both stacks of an
+    encoder-decoder change.
+
+    Args:
+        a: any architecture.
+        layers: its new depth.
+        of: what stays the same: parameters, or forward FLOPs per token.
+
+    Raises:
+        UsageError: for a depth that its loops or dense layers do not allow.
+
+    >>> llama = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8)
+    >>> deeper = resized(llama, 40)
+    >>> deeper.width, deeper.heads, deeper.kv_heads
+    (3584, 28, 7)
+    >>> abs(measure(deeper, "total") / measure(llama, "total") - 1) < 0.01
+    True
+    """
+    goal = measure(a, of)
+    loops = a.layers // a.own_layers
+    dense = a.experts.dense_layers if a.experts else 0
+    if layers <= dense or layers % loops or a.layers % a.own_layers:
+        raise UsageError(f"{layers} layers do not go with {dense} dense layers and {loops} loops; "
+                         f"accepted are multiples of {loops} above {dense}")
+    deep = a.with_(layers=layers, unique_layers=layers // loops if loops > 1 else a.unique_layers
+                   and layers, encoder_layers=layers if a.encoder_layers else 0)
+    bound = a.heads * a.head_size == a.width and not a.latent
+    step = a.head_size * (a.heads // a.key_heads) if bound else min(128, a.width & -a.width)
+    real = a.width * (a.layers / layers) ** 0.5
+    widths = {max(1, int(real / step + part)) * step for part in (0, 1)} | {a.width}
+    best = None
+    for width in sorted(widths, key=lambda w: (abs(w - real), w)):
+        heads = width // a.head_size if bound else a.heads
+        keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
+        shape = _filled(deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
+                        goal, of)
+        off = max(abs(measure(shape, of) / goal - 1), _CLOSE)
+        if best is None or off < best[0]:
+            best = off, shape
+    assert best is not None
+    return best[1]
+
+
+def _filled(a: Architecture, goal: float, of: Measure) -> Architecture:
+    """The architecture with the inner width at which a size is reached, within the usual range."""
+    was = a.experts.width if a.experts else a.d_ff
+
+    def inner(width: int) -> Architecture:
+        if a.experts:
+            return a.with_(experts=replace(a.experts, width=width))
+        return a.with_(d_ff=width)
+
+    multiple = min(128, was & -was)
+    while multiple > 8 and multiple * 40 > was:
+        multiple //= 2
+    low, high = (int(rounded(share * was, multiple)) for share in (LEAST_INNER, MOST_INNER))
+    if low == high:
+        return a
+    least, most = measure(inner(low), of), measure(inner(high), of)
+    wanted = low + (high - low) * (goal - least) / (most - least)
+    return inner(int(min(max(rounded(wanted, multiple), low), high)))
+
+
+def measure(a: Architecture, of: Measure) -> int:
+    """The size of an architecture, by counting.
+
+    >>> measure(Architecture(32, 4096, 32, 11008, 32000), "total")
+    6738415616
+    """
+    return flops(a).forward if of == "flops" else int(getattr(count(a), of))
+
+
+def _depths(target: Target, t: Template) -> range:
+    c = t.demanded
+    if c.layers is not None:
+        return legal_depths(c, 1, 1)
+    # At a fixed depth a larger d / L needs more parameters, so the root is monotone in the depth.
+    def aspect(layers: int) -> float:
+        return (c.width or real_width(target.value, terms(t, layers, target.of), t)) / layers
+
+    most = 1
+    while most < 10**4 and aspect(most * 2) > LEAST_ASPECT:
+        most *= 2
+    most = _last(lambda layers: aspect(layers) >= LEAST_ASPECT, 1, 2 * most)
+    least = 1 + _last(lambda layers: aspect(layers) > MOST_ASPECT, 0, most)
+    return legal_depths(c, least, max(most, least, c.pipeline * c.loops))
+
+
+def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The last whole number from low to high up to which a falling property holds; low at least."""
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+    return low
+
+
+def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
+    size = f"{target.value:.3g} {_NAMES[target.of]}"
+    if off is None:
+        least = t.vocabulary * (2 - t.tied) * t.step
+        return (f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the least width "
+                f"{t.step:,} the embeddings alone have {least:,}; try a smaller vocabulary, head "
+                "width or multiple, or a larger size")
+    a = off.architecture
+    return (f"no shape that satisfies the constraints has {size}; the nearest, {a.layers} layers "
+            f"of width {a.width:,}, has {off.value:.3g}: relax one of them or ask for that size")
+
+
+_NAMES = {"total": "parameters", "nonembedding": "parameters without embeddings",
+          "active": "active parameters", "flops": "FLOPs per token"}

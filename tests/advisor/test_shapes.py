@@ -1,0 +1,183 @@
+"""Feasible shapes: exact sizes, legal widths, splits, contradictions."""
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.shapes import (
+    Constraints,
+    Measure,
+    Target,
+    legal_depths,
+    measure,
+    nearest,
+    resized,
+    shapes,
+    stages,
+    template,
+)
+
+MEASURES: tuple[Measure, ...] = ("total", "nonembedding", "active", "flops")
+MIXTURE = {"experts": 16, "active_experts": 2, "shared_experts": 1, "dense_layers": 1}
+
+
+@pytest.mark.parametrize("of", MEASURES)
+@pytest.mark.parametrize("demands", [
+    {}, {"gated": False, "ff_factor": 4.0}, {"tied": False, "vocabulary": 50257, "kv_ratio": 1},
+    {"loops": 3}, {"kind": "encoder-decoder"}, {"kind": "encoder"}, MIXTURE,
+    {**MIXTURE, "expert_width": 512}, {"experts": 8, "active_experts": 2, "gated": False},
+])
+def test_the_formula_and_counting_agree_exactly(demands: dict, of: Measure) -> None:
+    for target in (Target(3e8, of), Target(2e9, of), Target(3e10, of)):
+        for layers in (6, 24, 36):
+            shape = nearest(target, template(target, Constraints(**demands)), layers)
+            if shape is not None:
+                assert measure(shape.architecture, of) == shape.value
+                assert shape.mismatch == shape.value / target.value - 1
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.floats(1e7, 1e12), st.integers(1, 128), st.sampled_from([1, 2, 4]),
+       st.sampled_from([None, 1, 4]), st.sampled_from([None, 64, 256]), st.sampled_from(MEASURES))
+def test_shapes_are_feasible(size: float, layers: int, tensor: int, ratio: int | None,
+                             multiple: int | None, of: Measure) -> None:
+    target = Target(size, of)
+    t = template(target, Constraints(kv_ratio=ratio, multiple=multiple, tensor=tensor))
+    shape = nearest(target, t, layers)
+    if shape is None:
+        return
+    a = shape.architecture
+    assert a.layers == layers
+    assert a.width % (multiple or 1) == 0
+    assert a.heads * a.head_size == a.width
+    assert a.heads % a.key_heads == 0
+    assert a.heads % tensor == a.key_heads % tensor == a.d_ff % tensor == 0
+    assert ratio is None or a.heads == ratio * a.key_heads
+
+
+@settings(deadline=None)
+@given(st.floats(1e8, 1e11), st.floats(1, 10), st.integers(8, 100))
+def test_width_is_monotone_in_the_budget(size: float, factor: float, layers: int) -> None:
+    t = template(Target(size), Constraints(vocabulary=32000))
+    small, large = (nearest(Target(n), t, layers) for n in (size, size * factor))
+    if small and large:
+        # The inner width takes up the rest, so that only its rounding can turn the order of sizes.
+        assert small.architecture.width <= large.architecture.width + t.step
+        assert small.value <= large.value * 1.02
+
+
+@settings(deadline=None)
+@given(st.integers(8, 80), st.integers(4, 64))
+def test_the_size_of_a_shape_gives_the_shape_back(layers: int, steps: int) -> None:
+    """Inverse consistent: a legal shape is the answer to its own size."""
+    t = template(Target(2e9), Constraints(ff_factor=4.0, kv_ratio=2))
+    width = steps * t.step
+    a = Architecture(layers, width, width // 128, 4 * width, t.vocabulary, kv_heads=width // 256,
+                     tied=t.tied)
+    shape = nearest(Target(measure(a, "total")), t, layers)
+    assert shape is not None
+    assert shape.mismatch == 0
+    assert (shape.architecture.width, shape.architecture.d_ff) == (width, 4 * width)
+
+
+@pytest.mark.parametrize(("size", "worst"),
+                         [(3.5e8, 0.02), (3e9, 0.01), (7e10, 0.01), (1e12, 0.01)])
+def test_free_inner_widths_reach_the_size_at_every_depth(size: float, worst: float) -> None:
+    assert all(abs(s.mismatch) <= worst for s in shapes(Target(size), Constraints()))
+
+
+def test_pipeline_stages_divide_the_listed_depths() -> None:
+    found = shapes(Target(3e9), Constraints(pipeline=4))
+    assert {s.architecture.layers % 4 for s in found} == {0}
+
+
+@pytest.mark.parametrize(("layers", "pipeline", "split"), [
+    (40, 16, (2,) * 4 + (3,) * 8 + (2,) * 4), (30, 4, (7, 8, 8, 7)), (32, 4, (8,) * 4),
+    (5, 2, (2, 3)), (7, 7, (1,) * 7), (61, 1, (61,))])
+def test_stages(layers: int, pipeline: int, split: tuple[int, ...]) -> None:
+    assert stages(layers, pipeline) == split
+
+
+@given(st.integers(1, 300), st.integers(1, 300))
+def test_stages_hold_all_layers_evenly(layers: int, pipeline: int) -> None:
+    if pipeline > layers:
+        with pytest.raises(UsageError, match="accepted are 1 to"):
+            stages(layers, pipeline)
+        return
+    split = stages(layers, pipeline)
+    assert (sum(split), len(split)) == (layers, pipeline)
+    assert max(split) - min(split) <= 1
+    assert split[0] == min(split)
+
+
+def test_depths_of_loops_and_pipelines() -> None:
+    assert list(legal_depths(Constraints(loops=3, pipeline=2), 1, 20)) == [6, 12, 18]
+    looped = nearest(Target(1e9), template(Target(1e9), Constraints(loops=4)), 32)
+    assert looped is not None
+    assert looped.architecture.own_layers == 8
+
+
+def test_a_demanded_width_leaves_the_depth() -> None:
+    found = shapes(Target(7e9), Constraints(width=4096))
+    assert {s.architecture.width for s in found} == {4096}
+    factors = [s.architecture.d_ff / 4096 for s in found]
+    assert factors == sorted(factors, reverse=True)
+    assert factors[0] > 4 > factors[-1]
+
+
+@pytest.mark.parametrize(("demands", "why"), [
+    ({"head_width": 0}, "head width 0 is out of range"),
+    ({"width": 5590}, "head width 128 does not divide"),
+    ({"width": 4096, "multiple": 96}, "multiple 96 does not divide"),
+    ({"width": 4096, "head_width": 128, "kv_ratio": 5}, "5 must divide the heads"),
+    ({"width": 4096, "tensor": 3}, "devices must divide the heads"),
+    ({"layers": 3, "pipeline": 4}, "leave stages empty"),
+    ({"layers": 31, "loops": 2}, "try 30 or 32"),
+    ({"experts": 8}, "0 active of 8 experts"),
+    ({"experts": 8, "active_experts": 9}, "9 active of 8 experts"),
+    ({"active_experts": 2}, "active experts without experts"),
+    ({"shared_experts": 1}, "shared experts without experts"),
+    ({"expert_width": 512}, "expert width without experts"),
+    ({"dense_layers": 2}, "dense layers without experts"),
+    ({**MIXTURE, "kind": "encoder-decoder"}, "known of decoders alone"),
+    ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
+    ({**MIXTURE, "layers": 1}, "leave none with experts"),
+    ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
+    ({"ff_factor": float("nan")}, "factor nan"), ({"ff_factor": 1e9}, "out of range"),
+    ({"vocabulary": 10**7}, "no shape"), ({"width": 128, "layers": 2}, "no shape"),
+    ({"kv_ratio": 1024}, "no shape"), ({"context": 0}, "context 0 is out of range"),
+    ({"pipeline": 0}, "pipeline stages 0"), ({"tensor": 5000}, "tensor-parallel size 5,000"),
+])
+def test_contradictions_get_one_clear_line(demands: dict, why: str) -> None:
+    with pytest.raises(UsageError, match=why) as caught:
+        shapes(Target(3e9), Constraints(**demands))
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("of", ["total", "flops"])
+@pytest.mark.parametrize("a", [
+    Architecture(32, 4096, 32, 14336, 128256, kv_heads=8),
+    Architecture(28, 3584, 28, 18944, 152064, kv_heads=4, qkv_bias=True),
+    Architecture(26, 1152, 4, 6912, 262144, kv_heads=1, head_width=256, tied=True),
+    Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, learned_positions=1024),
+    Architecture(48, 2048, 32, 6144, 151936, kv_heads=4, head_width=128,
+                 experts=Experts(128, 8, 768)),
+    Architecture(12, 768, 12, 3072, 32128, "encoder-decoder", encoder_layers=12),
+], ids=lambda a: a if isinstance(a, str) else f"{a.layers}x{a.width}")
+def test_a_layer_more_or_less_at_equal_size(a: Architecture, of: Measure) -> None:
+    for layers in (a.layers - 1, a.layers, a.layers + 1):
+        other = resized(a, layers, of)
+        assert other.layers == layers
+        assert abs(measure(other, of) / measure(a, of) - 1) < 0.015
+    assert resized(a, a.layers, of).width == a.width
+
+
+def test_looped_layers_change_by_whole_loops() -> None:
+    looped = Architecture(12, 512, 8, 2048, 1000, unique_layers=4)
+    assert resized(looped, 15).own_layers == 5
+    with pytest.raises(UsageError, match="multiples of 3"):
+        resized(looped, 13)
