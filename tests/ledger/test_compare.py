@@ -1,0 +1,80 @@
+"""`depthlaw compare`: every net counted, in words and as JSON, at any width."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from depthlaw.advisor import models
+from depthlaw.advisor.counting import count
+from depthlaw.advisor.huggingface import config_of
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli import compare as command
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.cli.compare import compare
+
+
+def shown(capsys: pytest.CaptureFixture[str], *names: str) -> str:
+    assert compare(list(names), False) == 0
+    return capsys.readouterr().out
+
+
+def test_a_listed_model_and_its_own_configuration_are_counted_alike(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    net = models.architecture(models.model("Llama-3-8B"))
+    (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
+    assert main(["compare", "llama-3-8b", str(tmp_path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    listed, read = said["nets"]
+    assert (listed["status"], read["status"]) == ("seen", "read")
+    told_apart = {"name", "source", "status", "remarks"}
+    assert {k: v for k, v in listed.items() if k not in told_apart} == {
+        k: v for k, v in read.items() if k not in told_apart}
+    assert listed["total"] == count(net).total == 8_030_261_248
+    assert listed["kv_bytes_per_token"] == 2 * 2 * 32 * 8 * 128
+    assert said["context"] == 4096
+    laws = {law["key"]: law for law in listed["laws"]}
+    assert laws["nanochat"]["depth"] == pytest.approx((32 * 4096**2 / 64**2) ** (1 / 3))
+    assert laws["nanochat"]["extrapolated"]
+
+
+def test_the_shortest_context_is_that_of_all(capsys: pytest.CaptureFixture[str]) -> None:
+    compare(["bert-large", "llama-3-8b"], True)
+    assert json.loads(capsys.readouterr().out)["context"] == 512
+
+
+def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
+    text = shown(capsys, "T5-Large", "ALBERT-base", "DeepSeek-V2-Lite", "Mixtral-8x7B")
+    rows = {line[:24].strip(): line for line in text.splitlines()}
+    assert "24 + 24" in rows["layers L"]
+    assert "12, 1 stored" in rows["layers L"]
+    assert "6 + 2 of 64, 1408 wide" in rows["experts"]
+    assert "2 of 8, 14336 wide" in rows["experts"]
+    assert "latent" in rows["key heads"]
+    assert "12.9B" in rows["active"]
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_no_line_is_cut_or_too_long_in_a_terminal(
+        width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    piped = shown(capsys, "llama-3-8b", "gemma-3-27b")
+    monkeypatch.setattr(command, "stdout", lambda: Console(
+        width=width, force_terminal=True, color_system=None, highlight=False))
+    narrow = shown(capsys, "llama-3-8b", "gemma-3-27b")
+    table = narrow[:narrow.index("FLOPs:")]
+    assert max(map(len, table.splitlines())) <= width
+    assert "…" not in narrow
+    words = {word for word in piped.split() if word.isalnum()}
+    assert words <= set(narrow.split())
+
+
+@pytest.mark.parametrize(("names", "said"), [
+    ([], "0 nets to compare"), (["gpt-2-small"] * 51, "51 nets"), (["llama-9"], "no model"),
+    (["nowhere/config.json"], "no such file"), ([""], "no model"), (["\x1b[0m"], "no model"),
+    (["sovit-400m/14"], "listed with its layers alone")])
+def test_bad_names_are_usage_errors(names: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match=said) as caught:
+        compare(names, False)
+    assert str(caught.value).isprintable()
