@@ -210,3 +210,41 @@ def trained_layers_for_a5(length: int) -> float:
     13.0
     """
     return A5_SLOPE * math.log2(_positive("length", length)) + A5_INTERCEPT
+
+
+# --- depth for a budget: further rules ------------------------------------------------------------
+
+
+def knee_depth(parameters: float) -> float:
+    """The depth of a net of N parameters at the knee 3^L = 2 d^2 + 2 d + 1 of the dimension count:
+    up to it more layers raise the count doubly exponentially, then only exponentially.
+
+    >>> [round(knee_depth(10.0 ** k), 1) for k in (6, 8, 12)]
+    [9.0, 12.8, 20.8]
+    """
+    _positive("budget", parameters)
+
+    def beyond(depth: float) -> bool:
+        d = width_at(parameters, depth)
+        return depth * math.log(3) > math.log(2 * d * d + 2 * d + 1)
+
+    low, high = 0.0, 1.0
+    while not beyond(high):
+        low, high = high, 2 * high
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (low, middle) if beyond(middle) else (middle, high)
+    return high
+
+
+def marin_depth(parameters: float) -> float:
+    """Marin's rule L = d / (64 + 4 log2(d) - 9), not rounded, solved for a budget N = 12 L d^2.
+
+    >>> [round(marin_depth(12 * L * d**2), 1) for L, d in ((6, 512), (21, 2048), (77, 8192))]
+    [5.8, 20.8, 76.7]
+    """
+    volume = _positive("budget", parameters) / 12
+    width = math.cbrt(64 * volume)
+    for _ in range(60):  # the error falls by more than a factor 10 each time
+        width = math.cbrt(volume * max(55 + 4 * math.log2(width), 1))
+    return width / max(55 + 4 * math.log2(width), 1)

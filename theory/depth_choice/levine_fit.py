@@ -5,11 +5,9 @@ neither can drift.
 """
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import partial
-from pathlib import Path
 
 import flint
 from flint import arb
@@ -17,6 +15,7 @@ from sympy import Eq, Expr, LambertW, Lt, Rational, Symbol, exp, floor, log, sim
 from sympy.core.relational import Relational
 
 from depthlaw.advisor import laws
+from depthlaw.advisor.evidence import projection_rows
 
 from ..claim import Ball, Case, Control, Exact, Source, Step, claim
 from ..exact.enclosure import from_fraction, sign
@@ -151,8 +150,7 @@ def _(statement: Relational) -> Iterator[Step]:
 
 
 # Every row of Levine's table of projected shapes, as recalled, and the depth on the authors' page.
-with (Path(__file__).parent / "projections.csv").open(encoding="utf-8", newline="") as _file:
-    PROJECTIONS = tuple(csv.DictReader(_file))
+PROJECTIONS = projection_rows()
 _STATED_WIDTH = {r["model"]: int(r["projected_width"]) for r in PROJECTIONS if r["projected_width"]}
 _ROWS = [Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["parameters"]))
          for r in PROJECTIONS]

@@ -9,11 +9,13 @@ from flint import arb
 from sympy import Eq, Expr, Ge, Gt, Le, Rational, floor
 from sympy.core.relational import Relational
 
+from depthlaw.advisor.grids import rows
+
 from ..claim import Ball, Case, Control, Exact, Source, claim
 from ..depth_choice.threshold import weights
 from ..exact.enclosure import ball, endpoints
 from ..symbols import depth, quantity, relative_error, size_millions, stated, vocabulary, width
-from .printed import gain, interval, rows
+from .printed import gain, interval
 
 best = quantity("best_depth", r"L^\star", "depth of the best of several trained nets")
 shallower = quantity("shallower", "L_0", "depth of the next smaller net")
@@ -25,7 +27,9 @@ local_exponent = quantity(
     "local_exponent", r"\partial\ln D/\partial\ln W",
     "local exponent of a depth as a function of the width", "positive real")
 
-TABLE = rows("shape_results")
+# The grids that claims are about; the table goes on to others, by which rules of depth are scored.
+_GRIDS = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B", "T5 at 223M", "width 512", "encoder")
+TABLE = tuple(row for row in rows() if row["grid"] in _GRIDS)
 
 
 class Trained(NamedTuple):
@@ -41,8 +45,8 @@ def trained(group: str) -> list[Trained]:
     """The nets of a group, shallowest first."""
     sign = {"loss": 1, "accuracy": -1}
     return sorted(
-        Trained(int(r["depth"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
-        for r in TABLE if r["group"] == group)
+        Trained(int(r["layers"]), int(r["width"] or 0), r["value"], sign[r["measure"]])
+        for r in TABLE if r["grid"] == group)
 
 
 @claim(

@@ -1,0 +1,354 @@
+"""Rules of depth scored by published grids, the recommendation that follows, and its interval.
+
+The regret of a rule on a grid is that of the cell nearest (in ln L) to the depth it asks for at the
+grid's volume L d^2. Values differ in unit, so the score is the regret as a share of the grid's
+range: 0 for the best cell, 1 for the worst; where a grid prints only an order of two nets, 0 or 1.
+Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are averaged
+within a source, and sources with equal weights.
+
+The recommendation is the rule of the least mean score among rules that name a depth to build. How
+far that can be trusted is shown by leaving each source out: the others choose, without the rules
+that were read off the one left out, and it judges.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from statistics import fmean
+from typing import NamedTuple
+
+from . import laws
+from .grids import (
+    SIZE_EXPONENT,
+    STANDARD,
+    Grid,
+    Key,
+    Price,
+    grids,
+    least_ratio,
+    losses_near,
+    price,
+)
+from .rules import Rule, family, rule, rules
+
+__all__ = [
+    "Interval", "Key", "Outcome", "Price", "Projection", "Row", "Scores", "Table", "best_rule",
+    "interval", "outcomes", "price", "projection_rows", "projections", "reason",
+    "score", "table"]
+
+# What counts as no difference: the relative loss that E1 of the sources calls compute-efficient.
+TOLERANCE = 0.01
+
+
+class Outcome(NamedTuple):
+    """What a rule does on one grid."""
+
+    grid: Grid
+    depth: float  # asked for
+    layers: int  # of the nearest cell
+    share: float  # its regret: 0 for the best cell, 1 for the worst
+    loss: float | None  # its regret relative to the best loss, for grids of losses
+    hit: bool  # no cell is better
+    beyond: bool  # the depth lies outside the depths of the grid
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A rule over all sources; sources have equal weights, and so have the grids of a source."""
+
+    rule: Rule
+    sources: dict[str, float]  # mean share for each source
+    losses: dict[str, float]  # mean relative regret in loss, for sources with losses
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean share over sources."""
+        return fmean(self.sources.values()) if self.sources else math.nan
+
+    @property
+    def worst(self) -> float:
+        """The greatest share of any source."""
+        return max(self.sources.values(), default=math.nan)
+
+    @property
+    def loss(self) -> float | None:
+        """Mean relative regret in loss over the sources that print losses."""
+        return fmean(self.losses.values()) if self.losses else None
+
+    @property
+    def hits(self) -> int:
+        """On how many grids no cell is better."""
+        return sum(outcome.hit for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The depths that published grids do not tell apart: within 1 % of the best loss."""
+
+    low: int
+    high: int
+    why: str  # one sentence
+    sources: tuple[str, ...]
+    extrapolated: bool = False  # no grid has nets of this size
+
+
+@dataclass(frozen=True)
+class Row:
+    """One source, and what happens when the recommendation is chosen without it."""
+
+    source: str
+    grids: int
+    chosen: Rule  # by the other sources
+    share: float  # its regret here
+    loss: float | None
+    best: float  # of the best single rule in hindsight
+    default: float  # of d = 64 L
+    covered: tuple[int, int]  # best depths inside the interval of the other sources, out of
+
+
+@dataclass(frozen=True)
+class Table:
+    """The evidence table: every rule over all sources, and the recommendation without each."""
+
+    scores: tuple[Scores, ...]  # best first
+    rows: tuple[Row, ...]
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Whose grids are scored, in the order of grids.csv."""
+        return tuple(row.source for row in self.rows)
+
+    @property
+    def held_out(self) -> float:
+        """Mean share of the recommendation, each source by what the others choose."""
+        return fmean(row.share for row in self.rows)
+
+    @property
+    def best(self) -> Scores:
+        """The single rule that is best in hindsight, among those that name a depth to build."""
+        return next(s for s in self.scores if s.rule.recommends)
+
+    def of(self, key: str) -> Scores:
+        """The scores of one rule."""
+        return next(s for s in self.scores if s.rule.key == key)
+
+
+@cache
+def _scored(size_exponent: float, known_by: int | None) -> tuple[Grid, ...]:
+    return tuple(g for g in grids(size_exponent)
+                 if g.scored and (known_by is None or g.year <= known_by))
+
+
+def outcomes(
+    each: Rule, size_exponent: float = SIZE_EXPONENT, known_by: int | None = None,
+) -> tuple[Outcome, ...]:
+    """What a rule does on every scored grid, those that it was read off included."""
+    found = []
+    for grid in _scored(size_exponent, known_by):
+        depth = each.depth(grid.volume, per_layer=1)
+        cell = grid.nearest(depth)
+        share = grid.share(cell)
+        found.append(Outcome(
+            grid, depth, cell.layers, share, grid.loss_regret(cell) if grid.is_loss else None,
+            share == 0, not grid.cells[0].layers <= depth <= grid.cells[-1].layers))
+    return tuple(found)
+
+
+@cache
+def score(
+    each: Rule, size_exponent: float = SIZE_EXPONENT, known_by: int | None = None,
+) -> Scores:
+    """A rule scored by every source.
+
+    >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
+    True
+    """
+    found = outcomes(each, size_exponent, known_by)
+    shares, losses = defaultdict(list), defaultdict(list)
+    for outcome in found:
+        shares[outcome.grid.source].append(outcome.share)
+        if outcome.loss is not None:
+            losses[outcome.grid.source].append(outcome.loss)
+    return Scores(each, {source: fmean(values) for source, values in shares.items()},
+                  {source: fmean(values) for source, values in losses.items()}, found)
+
+
+def _chosen(
+    candidates: tuple[Scores, ...], without: str | None = None,
+) -> Rule:
+    """The rule of the least mean share over all sources but one. Ties go to the least worst share,
+    then to published rules before the family, the older first."""
+    def cost(scores: Scores) -> tuple[float, float]:
+        shares = [v for source, v in scores.sources.items() if source != without]
+        return (round(fmean(shares), 9), round(max(shares), 9)) if shares else (math.inf, math.inf)
+
+    return min(candidates, key=cost).rule
+
+
+@cache
+def _candidates(size_exponent: float, known_by: int | None) -> tuple[Scores, ...]:
+    published = [r for r in rules(known_by) if r.recommends]
+    return tuple(score(r, size_exponent, known_by) for r in (*published, *family(known_by)))
+
+
+@cache
+def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
+    """The rule that the advisor follows: for the standard parametrisation and plain residuals the
+    one with the least mean regret, among published rules and `family`; for muP, CompleteP and
+    attention residuals, of which no grid is published cell by cell, the optimum published for them
+    (for CompleteP that of muP: its paper says that other shapes lose less, not that another one is
+    best). The norm makes no difference: no grid compares depths in another norm.
+
+    Args:
+        known_by: a year; rules and grids of later years are left out.
+
+    >>> best_rule(Key("mup")).key, best_rule(Key(residual="attnres")).key
+    ('mup', 'attnres')
+    """
+    wanted = Key("standard" if key.parametrisation == "standard" else "mup", residual=key.residual)
+    if wanted != STANDARD:
+        for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
+            if special != STANDARD:
+                for each in rules(known_by):
+                    if each.applies == special and each.meaning == "optimum":
+                        return each
+    return _chosen(_candidates(SIZE_EXPONENT, known_by))
+
+
+def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
+    """Why `best_rule` is the one, in a sentence with its numbers."""
+    chosen = best_rule(key, known_by)
+    if chosen not in {scores.rule for scores in _candidates(SIZE_EXPONENT, known_by)} or (
+            key.parametrisation, key.residual) != ("standard", "plain"):
+        return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
+    found = table(known_by=known_by)
+    if not found.rows:
+        return "the oldest rule: no grid was published by then"
+    scores, default = found.of(chosen.key), score(rule("nanochat"), known_by=known_by)
+    return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
+            f"{len(found.rows)} sources: {scores.mean:.2f} of a grid's range, {default.mean:.2f} "
+            f"for d = 64 L; chosen by the other sources and judged by the one left out, "
+            f"{found.held_out:.2f}")
+
+
+@cache
+def table(size_exponent: float = SIZE_EXPONENT, known_by: int | None = None) -> Table:
+    """Every rule scored by every source, and the recommendation chosen without each.
+
+    Args:
+        size_exponent: by which losses are compared at equal size; 0 takes them as published.
+        known_by: a year; rules and grids of later years are left out.
+    """
+    published = [score(r, size_exponent, known_by) for r in rules(known_by)]
+    candidates = _candidates(size_exponent, known_by)
+    winner = _chosen(candidates)
+    shown = published if winner in rules(known_by) else [
+        *published, score(winner, size_exponent, known_by)]
+    best = score(winner, size_exponent, known_by)
+    default = score(rule("nanochat"), size_exponent, known_by)
+    found = []
+    for source in dict.fromkeys(g.source for g in _scored(size_exponent, known_by)):
+        chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
+        scores = score(chosen, size_exponent, known_by)
+        own = [g for g in _scored(size_exponent, known_by) if g.source == source]
+        found.append(Row(
+            source, len(own), chosen, scores.sources[source], scores.losses.get(source),
+            best.sources.get(source, math.nan), default.sources.get(source, math.nan),
+            _covered(own, source, known_by)))
+    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found))
+
+
+def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int]:
+    """On how many grids of a source the interval of the others holds a best depth, of how many."""
+    found = [(g, interval(g.volume, 1, known_by=known_by, without=source)) for g in own]
+    asked = [(g, each) for g, each in found if each is not None]
+    return sum(any(each.low <= cell.layers <= each.high
+                   for cell in g.cells if g.share(cell) == 0) for g, each in asked), len(asked)
+
+
+def interval(
+    parameters: float, per_layer: float = 12.0, key: Key = STANDARD, *,
+    known_by: int | None = None, without: str | None = None,
+) -> Interval | None:
+    """The depths whose loss is within 1 % of the best by every grid of losses of this size.
+
+    Regret is linear in ln(d / L) between the cells of a grid. An end is the tightest place where a
+    grid of the size class crosses 1 %; where none does, the end of what was trained, which is said.
+    Where the least d / L within 1 % is published for the parametrisation, it is the deep end. None
+    where there is no grid at all.
+
+    Args:
+        parameters: N without embeddings. per_layer: c of N = c L d^2.
+        known_by: a year; later sources are left out. without: a source that is left out.
+    """
+    volume = parameters / per_layer
+    near, extrapolated = losses_near(volume, known_by, without)
+    if not near:
+        return None
+    ends = [grid.within(TOLERANCE) for grid in near]
+    deep = [r for (r, crossed), _ in ends if crossed]
+    wide = [r for _, (r, crossed) in ends if crossed]
+    low = max([*deep, min(r for (r, _), _ in ends)])
+    high = min([*wide, max(r for _, (r, _) in ends)])
+    sources = list(dict.fromkeys(g.source for g in near))
+    notes = [] if deep else ["no deeper net was trained"]
+    notes += [] if wide else ["no wider net was trained"]
+    published = least_ratio(key)
+    if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
+        low, notes = published, [n for n in notes if "deeper" not in n]
+        sources.append("CompleteP")
+    if low > high:
+        low, high, notes = high, low, [*notes, "grids of this size disagree"]
+    if extrapolated:
+        notes.append("no grid has nets of this size: the nearest were asked")
+
+    def layers(ratio: float) -> float:
+        return laws.aspect_depth(12 * volume, ratio)
+
+    shallow, deepest = layers(high), layers(low)
+    least = max(1, math.ceil(shallow - 1e-9))
+    why = (f"d / L from {low:.0f} to {high:.0f} is within 1 % of the best loss by {len(near)} "
+           f"grid{'' if len(near) == 1 else 's'} of {' and '.join(sources)}")
+    return Interval(least, max(least, math.floor(deepest + 1e-9)),
+                    "; ".join([why, *notes]), tuple(sources), extrapolated)
+
+
+# --- Levine's projections -------------------------------------------------------------------------
+
+
+class Projection(NamedTuple):
+    """A row of Levine's table of projected shapes beside the solution of the fit."""
+
+    model: str
+    stated_in: str
+    parameters: int
+    stated: int
+    solved: float
+    error: float  # standard error of the solution
+    matches: bool  # the solution rounds to what is stated
+
+
+@cache
+def projection_rows() -> tuple[dict[str, str], ...]:
+    """The rows of projections.csv as recalled."""
+    with (Path(__file__).parent / "projections.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+@cache
+def projections() -> tuple[Projection, ...]:
+    """The projected depths as stated (recalled), each beside the fit solved for its size.
+
+    >>> [(p.model, p.stated, round(p.solved, 1)) for p in projections() if not p.matches]
+    [('GPT-3 Large', 38, 37.4), ('1 trillion', 92, 94.7)]
+    """
+    return tuple(
+        Projection(row["model"], row["stated_in"], size := int(row["parameters"]),
+                   stated := int(row["projected_depth"]), solved := laws.transition_depth(size),
+                   laws.transition_depth_error(size), math.floor(solved + 0.5) == stated)
+        for row in projection_rows())

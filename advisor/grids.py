@@ -1,0 +1,283 @@
+"""Published comparisons of depths at an equal budget (grids.csv), and what they say of a shape.
+
+A grid is a group of trained nets that differ in depth and cost the same. Its budget is what they
+have in common: parameters (all, or without embeddings), training FLOPs or time; "dominated" where
+the better net is also the smaller. Grids of budget "none" compare something else: they are data
+that is never scored.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+Parametrisation = Literal["standard", "mup", "completep"]
+# Loss falls as N^-0.076 (Kaplan et al. 2020; recalled): what a difference in size is worth. Kaplan
+# et al. correct the shapes of one size by their fit too.
+SIZE_EXPONENT = 0.076
+_LOSSES = ("loss", "bits per byte")
+_LOWER_IS_BETTER = (*_LOSSES, "perplexity", "rank")
+_OPTIMUM, _LEAST = "best d/L", "least d/L within 1 %"
+# A grid speaks for budgets up to this factor away.
+_NEAR = 4
+
+
+@dataclass(frozen=True)
+class Key:
+    """For which nets evidence is asked: how learning rates and branches scale, norm, residuals."""
+
+    parametrisation: Parametrisation = "standard"
+    norm: Literal["pre", "post", "lns"] = "pre"
+    residual: Literal["plain", "attnres"] = "plain"
+
+
+STANDARD = Key()
+
+
+class Cell(NamedTuple):
+    """One net of a grid; `cost` is lower for better nets, at the mean size of the grid."""
+
+    layers: int
+    width: int | None
+    value: str  # as published
+    cost: float
+    size: float | None  # in the budget's count
+
+
+class Price(NamedTuple):
+    """Relative change in loss, low and high over the grids that cover both shapes: 0.01 is 1 %."""
+
+    low: float
+    high: float
+    sources: tuple[str, ...]
+    extrapolated: bool  # no grid is of this size; the nearest were asked
+
+
+@dataclass(frozen=True)
+class Grid:
+    """Nets of one budget, shallowest first. `volume` is L d^2: the weights of the layers over c in
+    N = c L d^2, which is what rules of depth depend on.
+    """
+
+    source: str
+    year: int
+    name: str
+    budget: str
+    key: Key
+    kind: str
+    measure: str
+    volume: float
+    cells: tuple[Cell, ...]
+    wording: str
+    place: str
+
+    @property
+    def scored(self) -> bool:
+        """Whether it says which of several depths is best at an equal budget."""
+        return self.budget != "none" and len(self.cells) > 1
+
+    @property
+    def is_loss(self) -> bool:
+        """Whether relative differences of its values are relative differences in loss."""
+        return self.measure in _LOSSES
+
+    @property
+    def has_widths(self) -> bool:
+        """Whether depth was traded for width, not for something else or unknown."""
+        return all(cell.width for cell in self.cells)
+
+    @cached_property
+    def best(self) -> Cell:
+        """The cell of the lowest cost."""
+        return min(self.cells, key=lambda cell: cell.cost)
+
+    def nearest(self, depth: float) -> Cell:
+        """The cell whose depth is nearest on a logarithmic scale."""
+        return min(self.cells, key=lambda cell: abs(math.log(cell.layers / depth)))
+
+    def loss_regret(self, cell: Cell) -> float:
+        """How much more it costs than the best cell, relative to that one's cost."""
+        return (cell.cost - self.best.cost) / abs(self.best.cost)
+
+    def share(self, cell: Cell) -> float:
+        """Its regret as a share of the grid's range: 0 for the best cell, 1 for the worst."""
+        span = max(each.cost for each in self.cells) - self.best.cost
+        return (cell.cost - self.best.cost) / span if span else 0.0
+
+    @cached_property
+    def _curve(self) -> list[tuple[float, float]]:
+        """ln(d / L) and the relative regret of every cell, deepest first."""
+        return sorted((math.log(cell.width / cell.layers), self.loss_regret(cell))
+                      for cell in self.cells if cell.width)
+
+    def regret_at(self, ratio: float) -> float | None:
+        """The relative regret at d / L, linear in ln(d / L) between cells; None outside them."""
+        x = math.log(ratio)
+        for (left, low), (right, high) in zip(self._curve, self._curve[1:], strict=False):
+            if left - 1e-9 <= x <= right + 1e-9:
+                return low + (high - low) * (x - left) / (right - left)
+        return None
+
+    def within(self, tolerance: float) -> tuple[tuple[float, bool], tuple[float, bool]]:
+        """The least and the greatest d / L around the best cell with at most this regret; each with
+        True where the regret is crossed, and False where the grid ends before.
+        """
+        curve = self._curve
+        best = min(range(len(curve)), key=lambda place: curve[place][1])
+
+        def end(step: int) -> tuple[float, bool]:
+            inside = best
+            while 0 <= inside + step < len(curve):
+                (x, low), (further, high) = curve[inside], curve[inside + step]
+                if high > tolerance:
+                    return math.exp(x + (further - x) * (tolerance - low) / (high - low)), True
+                inside += step
+            return math.exp(curve[inside][0]), False
+
+        return end(-1), end(1)
+
+
+@cache
+def rows() -> tuple[dict[str, str], ...]:
+    """The rows of grids.csv as printed.
+
+    >>> rows()[0]["source"], rows()[0]["layers"], rows()[0]["width"], rows()[0]["value"]
+    ('Gemstones', '71', '256', '3.146')
+    """
+    with (Path(__file__).parent / "grids.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+@cache
+def grids(size_exponent: float = SIZE_EXPONENT) -> tuple[Grid, ...]:
+    """All grids, scored or not, in the order of grids.csv; without single published optima.
+
+    Args:
+        size_exponent: losses are compared at the mean size of their grid by loss ~ N^-exponent;
+            0 takes them as published.
+
+    >>> len([g for g in grids() if g.scored]), len([g for g in grids() if not g.scored])
+    (22, 10)
+    """
+    groups: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in rows():
+        if row["measure"] not in (_OPTIMUM, _LEAST):
+            groups.setdefault((row["source"], row["grid"]), []).append(row)
+    return tuple(_grid(group, size_exponent) for group in groups.values())
+
+
+def _grid(group: Sequence[dict[str, str]], exponent: float) -> Grid:
+    first = group[0]
+    budget, measure = first["budget"], first["measure"]
+    sizes = [float(r[budget]) if r.get(budget) else None for r in group]
+    known = [size for size in sizes if size]
+    mean = _mean(known) if known else None
+    sign = 1 if measure in _LOWER_IS_BETTER else -1
+    cells = []
+    for row, size in zip(group, sizes, strict=True):
+        cost = sign * float(row["value"])
+        if size and mean and measure in _LOSSES:
+            cost *= (size / mean) ** exponent
+        cells.append(Cell(int(row["layers"] or 0), int(row["width"]) if row["width"] else None,
+                          row["value"], cost, size))
+    volumes = [_volume(row) for row in group]
+    return Grid(
+        first["source"], int(first["year"]), first["grid"], budget, _key(first), first["kind"],
+        measure, _mean([v for v in volumes if v]) if any(volumes) else math.nan,
+        tuple(sorted(cells, key=lambda cell: cell.layers)), first["wording"], first["place"])
+
+
+def _volume(row: dict[str, str]) -> float | None:
+    """L d^2, from the width or from the parameters."""
+    if row["width"]:
+        return int(row["layers"]) * float(row["width"]) ** 2
+    return float(row["nonembedding"]) / float(row["per_layer"]) if row["nonembedding"] else None
+
+
+def _mean(values: Iterable[float]) -> float:
+    logs = [math.log(value) for value in values]
+    return math.exp(sum(logs) / len(logs))
+
+
+def _key(row: dict[str, str]) -> Key:
+    return Key(row["parametrisation"] or "standard", row["norm"] or "pre",  # type: ignore[arg-type]
+               row["residual"] or "plain")  # type: ignore[arg-type]
+
+
+def best_ratios(source: str, key: Key) -> tuple[tuple[float, float], ...]:
+    """Published optima: (12 L d^2, best d / L), smallest net first.
+
+    >>> best_ratios("CompleteP", Key("mup"))
+    ((50000000.0, 40.0), (300000000.0, 50.0), (1500000000.0, 62.0))
+    """
+    return _ratios(_OPTIMUM, source, key)
+
+
+def least_ratio(key: Key) -> float | None:
+    """The least d / L that was published as within 1 % of the best loss; None where there is none.
+
+    >>> least_ratio(Key("completep")), least_ratio(STANDARD)
+    (11.8, None)
+    """
+    found = _ratios(_LEAST, "CompleteP", key)
+    return found[0][1] if found else None
+
+
+def _ratios(measure: str, source: str, key: Key) -> tuple[tuple[float, float], ...]:
+    return tuple(sorted(
+        (12 * float(row["nonembedding"]) / float(row["per_layer"]), float(row["value"]))
+        for row in rows()
+        if row["measure"] == measure and row["source"] == source and _key(row) == key))
+
+
+def losses_near(
+    volume: float, known_by: int | None = None, without: str | None = None,
+) -> tuple[tuple[Grid, ...], bool]:
+    """The grids of losses at an equal number of parameters without embeddings that speak for nets
+    of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;
+    and whether it had to be the nearest. (At an equal total, small nets of different width differ
+    in the weights of their layers by as much as a factor 3.)
+
+    Args:
+        known_by: a year; later ones are left out.
+        without: a source that is left out.
+    """
+    known = [g for g in grids() if g.scored and g.is_loss and g.budget == "nonembedding"
+             and g.has_widths and g.source != without
+             and (known_by is None or g.year <= known_by)]
+    near = tuple(g for g in known if 1 / _NEAR <= g.volume / volume <= _NEAR)
+    if near or not known:
+        return near, not near
+    best = {g.source: g for g in sorted(known, key=lambda g: -abs(math.log(g.volume / volume)))}
+    return tuple(best.values()), True
+
+
+def price(
+    parameters: float, ratio_from: float, ratio_to: float, key: Key = STANDARD, *,
+    per_layer: float = 12.0, known_by: int | None = None,
+) -> Price | None:
+    """What another shape changes in loss at an equal number of parameters: between the grids of
+    this size, each linear in ln(d / L) between its cells; None where no grid covers both shapes.
+
+    Losses are those of nets in the standard parametrisation: no other grid of losses is published
+    cell by cell.
+
+    Args:
+        parameters: without embeddings. per_layer: c of N = c L d^2.
+        ratio_from, ratio_to: d / L.
+    """
+    near, extrapolated = losses_near(parameters / per_layer, known_by)
+    changes = []
+    for grid in near:
+        start, end = grid.regret_at(ratio_from), grid.regret_at(ratio_to)
+        if start is not None and end is not None:
+            changes.append(((1 + end) / (1 + start) - 1, grid.source))
+    if not changes:
+        return None
+    values = [change for change, _ in changes]
+    return Price(min(values), max(values), tuple(dict.fromkeys(s for _, s in changes)),
+                 extrapolated)
