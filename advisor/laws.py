@@ -241,7 +241,7 @@ def marin_depth(parameters: float) -> float:
     """Marin's rule L = d / (64 + 4 log2(d) - 9), not rounded, solved for a budget N = 12 L d^2.
 
     >>> [round(marin_depth(12 * L * d**2), 1) for L, d in ((6, 512), (21, 2048), (77, 8192))]
-    [5.8, 20.8, 76.7]
+    [5.7, 20.8, 76.7]
     """
     volume = _positive("budget", parameters) / 12
     width = math.cbrt(64 * volume)
