@@ -218,6 +218,10 @@ class _Config:
             self.refuse(key, "it is missing, or no object with keys and values")
         return _Config(value, self.kind)
 
+    def without(self, *keys: str) -> _Config:
+        """The configuration less keys that the class ignores."""
+        return _Config({k: v for k, v in self.values.items() if k not in keys}, self.kind)
+
     def whole_numbers(self, key: str) -> list[int]:
         """A list of whole numbers; missing and null are the empty list."""
         value = self.values.get(key)
@@ -317,7 +321,7 @@ def _qwen(c: _Config) -> Architecture:
         layers=c.layers("num_hidden_layers"), width=c.size("hidden_size"),
         heads=c.size("num_attention_heads"), head_width=c.optional("kv_channels"),
         d_ff=c.size("intermediate_size") // 2, vocabulary=c.size("vocab_size"),
-        context=c.size("max_position_embeddings", "seq_length"),
+        context=c.optional("seq_length") or c.size("max_position_embeddings"),
         tied=c.flag("tie_word_embeddings", False), qkv_bias=True)
 
 
@@ -330,7 +334,7 @@ def _qwen_windows(c: _Config) -> dict[str, Any]:
 
 
 def _qwen2(c: _Config) -> Architecture:
-    return _llama_like(c, grouped=False, qkv_bias=True, head_width=None, **_qwen_windows(c))
+    return _llama_like(c, grouped=False, qkv_bias=True, **_qwen_windows(c))
 
 
 def _qwen3(c: _Config) -> Architecture:
@@ -361,8 +365,7 @@ def _qwen2_moe(c: _Config) -> Architecture:
                        c.size("moe_intermediate_size"), shared=1, shared_gate=True,
                        shared_width=c.size("shared_expert_intermediate_size"),
                        dense_layers=_sparse_steps(c))
-    return _llama_like(c, grouped=False, head_width=None, qkv_bias=c.flag("qkv_bias", True),
-                       experts=experts)
+    return _llama_like(c, grouped=False, qkv_bias=c.flag("qkv_bias", True), experts=experts)
 
 
 def _qwen3_moe(c: _Config) -> Architecture:
@@ -409,13 +412,13 @@ def _gemma3(c: _Config) -> Architecture:
 def _phi(c: _Config) -> Architecture:
     return _llama_like(
         c, gated=False, norm="layernorm", norm_bias=True, norms_per_layer=1, qkv_bias=True,
-        output_bias=True, mlp_bias=True, head_bias=True, head_width=None,
+        output_bias=True, mlp_bias=True, head_bias=True,
         qk_norm="head" if c.flag("qk_layernorm", False) else "none")
 
 
 def _phi3(c: _Config) -> Architecture:
     windows = c.windows(c.layers("num_hidden_layers"), c.optional("sliding_window"), lambda i: True)
-    return _llama_like(c, head_width=None, **windows)
+    return _llama_like(c, **windows)
 
 
 def _falcon(c: _Config) -> Architecture:
@@ -469,7 +472,9 @@ _GPT: dict[str, Any] = {
 
 
 def _gpt_neox(c: _Config) -> Architecture:
-    return _llama_like(c, **{**_GPT, **_biased(c, True)}, head_width=None)
+    # The class knows neither key heads nor a width of heads, and ignores what a file says of them.
+    plain = c.without("num_key_value_heads", "head_dim")
+    return _llama_like(plain, **{**_GPT, **_biased(c, True)})
 
 
 def _gptj(c: _Config) -> Architecture:
@@ -508,17 +513,17 @@ def _opt(c: _Config) -> Architecture:
 
 
 def _olmo(c: _Config) -> Architecture:
-    return _llama_like(c, norm="none", head_width=None, **_biased(c))
+    return _llama_like(c, norm="none", **_biased(c))
 
 
 def _olmo2(c: _Config) -> Architecture:
-    return _llama_like(c, qk_norm="width", head_width=None, **_biased(c))
+    return _llama_like(c, qk_norm="width", **_biased(c))
 
 
 def _smollm3(c: _Config) -> Architecture:
     if c.flag("use_sliding_window", False):
         c.refuse("use_sliding_window", "sliding windows are not described for this class")
-    return _llama_like(c, grouped=False, head_width=None, mlp_bias=c.flag("mlp_bias", False),
+    return _llama_like(c, grouped=False, mlp_bias=c.flag("mlp_bias", False),
                        tied=c.flag("tie_word_embeddings", True), **_biased(c))
 
 
@@ -548,13 +553,14 @@ def _encoder(c: _Config, layers: int, rows: int, context: int, **fields: Any) ->
     c.only("is_decoder", False)
     c.only("add_cross_attention", False)
     c.only("position_embedding_type", "absolute")
+    c.only("tie_word_embeddings", True)
     c.remarks.append("counted as a masked language model: without the pooler")
     return Architecture(
         layers=layers, width=c.size("hidden_size"), heads=c.size("num_attention_heads"),
         d_ff=c.size("intermediate_size"), vocabulary=c.size("vocab_size"), kind="encoder",
         context=context, learned_positions=rows, token_types=c.size("type_vocab_size"),
         embedding_norm=True, final_norm=False, head_transform=True, head_bias=True,
-        tied=c.flag("tie_word_embeddings", True), **_GPT, **fields)
+        tied=True, **_GPT, **fields)
 
 
 def _bert(c: _Config) -> Architecture:
@@ -597,13 +603,13 @@ def _deepseek(c: _Config) -> Architecture:
     if c.optional("num_nextn_predict_layers", least=0):
         c.remarks.append("the module that predicts further tokens (MTP) is not counted")
     if c.kind == "deepseek_v3":
-        c.remarks.append("the router's correction biases are not trained, and not counted")
+        c.remarks.append("the router's correction biases are a buffer, and not counted")
     mlp_bias = c.kind == "deepseek_v2" and c.flag("mlp_bias", False)
     if mlp_bias:
         c.refuse("mlp_bias", "biases of experts are not described for this class")
     # Keys are made from the latent for every head.
-    return _llama_like(_Config({**c.values, "num_key_value_heads": None}, c.kind), head_width=None,
-                       experts=experts, latent=_latent(c), **_biased(c))
+    plain = c.without("num_key_value_heads", "head_dim")
+    return _llama_like(plain, experts=experts, latent=_latent(c), **_biased(c))
 
 
 def _glm4_moe(c: _Config) -> Architecture:
@@ -612,7 +618,7 @@ def _glm4_moe(c: _Config) -> Architecture:
         c, ("n_routed_experts", "num_local_experts", "num_experts"), "num_experts_per_tok",
         c.size("moe_intermediate_size"), shared=c.size("n_shared_experts", most=_MOST["experts"]),
         dense_layers=c.size("first_k_dense_replace", least=0, most=layers))
-    c.remarks.append("the router's correction biases are not trained, and not counted")
+    c.remarks.append("the router's correction biases are a buffer, and not counted")
     if c.optional("num_nextn_predict_layers", least=0):
         c.remarks.append("the module that predicts further tokens (MTP) is not counted")
     return _llama_like(c, grouped=False, experts=experts, head_width=c.size("head_dim"),
@@ -639,7 +645,7 @@ def _cohere(c: _Config) -> Architecture:
 def _stablelm(c: _Config) -> Architecture:
     c.only("qk_layernorm", False)
     return _llama_like(
-        c, grouped=False, head_width=None, norm="layernorm", norm_bias=True,
+        c.without("head_dim"), grouped=False, norm="layernorm", norm_bias=True,
         norms_per_layer=1 if c.flag("use_parallel_residual", False) else 2,
         qkv_bias=c.flag("use_qkv_bias", False))
 
@@ -738,8 +744,7 @@ def _written(a: Architecture, kind: str) -> dict[str, Any]:
                        "inner_group_num": 1}
         return values
     values["num_key_value_heads"] = a.key_heads
-    if kind not in ("qwen2", "qwen2_moe", "gpt_neox", "phi", "stablelm", "olmo", "olmo2",
-                    "deepseek_v2", "deepseek_v3"):
+    if kind not in ("gpt_neox", "phi", "stablelm", "deepseek_v2", "deepseek_v3"):
         values["head_dim"] = a.head_size
     if kind in ("llama", "qwen3", "qwen3_moe", "glm4_moe", "deepseek_v2", "deepseek_v3", "arcee",
                 "gpt_neox", "gpt_oss", "olmo", "olmo2", "gemma", "gemma2", "gemma3_text", "cohere"):
