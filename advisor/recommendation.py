@@ -5,13 +5,58 @@ The rule that chooses the depth and the interval around it come from published g
 """
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from .architecture import Architecture
-    from .counting import Count, Flops, Memory
-    from .tasks import TaskAnswer
+from .architecture import Architecture
+from .budgets import Budget, Resolved, resolve
+from .counting import Count, Flops, Memory, count, flops, memory, per_layer
+from .evidence import Interval, best_rule, interval, score
+from .grids import Key, losses_near, price
+from .ladder import Ladder
+from .models import Model, models_near
+from .quantities import (
+    UsageError,
+    parse_bandwidth,
+    parse_budget,
+    parse_bytes,
+    parse_flops,
+    parse_hours,
+    parse_milliseconds,
+    parse_share,
+    parse_tokens,
+    quoted,
+)
+from .rules import Rule, rule, rules
+from .shapes import (
+    Constraints,
+    Measure,
+    Target,
+    legal_depths,
+    measure,
+    nearest,
+    resized,
+    shapes,
+    stages,
+    template,
+)
+from .tasks import TaskAnswer, answer_task, refuse_options
+from .verdicts import verdict
+
+# How far from the budget a model may be whose depth is shown, and how many of them are named.
+_NEAR, _NAMED = 2, 3
+# (L_inf, alpha) of the two fits L = L_inf + A C^-alpha by which Marin turns a loss into compute
+# (marin-community/marin, threads on shapes; printed).
+_MARIN = ((1.6, 0.0941), (1.2, 0.0842))
+# How the shapes of models.csv are known.
+_WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recalled",
+             "recalled": "recalled"}
+# A size further from the budget is worth a warning, and one further still is none.
+_WORTH_SAYING, _TOO_FAR = 0.02, 0.25
 
 
 @dataclass(frozen=True)
@@ -52,25 +97,15 @@ class LawNumber:
     source: str
     wording: str  # printed, reported, recalled, derived
     extrapolated: bool  # outside what its source measured
-    domain: tuple[float, float] | None  # parameters that its source measured
+    domain: tuple[float, float] | None  # sizes 12 L d^2 that its source measured
     error: float | None = None  # standard error of the depth, where the source gives one
     claim: str | None = None  # key of the claim about it
     verdict: str | None = None  # of that claim, where somebody has run it
     parametrisation: str = "standard"
     norm: str = "pre"
+    residual: str = "plain"
     year: int | None = None
     remark: str = ""
-
-
-@dataclass(frozen=True)
-class Interval:
-    """The depths that published grids do not tell apart: within 1 % of the best loss."""
-
-    low: int
-    high: int
-    why: str  # one sentence
-    sources: tuple[str, ...]
-    extrapolated: bool = False  # no grid has nets of this size
 
 
 @dataclass(frozen=True)
@@ -81,7 +116,7 @@ class Built:
     middle: int
     high: int
     models: int
-    recipes: int  # families with a shape of their own: copies are counted once
+    recipes: int  # different shapes: copies are counted once
     factor: float  # how far from the budget they may be
     nearest: tuple[tuple[str, int, int], ...]  # name, layers, width of the nearest few
     wording: str  # how their shapes are known
@@ -109,9 +144,554 @@ class Answer:
     initialisation: tuple[str, ...] = ()  # advice for this depth
     tokens: float | None = None
     training_flops: float | None = None  # of the whole training
+    hours: float | None = None  # of the whole training on all GPUs together
     flops: Flops | None = None  # of the recommended shape, per token
     memory: Memory | None = None  # of the recommended shape
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
-    limits: tuple[str, ...] = ()  # what the budget's limits came to, in words
+    limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
     together: str = ""  # what the size and the tasks ask for together
+
+
+def recommend(
+        budget: str | float | Budget | None = None, *, constraints: Constraints | None = None,
+        config: Architecture | str | Path | None = None, known_by: int | None = None,
+        task: str | None = None, diameter: int | str | None = None,
+        vertices: int | str | None = None, hops: int | str | None = None,
+        length: int | str | None = None, **options: Any) -> Answer:
+    """How deep a net should be for what somebody has, in one buildable shape, with the evidence.
+
+    Args:
+        budget: all parameters, as a number or as it is typed ("3B"); or a Budget.
+        constraints: what the shape must obey; by default what nets of this size have.
+        config: a net to judge: an Architecture, or the path of a config.json. The budget may then
+            hold limits, and no size.
+        known_by: answer as of a year: rules, grids and models of later years are left out.
+        task: "connectivity" with `diameter` and perhaps `vertices`, "hops" with `hops`, or
+            "regular" with `length`: what is known of the depth that the task needs.
+        options: fields of Budget (gpu="H100", gpus=64, hours="2 weeks") and of Constraints
+            (pipeline=4) by name; quantities as numbers or as they are typed.
+
+    Raises:
+        UsageError: (depthlaw.advisor.quantities) when nothing is asked, something contradicts, or
+            no shape can be built, in one line with what to try.
+
+    Cost: some 30 ms the first time; loads neither NumPy nor SymPy.
+
+    >>> answer = recommend("3B", pipeline=4)
+    >>> answer.shape.architecture.layers % 4, answer.floor.layers, answer.floor.meaning
+    (0, 8, 'floor')
+    >>> recommend(task="hops", hops=16).tasks[0].headline
+    '6 layers suffice for 16 hops: ceil(log2 k) + 2'
+    """
+    have, demanded = _read(budget, constraints, options)
+    typed = {name: None if value is None else str(value) for name, value in (
+        ("diameter", diameter), ("vertices", vertices), ("hops", hops), ("length", length))}
+    if task is None:
+        refuse_options(typed)
+    tasks = () if task is None else (answer_task(task, **typed),)
+    if isinstance(config, str | Path):
+        from .huggingface import read_config
+
+        config = read_config(config)
+    if config is not None:
+        answer = _judged(config, have, demanded, known_by)
+    elif have is not None:
+        answer = _sized(have, demanded, known_by)
+    elif tasks:
+        return Answer(tasks[0].question, tasks=tasks)
+    else:
+        raise UsageError("nothing to answer: give a size (3B, 350M, 7e9), FLOPs, GPUs and hours, a "
+                         "config.json or a task; try depthlaw depth 3B, or --task hops --hops 16")
+    return replace(answer, tasks=tasks, together=_together(answer, tasks)) if tasks else answer
+
+
+# --- what was asked -------------------------------------------------------------------------------
+
+_READERS: dict[str, Callable[[str], Any]] = {
+    "total": parse_budget, "nonembedding": parse_budget, "active": parse_budget,
+    "flops": parse_flops, "tokens": parse_tokens, "hours": parse_hours, "memory": parse_bytes,
+    "kv_bytes": parse_bytes, "bandwidth": parse_bandwidth, "milliseconds": parse_milliseconds,
+    "utilisation": parse_share}
+_OF_BUDGET, _OF_CONSTRAINTS = ({field.name for field in fields(kind)}
+                               for kind in (Budget, Constraints))
+
+
+def _read(budget: str | float | Budget | None, constraints: Constraints | None,
+          options: dict[str, Any]) -> tuple[Budget | None, Constraints]:
+    for name in options:
+        if name not in _OF_BUDGET | _OF_CONSTRAINTS:
+            raise UsageError(f"no option {quoted(name)}; accepted are the fields of Budget and "
+                             "Constraints, such as gpus=64 or pipeline=4; try tokens=3e11")
+    spent = {name: _READERS[name](value) if isinstance(value, str) and name in _READERS else value
+             for name, value in options.items() if name in _OF_BUDGET and value is not None}
+    demands = {name: value for name, value in options.items() if name in _OF_CONSTRAINTS}
+    if budget is not None and not isinstance(budget, Budget):
+        budget = Budget(total=float(parse_budget(budget if isinstance(budget, str)
+                                                 else f"{budget!r}")))
+    have = replace(budget or Budget(), **spent) if budget or spent else None
+    return have, replace(constraints or Constraints(), **demands)
+
+
+def _key(c: Constraints) -> Key:
+    return Key(c.parametrisation, c.norm, c.residual)
+
+
+class _Layers(NamedTuple):
+    """What laws and grids see of a net: N = c L d^2, of what a token uses in the layers."""
+
+    parameters: float
+    per_layer: float  # c
+    aspect: float  # d / L
+
+    @property
+    def depth(self) -> float:
+        """L, from N and d / L."""
+        return math.cbrt(self.parameters / self.per_layer / self.aspect**2)
+
+
+def _layers(a: Architecture) -> _Layers:
+    one = per_layer(a)
+    if e := a.experts:
+        one -= (e.count - e.active) * (3 if a.gated else 2) * a.width * e.width
+    return _Layers(float(one) * a.layers, one / a.width**2, a.aspect)
+
+
+# --- a size ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Case:
+    """Everything that stays the same while an answer is put together."""
+
+    resolved: Resolved
+    constraints: Constraints
+    known_by: int | None
+    chosen: Rule
+    model: Architecture | None = None  # the configuration that is judged
+
+    @property
+    def key(self) -> Key:
+        return _key(self.constraints)
+
+    def interval(self, a: Architecture) -> Interval | None:
+        """The depths within 1 % at the size of a net."""
+        seen = _layers(a)
+        return interval(seen.parameters, seen.per_layer, self.key, known_by=self.known_by)
+
+    def at(self, layers: int, size: float, of: Measure) -> Architecture | None:
+        """The shape of a depth and size, under the constraints or like the configuration."""
+        if self.model is not None:
+            return resized(self.model, layers, of) if layers > 0 else None
+        target = Target(size, of)
+        shape = nearest(target, template(target, self.constraints), layers)
+        return shape and shape.architecture
+
+    def candidate(self, a: Architecture, why: str) -> Candidate:
+        return Candidate(a, count(a), why, self.milliseconds(a))
+
+    def milliseconds(self, a: Architecture) -> tuple[float, float, float] | None:
+        """Per token, by the measured points where they speak of the width."""
+        fit = self.resolved.budget.latency
+        return fit.ms(a.layers, a.width) if fit and fit.covers(a.width) else None
+
+    def change(self, base: Architecture, other: Architecture) -> tuple[
+            tuple[float, float] | None, str]:
+        """What is known of the change in loss from one net to another of equal size, and whence."""
+        start, end = _layers(base), _layers(other)
+        found = price(start.parameters, start.aspect, end.aspect, self.key,
+                      per_layer=start.per_layer, known_by=self.known_by)
+        if found is None:
+            return None, "no published grid covers this"
+        outside = ", EXTRAPOLATED from the nearest sizes" if found.extrapolated else ""
+        return (found.low, found.high), f"{' and '.join(found.sources)}{outside}"
+
+
+def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None,
+           allowed: Callable[[Architecture], bool] | None = None) -> Ladder:
+    """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
+    latency matters, at the shallowest depth within 1 % of the best loss.
+
+    >>> rung = ladder_for(Constraints(), "total").at(3e9)
+    >>> rung.architecture == recommend("3B").shape.architecture
+    True
+    """
+    key, chosen = _key(constraints), best_rule(_key(constraints), known_by)
+
+    def shallowest(parameters: float, per_layer: float) -> float:
+        found = interval(parameters, per_layer, key, known_by=known_by)
+        return found.low if found else chosen.depth(parameters, per_layer)
+
+    depth = shallowest if constraints.latency_matters else chosen.depth
+    return Ladder(constraints, depth, of, allowed or (lambda architecture: True),
+                  constraints.latency_matters)
+
+
+def _sized(budget: Budget, c: Constraints, known_by: int | None) -> Answer:
+    resolved = resolve(budget, c)
+    target = resolved.target
+    limited = any(x is not None for x in (budget.memory, budget.milliseconds, budget.kv_bytes))
+    rung = ladder_for(c, target.of, known_by, (
+        lambda a: resolved.excludes(a) is None) if limited else None).at(target.value)
+    if rung is None or abs(math.log(rung.size / target.value)) > _TOO_FAR:
+        # Says which shape is nearest, or why there is none.
+        found = shapes(target, c, _TOO_FAR)
+        limits = next((said for s in found if (said := resolved.excludes(s.architecture))), "")
+        raise UsageError(f"no shape near {target.value:.3g} parameters and near the recommended "
+                         f"depth can be built{': it ' + limits if limits else ''}; relax a "
+                         "constraint, or fix the depth by layers")
+    case = _Case(resolved, c, known_by, best_rule(_key(c), known_by))
+    why = _why(case, rung.architecture)
+    return _filled(case, rung.architecture, why, _question(budget, resolved))
+
+
+def _why(case: _Case, a: Architecture) -> str:
+    c = case.constraints
+    if c.layers is not None:
+        return f"{c.layers} layers were demanded"
+    if c.width is not None:
+        return f"the depth that spends the size at the demanded width {c.width:,}"
+    if c.latency_matters:
+        return "the shallowest depth within 1 % of the best loss, as latency matters"
+    return f"the nearest depth to {case.chosen.name} that can be built"
+
+
+def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
+    """The answer around a recommended shape."""
+    c, resolved, within = case.constraints, case.resolved, case.interval(a)
+    laws = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
+    return Answer(
+        question, case.candidate(a, why), case.chosen.key, _rule_why(case), within,
+        tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
+        next((law for law in laws if law.key == "threshold"), None), laws,
+        _built(a, case.known_by), warnings=tuple(_warnings(case, a)),
+        doubts=tuple(_doubts(case, within, laws)), initialisation=(),
+        tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
+        memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
+        limits=resolved.notes)
+
+
+def _rule_why(case: _Case) -> str:
+    chosen = case.chosen
+    if (case.key.parametrisation, case.key.residual) != ("standard", "plain"):
+        kind = ("attention residuals" if case.key.residual == "attnres"
+                else {"mup": "muP", "completep": "CompleteP"}[case.key.parametrisation])
+        theirs = "" if chosen.applies.parametrisation == case.key.parametrisation else (
+            ", as no optimum of its own is published")
+        return (f"{chosen.name} ({chosen.formula}), used for {kind}{theirs}: no grid of it is "
+                "published cell by cell")
+    scores = score(chosen, known_by=case.known_by)
+    if not scores.sources:
+        return f"{chosen.name} ({chosen.formula}): no grid of that time scores it"
+    text = (f"{chosen.name} ({chosen.formula}) has the least mean regret over "
+            f"{_number(len(scores.sources), 'source')} of published grids, {scores.mean:.0%} of "
+            "their range")
+    default = rule("nanochat")
+    if chosen.key == default.key:
+        return f"{text}: no rule does better than d = 64 L"
+    if case.known_by is not None and default.year > case.known_by:
+        return text
+    return f"{text} (d = 64 L: {score(default, known_by=case.known_by).mean:.0%})"
+
+
+def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
+    """Other shapes of the size, each with what it trades; none twice, and not the recommended."""
+    seen = {(a.layers, a.width)}
+    for other, why in _others(case, a, within):
+        if other is not None and (other.layers, other.width) not in seen:
+            seen.add((other.layers, other.width))
+            change, source = case.change(a, other)
+            known = f"loss {_percents(change)} ({source})" if change else f"loss: {source}"
+            yield case.candidate(other, f"{why}; {known}")
+
+
+def _others(case: _Case, a: Architecture,
+            within: Interval | None) -> Iterator[tuple[Architecture | None, str]]:
+    c, target = case.constraints, case.resolved.target
+    size, of = measure(a, target.of), target.of
+    if c.layers is not None:
+        return
+    if within is not None and (inside := legal_depths(c, within.low, within.high)):
+        yield case.at(inside[0], size, of), "the shallowest within 1 %: least latency"
+        yield case.at(inside[-1], size, of), "the deepest within 1 %: the narrowest"
+    seen = _layers(a)
+    for key, why in (("nanochat", "d = 64 L, what nanochat builds"),
+                     (case.chosen.key, f"the depth of {case.chosen.name}")):
+        ruled = rule(key) if key != case.chosen.key else case.chosen
+        layers = _legal(case, ruled.depth(seen.parameters, seen.per_layer))
+        yield case.at(layers, size, of), why
+    if case.model is not None or c.width is not None:
+        return
+    wide = _common_width(a.width)
+    if wide != a.width and wide % (a.head_size * c.tensor) == 0:
+        rung = Ladder(replace(c, width=wide), case.chosen.depth, of).at(size)
+        if rung and abs(math.log(rung.size / size)) < _WORTH_SAYING:
+            yield rung.architecture, f"a width that many nets have, {wide:,}"
+    if c.pipeline == 1 and a.own_layers % 4:
+        layers = max(1, round(a.own_layers / 4)) * 4 * c.loops
+        yield case.at(layers, size, of), "its layers divide among 2 or 4 pipeline stages"
+
+
+def _common_width(width: int) -> int:
+    """The nearest multiple of the power of two that is at most a quarter of the width."""
+    step = 1 << max(6, width.bit_length() - 3)
+    return max(step, round(width / step) * step)
+
+
+def _legal(case: _Case, depth: float) -> int:
+    """The legal depth nearest by the ratio."""
+    c = case.constraints
+    depths = legal_depths(c, 1, 2 * math.ceil(depth) + 2 * c.loops * c.pipeline + c.dense_layers)
+    return min(depths, key=lambda layers: abs(math.log(layers / depth)))
+
+
+def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
+    free = replace(case.constraints, layers=None)
+    depths = legal_depths(free, 1, 2 * a.layers + free.loops * free.pipeline)
+    around = [*[n for n in depths if n < a.layers][-1:], a.layers,
+              *[n for n in depths if n > a.layers][:1]]
+    parameters = "total" if case.resolved.target.of == "flops" else case.resolved.target.of
+    bases: tuple[tuple[Literal["parameters", "FLOPs"], Measure], ...] = (
+        ("parameters", parameters), ("FLOPs", "flops"))
+    for equal, of in bases:
+        size = measure(a, of)
+        for layers in around:
+            if layers == a.layers:
+                yield Neighbour(layers, equal, a, count(a), (0.0, 0.0), "the shape itself",
+                                (1.0, 1.0), case.milliseconds(a))
+            elif (other := case.at(layers, size, of)) is not None:
+                change, source = case.change(a, other)
+                yield Neighbour(layers, equal, other, count(other), change, source,
+                                change and _speedup(case, a, other, change),
+                                case.milliseconds(other))
+
+
+def _speedup(case: _Case, a: Architecture, other: Architecture,
+             change: tuple[float, float]) -> tuple[float, float] | None:
+    """What another shape is worth in compute: ((L_base - L_inf) / (L_var - L_inf))^(1 / alpha)
+    times the ratio of throughputs, by both pairs that Marin used; None where no grid of this size
+    gives a loss. The throughput is taken as inverse to the FLOPs of a token."""
+    seen = _layers(a)
+    near, outside = losses_near(seen.parameters / seen.per_layer, case.known_by)
+    losses = [] if outside else [
+        grid.best.cost * (1 + regret) for grid in near
+        if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None]
+    faster = flops(a).forward / flops(other).forward
+    found = [((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha) * faster
+             for base in losses for moved in change for limit, alpha in _MARIN
+             if min(base, base * (1 + moved)) > limit]
+    return (min(found), max(found)) if found else None
+
+
+def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
+    seen = _layers(a)
+    for r in rules(known_by):
+        depth = r.depth(seen.parameters, seen.per_layer)
+        if depth < 1:
+            continue
+        layers = {"floor": math.ceil, "maximum": math.floor}.get(r.meaning, round)(depth)
+        yield LawNumber(
+            r.key, r.name, layers, depth,
+            round(math.sqrt(seen.parameters / seen.per_layer / layers)), r.meaning, r.formula,
+            r.source, r.wording, r.extrapolates(seen.parameters, seen.per_layer), r.domain,
+            r.standard_error(seen.parameters, seen.per_layer), r.claim, verdict(r.claim),
+            r.applies.parametrisation, r.applies.norm, r.applies.residual, r.year, r.remark)
+
+
+def _built(a: Architecture, known_by: int | None) -> Built | None:
+    size = _layers(a).parameters
+    near = models_near(size, _NEAR, known_by)
+    if not near:
+        return None
+    # One of each shape, the nearest in size: copies of a recipe are no further evidence.
+    by_distance = sorted(near, key=lambda m: abs(math.log(m.parameters / size)))
+    recipes: dict[tuple[int, int], Model] = {}
+    for m in by_distance:
+        recipes.setdefault((m.layers, m.width), m)
+    depths = sorted(m.layers for m in recipes.values())
+    known = Counter(_WORDINGS[m.status] for m in near).most_common()
+    return Built(
+        depths[0], depths[(len(depths) - 1) // 2], depths[-1], len(near), len(recipes), _NEAR,
+        tuple((m.name, m.layers, m.width) for m in [*recipes.values()][:_NAMED]),
+        ", ".join(f"{number} {wording}" for wording, number in known))
+
+
+def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
+    seen, target = _layers(a), case.resolved.target
+    off = measure(a, target.of) / target.value - 1
+    if abs(off) > _WORTH_SAYING and case.model is None:
+        yield f"the nearest shape that can be built is {abs(off):.0%} " + (
+            "larger" if off > 0 else "smaller") + " than the budget"
+    if e := a.experts:
+        yield (f"a mixture of experts: laws and grids are of dense nets, and are read at the "
+               f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
+               "experts); memory follows from all of them")
+    elif abs(seen.per_layer / 12 - 1) > 0.05:
+        yield (f"a layer of this net has {seen.per_layer:.3g} d^2 weights, not the 12 d^2 of N = "
+               "12 L d^2 in which laws are written: they are read at equal L d^2")
+    if a.own_layers < a.layers:
+        yield (f"{a.own_layers} layers of their own, passed {a.layers // a.own_layers} times: no "
+               "grid compares depths of looped nets; laws are read at the layers passed")
+    if a.kind != "decoder":
+        yield f"the grids of losses are of decoders, this is an {a.kind}"
+    yield from a.remarks
+
+
+def _doubts(case: _Case, within: Interval | None, laws: tuple[LawNumber, ...]) -> Iterator[str]:
+    if within is None:
+        yield "no published grid of losses says anything about this size"
+    elif within.extrapolated:
+        yield ("no published grid has nets of this size: the depth is extrapolated, "
+               "and so is its interval")
+    choices = [law for law in laws if law.meaning in ("optimum", "default", "maximum")]
+    if choices:
+        least, most = choices[0], choices[-1]
+        yield (f"published laws disagree: from {_number(least.layers, 'layer')} ({least.name}, "
+               f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})")
+    if case.key.parametrisation != "standard" or case.key.residual != "plain":
+        yield "what is known of this parametrisation is one paper's optimum, not a grid"
+    yield ("the grids compare losses of one run a shape; downstream tasks and reasoning may want "
+           "another depth")
+
+
+# --- a configuration ------------------------------------------------------------------------------
+
+_FOR_CONFIGS = ("pipeline", "tensor", "context", "parametrisation", "norm", "residual",
+                "latency_matters")
+
+
+def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int | None) -> Answer:
+    have = have or Budget()
+    for name in ("total", "nonembedding", "active"):
+        if getattr(have, name) is not None:
+            raise UsageError("a configuration and a number of parameters; give one of them: the "
+                             "configuration says how many it has")
+    for field in fields(Constraints):
+        if getattr(c, field.name) != field.default and field.name not in _FOR_CONFIGS:
+            raise UsageError(f"a configuration and a demand on its shape ({field.name}); give one "
+                             f"of them; accepted beside a configuration are "
+                             f"{', '.join(_FOR_CONFIGS)}")
+    if c.context != Constraints().context:
+        a = a.with_(context=c.context)
+    counts = count(a)
+    size = replace(have, active=float(counts.active))
+    resolved = resolve(replace(size, memory=None, milliseconds=None, kv_bytes=None), Constraints())
+    resolved = replace(resolved, target=Target(float(counts.total)), budget=size)
+    dense = a.experts.dense_layers if a.experts else 0
+    c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
+    case = _Case(resolved, c, known_by, best_rule(_key(c), known_by), a)
+    within, seen = case.interval(a), _layers(a)
+    inside = within is not None and within.low <= a.layers <= within.high
+    wanted = case.chosen.depth(seen.parameters, seen.per_layer)
+    if c.latency_matters and within is not None:
+        wanted = within.low
+    layers = a.layers if inside and not c.latency_matters else _legal(case, wanted)
+    better = a if layers == a.layers else resized(a, layers, "total")
+    why = ("inside the interval: published grids do not tell it from the best depth"
+           if better is a else _why(case, better))
+    filled = _filled(case, better, why, _about(a, counts))
+    return replace(filled, given=case.candidate(a, "the configuration"), interval=within,
+                   verdicts=tuple(_verdicts(case, a, within, better, filled)))
+
+
+def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Architecture,
+              answer: Answer) -> Iterator[str]:
+    """On a configuration, most important first."""
+    deep = _number(a.layers, "layer")
+    if within is None:
+        yield f"no published grid says which depths are good at this size; it has {deep}"
+    else:
+        inside = within.low <= a.layers <= within.high
+        far = "" if inside else (", too shallow" if a.layers < within.low else ", too deep")
+        yield (f"{deep}: {'inside' if inside else 'outside'} the {within.low} to {within.high} "
+               f"that published grids hold within 1 % of the best loss{far}")
+    if excluded := case.resolved.excludes(a):
+        yield f"it {excluded}"
+    seen = _layers(a)
+    ruled = _legal(case, case.chosen.depth(seen.parameters, seen.per_layer))
+    goal = better if better.layers != a.layers else (
+        a if ruled == a.layers else resized(a, ruled, "total"))
+    if goal is a:
+        yield f"it has the depth of {case.chosen.name}"
+    else:
+        change, source = case.change(a, goal)
+        cost = f"loss {_percents(change)} ({source})" if change else f"change of loss: {source}"
+        yield (f"moving to {goal.layers} layers of width {goal.width:,} at equal parameters: "
+               f"{cost}")
+    c = case.constraints
+    if c.pipeline > a.own_layers:
+        yield f"{deep} are too few for {c.pipeline} pipeline stages"
+    elif a.own_layers % c.pipeline:
+        below = a.own_layers // c.pipeline * c.pipeline
+        split = Counter(stages(a.own_layers, c.pipeline)).most_common()
+        yield (f"{deep} do not divide among {c.pipeline} pipeline stages: "
+               + " and ".join(f"{times} of {n}" for n, times in split)
+               + f"; {below} or {below + c.pipeline} would")
+    if a.heads % c.tensor:
+        yield f"{a.heads} heads do not divide among {c.tensor} devices"
+    if answer.built:
+        names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in answer.built.nearest)
+        yield (f"real models of this size have {answer.built.low} to {answer.built.high} layers; "
+               f"nearest in size: {names}")
+    if answer.floor:
+        bound = "far below it" if a.layers > 2 * answer.floor.layers else (
+            "below it" if a.layers >= answer.floor.layers else "which it does not reach")
+        yield f"the floor {answer.floor.name} asks for {answer.floor.layers}, {bound}"
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def _question(b: Budget, resolved: Resolved) -> str:
+    """What was asked, as it was understood."""
+    target, parts = resolved.target, []
+    names = {"total": "parameters", "nonembedding": "parameters without embeddings",
+             "active": "active parameters", "flops": "FLOPs per token"}
+    parts.append(f"{_short(target.value)} {names[target.of]}")
+    if b.gpu is not None:
+        time = "" if b.hours is None else f" for {b.hours:g} hours"
+        parts.append(f"{b.gpus:,} x {b.gpu}{time}")
+    for value, what in ((b.flops, "training FLOPs"), (b.tokens, "training tokens")):
+        if value is not None:
+            parts.append(f"{value:.3g} {what}" if "F" in what else f"{_short(value)} {what}")
+    if b.milliseconds is not None:
+        parts.append(f"at most {b.milliseconds:.3g} ms a token")
+    for value, what in ((b.memory, "of memory"), (b.kv_bytes, "of KV cache")):
+        if value is not None:
+            parts.append(f"at most {value / 2**30:.3g} GiB {what}")
+    return f"How deep should a net be: {', '.join(parts)}?"
+
+
+def _about(a: Architecture, counts: Count) -> str:
+    name = a.name or a.family or "the given net"
+    return (f"Is {name} sane: {_number(a.layers, 'layer')} of width {a.width:,}, "
+            f"{_short(counts.total)} parameters?")
+
+
+def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
+    """The depths that meet size and task, for each construction."""
+    assert answer.shape is not None
+    deep, parts = answer.shape.architecture.layers, []
+    for task in tasks:
+        for place, number in enumerate(task.numbers):
+            if number.meaning in ("exact", "suffices"):
+                label = f"{task.labels[place]} " if task.labels else ""
+                parts.append(f"{label}{_number(max(deep, number.layers), 'layer')}")
+    return (f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
+            "asks for: constructions of other nets, so a plan, not a theorem)")
+
+
+def _short(number: float) -> str:
+    for size, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if number >= 0.9995 * size:
+            return f"{number / size:.3g}{unit}"
+    return f"{number:.3g}"
+
+
+def _percents(change: tuple[float, float]) -> str:
+    low, high = (f"{100 * x:+.1f}" for x in change)
+    return f"{low} %" if low == high else f"{low} to {high} %"
+
+
+def _number(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

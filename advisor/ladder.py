@@ -1,0 +1,165 @@
+"""The ladder of shapes that the advisor recommends: what can be built near a rule, at any size.
+
+Which shapes stand on the ladder depends on the constraints and on the rule, not on the budget; the
+recommendation is the one nearest to the budget. So more parameters never give a smaller net, and a
+recommended net's own size, asked for again, gives the same net.
+"""
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+from .architecture import Architecture
+from .shapes import (
+    MOST_ASPECT,
+    Constraints,
+    Measure,
+    Shape,
+    Target,
+    Template,
+    legal_depths,
+    nearest,
+    real_width,
+    size_class,
+    template,
+    terms,
+)
+
+# Sizes that shapes are aimed at: this many for a factor e, so 0.8 % apart.
+_STEPS = 128
+# How far a shape on the ladder may be from the size that it was aimed at, as a logarithm.
+_OFF = 0.1
+_DEEPEST = 10**4
+
+
+class Rung(NamedTuple):
+    """A shape on the ladder, and its size by the count that the ladder is made for."""
+
+    size: int
+    architecture: Architecture
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """The shapes under constraints that are nearest to a rule.
+
+    Args:
+        constraints: what the shapes must obey.
+        depth: the rule, from the parameters of all layers and those of one per squared width. A
+            token's own count: active ones, and looped layers as often as they are passed.
+        of: the count that sizes are given by.
+        allowed: what a shape must meet besides, with more layers never easier than with fewer.
+        at_least: take the next legal depth that is not below the rule, instead of the nearest.
+    """
+
+    constraints: Constraints
+    depth: Callable[[float, float], float]
+    of: Measure = "total"
+    allowed: Callable[[Architecture], bool] = lambda architecture: True
+    at_least: bool = False
+    _templates: dict[float, Template] = field(default_factory=dict, compare=False, repr=False)
+    _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
+
+    def at(self, size: float) -> Rung | None:
+        """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where
+        the ladder has no rung."""
+        goal, reach = math.log(size), 0.01
+        while reach < 50:
+            rungs = self.between(goal - reach - _OFF, goal + reach + _OFF)
+            found = rungs[bisect_left(middles(rungs), size)] if rungs else None
+            # No shape that was aimed at a size further away is nearer.
+            if found and abs(math.log(found.size) - goal) <= reach:
+                return found
+            reach *= 4
+        return None
+
+    def between(self, low: float, high: float) -> list[Rung]:
+        """The shapes that are aimed at sizes with logarithms from `low` to `high`, smallest first,
+        one of each size."""
+        aims = range(math.floor(_STEPS * low), math.ceil(_STEPS * high) + 1)
+        found = {rung.size: rung for k in aims if (rung := self._rung(k))}
+        return [found[size] for size in sorted(found)]
+
+    def _rung(self, k: int) -> Rung | None:
+        if k not in self._rungs:
+            target = Target(math.exp(k / _STEPS), self.of)
+            self._rungs[k] = self._aimed(target)
+        return self._rungs[k]
+
+    def _aimed(self, target: Target) -> Rung | None:
+        below = size_class(target).below
+        if below not in self._templates:
+            self._templates[below] = template(target, self.constraints)
+        t = self._templates[below]
+        depths = legal_depths(self.constraints, 1, _DEEPEST)
+        wanted = self._wanted(target, t, depths[0])
+        place = (min(bisect_left(depths, wanted), len(depths) - 1) if self.at_least
+                 else _nearest(depths, wanted))
+        shape = self._built(target, t, depths[place])
+        if shape is None:
+            # The deepest that can be built and is allowed.
+            place = bisect_left(depths, True, 0, place,
+                                key=lambda layers: self._built(target, t, layers) is None)
+            shape = self._built(target, t, depths[place - 1]) if place else None
+            # A net so wide would be none that anybody has built.
+            if shape is None or shape.architecture.aspect > MOST_ASPECT:
+                return None
+        if abs(math.log(shape.value / target.value)) > _OFF:
+            return None
+        return Rung(round(shape.value), shape.architecture)
+
+    def _built(self, target: Target, t: Template, layers: int) -> Shape | None:
+        shape = nearest(target, t, layers)
+        return shape if shape and self.allowed(shape.architecture) else None
+
+    def _wanted(self, target: Target, t: Template, least: int) -> float:
+        """The depth where the rule meets the size, or a demanded width does."""
+        c = self.constraints
+        once = replace(t, demanded=replace(c, loops=1))
+        passes = 1 if self.of == "flops" else c.loops
+
+        def width(layers: float) -> float:
+            return float(real_width(target.value, terms(once, layers / passes, self.of), t))
+
+        if c.width is not None:
+            demanded = c.width
+            return _crossing(lambda layers: width(layers) < demanded, least)
+        depth = float(least)
+        for _ in range(60):
+            d = width(depth)
+            active = terms(once, depth, "active")
+            square = (active.square + active.kv / t.ratio + active.inner * t.ff_factor
+                      + active.expert * (t.expert_factor + (c.expert_width or 0) / d))
+            before, depth = depth, max(self.depth(square * d * d, square / depth), least)
+            if abs(depth - before) <= 1e-6 * depth:
+                break
+        return depth
+
+
+def middles(rungs: Sequence[Rung]) -> list[float]:
+    """The sizes at which the nearest rung changes."""
+    return [middle(a.size, b.size) for a, b in pairwise(rungs)]
+
+
+def middle(below: float, above: float) -> float:
+    """The size that is equally far from two, by the ratio."""
+    return math.sqrt(float(below) * float(above))
+
+
+def _nearest(depths: range, wanted: float) -> int:
+    """The place of the depth nearest by the ratio; of equally near ones the lower."""
+    place = min(bisect_left(depths, wanted), len(depths) - 1)
+    return place - (place > 0 and wanted <= middle(depths[place - 1], depths[place]))
+
+
+def _crossing(beyond: Callable[[float], bool], low: float) -> float:
+    """The depth from which on something holds, at most the largest."""
+    high = float(_DEEPEST)
+    for _ in range(40):
+        between = (low + high) / 2
+        low, high = (low, between) if beyond(between) else (between, high)
+    return high
