@@ -3,7 +3,8 @@
 A net of L layers and width d has A d^2 + B d weights (A and B depend on L), and so many operations
 per token; so the width of a given size is the root of a quadratic, rounded to what heads and
 hardware need. What rounding adds or takes away, the inner width of the feed-forward networks gives
-back, unless its factor is demanded. The formulas use operators alone: they take arrays too.
+back, unless its factor is demanded. `terms`, `real_width`, `rounded` and `inner_widths` use
+operators alone, so that they take arrays too.
 """
 from __future__ import annotations
 
@@ -19,13 +20,13 @@ from .quantities import UsageError
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 
-# How far the inner width may leave its factor when no factor is demanded: published gated nets span
-# a wider range (tests/advisor/test_shapes.py compares).
-LEAST_INNER, MOST_INNER = 2 / 3, 3 / 2
+# How far the inner width may leave its factor when no factor is demanded: published gated nets above
+# 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
+LEAST_INNER, MOST_INNER = 0.7, 1.5
 # d / L of the shapes that are listed; published nets have 19 to 205.
 LEAST_ASPECT, MOST_ASPECT = 8, 512
 # A size within this fraction of the target counts as reached.
-_CLOSE = 0.01
+CLOSE = 0.01
 
 
 class Target(NamedTuple):
@@ -48,13 +49,15 @@ class Defaults(NamedTuple):
     tied: bool
 
 
-# Medians of the published dense gated decoders with grouped queries in models.csv (a test derives
-# them from there); the factor of nets that are not gated is 4 in nearly all of them.
+# Medians over the published dense gated decoders with grouped queries of each class in models.csv
+# (tests/advisor/test_shapes.py derives them from there); `tied` is what most of them are.
 DEFAULTS = (
-    Defaults(1e9, 64, 3, 8 / 3, 64, 49152, True),
-    Defaults(1e10, 128, 4, 4.0, 128, 151936, True),
-    Defaults(math.inf, 128, 8, 4.0, 128, 151936, False),
+    Defaults(5e8, 64, 3, 8 / 3, 64, 49152, True),
+    Defaults(4e9, 128, 4, 4.0, 128, 151936, True),
+    Defaults(2e10, 128, 4, 3.5, 128, 131072, False),
+    Defaults(math.inf, 128, 8, 3.5, 128, 131072, False),
 )
+# Of nets that are not gated nearly all have this factor.
 _PLAIN_FACTOR = 4.0
 # Experts are narrow: multiples of 64 or 128 would round them by several per cent.
 _EXPERT_MULTIPLE = 32
@@ -387,6 +390,32 @@ def rounded(number: Any, multiple: Any) -> Any:
     return near + multiple * (near < multiple)
 
 
+def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tuple[Any, Any]:
+    """Inner widths of a dense and of an expert network with which a size is met best at a width.
+
+    They are those of the factor, unless they are free: then what is missing or too much is divided
+    among them, as far as LEAST_INNER and MOST_INNER allow. Of a net with experts these alone are
+    free.
+
+    >>> t = template(Target(7e9), Constraints(vocabulary=32000, tied=False))
+    >>> inner_widths(6738415616, terms(t, 32, "total"), t, 4096, 4096)
+    (11008.0, 0)
+    """
+    c = t.demanded
+    inner = rounded(t.ff_factor * width, t.ff_multiple)
+    expert = 0
+    if c.experts:
+        expert = c.expert_width or rounded(t.expert_factor * width, t.ff_multiple)
+    if not t.free:
+        return inner, expert
+    was, slope = (expert, s.expert) if c.experts else (inner, s.inner)
+    missing = value - s.value(width, keys, inner, expert)
+    now = rounded(was + missing / (slope * width), t.ff_multiple)
+    low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
+    now = now + (low - now) * (now < low) + (high - now) * (now > high)
+    return (inner, now) if c.experts else (now, expert)
+
+
 # --- shapes ---------------------------------------------------------------------------------------
 
 
@@ -411,38 +440,20 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
     s = terms(t, layers, target.of)
     real = real_width(target.value, s, t)
     below = int(real // t.step) * t.step
-    best: tuple[tuple[float, float], int, tuple[int, int, int, float]] | None = None
+    best: tuple[tuple[float, float], tuple[int, int, int, int], float] | None = None
     for width in (t.step,) if t.demanded.width else (below, below + t.step):
-        # Half a head is none: where the least width is more than twice the real one, give up.
+        # Where the least width is more than twice the real one, there is no shape.
         if not width or (not below and not t.demanded.width and width > 2 * real):
             continue
-        found = _at(target, s, t, width)
-        order = max(abs(found[-1] / target.value - 1), _CLOSE), abs(width - real)
+        keys = key_heads(t, width // t.head_width)
+        inner, expert = map(int, inner_widths(target.value, s, t, width, keys * t.head_width))
+        value = s.value(width, keys * t.head_width, inner, expert)
+        order = max(abs(value / target.value - 1), CLOSE), abs(width - real)
         if best is None or order < best[0]:
-            best = order, width, found
+            best = order, (width, keys, inner, expert), value
     if best is None:
         return None
-    _, width, (keys, inner, expert, value) = best
-    return Shape(_architecture(t, layers, width, keys, inner, expert), value,
-                 value / target.value - 1)
-
-
-def _at(target: Target, s: Terms, t: Template, width: int) -> tuple[int, int, int, float]:
-    """Key heads, inner widths of a dense and of an expert network, and size at a legal width."""
-    c = t.demanded
-    keys = key_heads(t, width // t.head_width)
-    inner = int(rounded(t.ff_factor * width, t.ff_multiple))
-    expert = c.expert_width or (
-        int(rounded(t.expert_factor * width, t.ff_multiple)) if c.experts else 0)
-    value = s.value(width, keys * t.head_width, inner, expert)
-    if t.free:
-        was, slope = (expert, s.expert) if c.experts else (inner, s.inner)
-        wanted = rounded(was + (target.value - value) / (slope * width), t.ff_multiple)
-        low, high = (rounded(share * was, t.ff_multiple) for share in (LEAST_INNER, MOST_INNER))
-        now = int(min(max(wanted, low), high))
-        inner, expert = (inner, now) if c.experts else (now, expert)
-        value = s.value(width, keys * t.head_width, inner, expert)
-    return keys, inner, expert, value
+    return Shape(_architecture(t, layers, *best[1]), best[2], best[2] / target.value - 1)
 
 
 def _architecture(t: Template, layers: int, width: int, keys: int, inner: int,
@@ -530,7 +541,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
         shape = _filled(deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
                         goal, of)
-        off = max(abs(measure(shape, of) / goal - 1), _CLOSE)
+        off = max(abs(measure(shape, of) / goal - 1), CLOSE)
         if best is None or off < best[0]:
             best = off, shape
     assert best is not None

@@ -1,13 +1,20 @@
 """Feasible shapes: exact sizes, legal widths, splits, contradictions."""
 from __future__ import annotations
 
+from statistics import median, median_low, mode
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.counting import count
+from depthlaw.advisor.models import architecture, models
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.shapes import (
+    DEFAULTS,
+    LEAST_INNER,
+    MOST_INNER,
     Constraints,
     Measure,
     Target,
@@ -21,7 +28,32 @@ from depthlaw.advisor.shapes import (
 )
 
 MEASURES: tuple[Measure, ...] = ("total", "nonembedding", "active", "flops")
+# The published nets that the defaults come from.
+GROUPED = [m for m in models() if m.complete and m.kind == "decoder" and not m.sizes["experts"]
+           and m.sizes["matrices"] == 3 and 0 < m.sizes["kv_heads"] < m.heads]
 MIXTURE = {"experts": 16, "active_experts": 2, "shared_experts": 1, "dense_layers": 1}
+
+
+def test_defaults_are_the_medians_of_published_nets() -> None:
+    low = 0.0
+    for default in DEFAULTS:
+        nets = [m for m in GROUPED if low <= count(architecture(m)).total < default.below]
+        low = default.below
+        assert len(nets) >= 7
+        assert default.head_width == median_low(m.sizes["head_width"] for m in nets)
+        assert default.kv_ratio == median_low(m.heads // m.sizes["kv_heads"] for m in nets)
+        assert default.vocabulary == median_low(m.sizes["vocabulary"] for m in nets)
+        assert default.tied == mode(m.tied for m in nets)
+        factor = median(m.sizes["d_ff"] / m.width for m in nets)
+        assert abs(default.ff_factor / factor - 1) < 0.04
+        assert sum(m.width % default.multiple == 0 for m in nets) >= 0.9 * len(nets)
+
+
+def test_free_inner_widths_stay_within_published_factors() -> None:
+    factors = [m.sizes["d_ff"] / m.width for m in GROUPED]
+    for default in DEFAULTS[1:]:
+        assert min(factors) <= LEAST_INNER * default.ff_factor
+        assert MOST_INNER * default.ff_factor <= max(factors)
 
 
 @pytest.mark.parametrize("of", MEASURES)
