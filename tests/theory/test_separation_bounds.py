@@ -1,6 +1,7 @@
 """Levine's bounds and corollaries: coefficients, verdicts that a wrong constant turns, premises."""
 import dataclasses
 import math
+import re
 from fractions import Fraction
 from itertools import combinations_with_replacement
 
@@ -121,21 +122,34 @@ def test_shallow_net_needs_logarithmically_many_layers():
     assert betas[-1] - betas[0] <= 5  # 81 times deeper: log_3(81) = 4, and one for rounding
 
 
-@pytest.mark.parametrize(("case", "found"), [
-    (Case(width=3, depth=100, depth_ratio=1, heads=1), 6),
-    (Case(width=16, depth=200, depth_ratio=2, heads=8), 37)])
-def test_the_note_names_sizes_at_which_the_factor_is_larger(case, found):
+@pytest.mark.parametrize(("width", "depth", "delta", "heads", "found"), [
+    (3, 100, 1, 1, 6), (4, 100, 1, 2, 7), (16, 200, 2, 8, 37), (16, 400, 4, 1, 74),
+    (16, 400, 4, 8, 74)])
+def test_the_width_factor_is_larger_at_the_sizes_that_the_note_names(
+    width, depth, delta, heads, found,
+):
     claim = CLAIMS["corollary_2"]
+    case = Case(width=width, depth=depth, depth_ratio=delta, heads=heads)
+    assert case in claim.cases("theory")
     measured = claim.measure(case)
-    assert measured.value == found == claim.predict(case) + 1
+    assert measured.value == found > claim.predict(case) == (width + 2) * delta
     assert judge(claim, case, measured).verdict is Verdict.FAILS
-    assert f"L = {case.depth}, delta = {case.depth_ratio}, H = {case.heads}" in claim.note
+    assert re.search(rf"d_x = {width}, L = {depth}, delta = {delta}, H = ({heads}|1 or 8) "
+                     rf".{{,30}}is {found}, above {(width + 2) * delta}", claim.note)
+
+
+def test_the_smallest_size_at_which_the_width_factor_is_larger_comes_first():
+    """No smaller one is in the range: each of its numbers is the least that is assumed."""
+    claim = CLAIMS["corollary_2"]
+    assert claim.cases("quick")[0] == Case(width=3, depth=100, depth_ratio=1, heads=1)
+    assert (claim.expected, claim.known) == ("HOLDS", "FAILS")
 
 
 def test_a_wrong_slope_fails():
     claim = CLAIMS["corollary_2"]
     lower = sympy.Le(claim.statement.lhs, 5 * ratio, evaluate=False)
-    weak, case = dataclasses.replace(claim, statement=lower), claim.cases("quick")[0]
+    weak = dataclasses.replace(claim, statement=lower)
+    case = Case(width=4, depth=200, depth_ratio=2, heads=1)
     assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
     assert judge(weak, case, claim.measure(case)).verdict is Verdict.FAILS
 
