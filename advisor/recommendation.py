@@ -352,7 +352,7 @@ def _why(case: _Case, a: Architecture) -> str:
     if c.width is not None:
         return f"the depth that spends the size at the demanded width {c.width:,}"
     if c.latency_matters:
-        return "the shallowest depth within 1 % of the best loss, as latency matters"
+        return "next to the shallowest depth within 1 % of the best loss, as latency matters"
     return f"the nearest depth to {case.chosen.name} that can be built"
 
 
@@ -360,12 +360,13 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     """The answer around a recommended shape."""
     c, resolved, within = case.constraints, case.resolved, case.interval(a)
     laws = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
+    built = _built(a, case.known_by)
     return Answer(
         question, case.candidate(a, why), case.chosen.key, _rule_why(case), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
         next((law for law in laws if law.key == "threshold"), None), laws,
-        _built(a, case.known_by), warnings=tuple(_warnings(case, a)),
-        doubts=tuple(_doubts(case, within, laws)), initialisation=(),
+        built, warnings=tuple(_warnings(case, a)),
+        doubts=tuple(_doubts(case, a, within, laws, built)), initialisation=(),
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
         memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
         limits=resolved.notes)
@@ -373,17 +374,18 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
 
 def _rule_why(case: _Case) -> str:
     chosen = case.chosen
+    name = chosen.name if chosen.name == chosen.formula else f"{chosen.name} ({chosen.formula})"
     if (case.key.parametrisation, case.key.residual) != ("standard", "plain"):
         kind = ("attention residuals" if case.key.residual == "attnres"
                 else {"mup": "muP", "completep": "CompleteP"}[case.key.parametrisation])
         theirs = "" if chosen.applies.parametrisation == case.key.parametrisation else (
             ", as no optimum of its own is published")
-        return (f"{chosen.name} ({chosen.formula}), used for {kind}{theirs}: no grid of it is "
+        return (f"{name}, used for {kind}{theirs}: no grid of it is "
                 "published cell by cell")
     scores = score(chosen, known_by=case.known_by)
     if not scores.sources:
-        return f"{chosen.name} ({chosen.formula}): no grid of that time scores it"
-    text = (f"{chosen.name} ({chosen.formula}) has the least mean regret over "
+        return f"{name}: no grid of that time scores it"
+    text = (f"{name} has the least mean regret over "
             f"{_number(len(scores.sources), 'source')} of published grids, {scores.mean:.0%} of "
             "their range")
     default = rule("nanochat")
@@ -537,12 +539,20 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     yield from a.remarks
 
 
-def _doubts(case: _Case, within: Interval | None, laws: tuple[LawNumber, ...]) -> Iterator[str]:
+def _doubts(case: _Case, a: Architecture, within: Interval | None, laws: tuple[LawNumber, ...],
+            built: Built | None) -> Iterator[str]:
+    outside = ""
+    if built is not None and not built.low <= a.layers <= built.high:
+        which, end = ("deep", built.high) if a.layers > built.high else ("shallow", built.low)
+        outside = (f"no listed model of about this size is so {which}: the {which}est has "
+                   f"{_number(end, 'layer')}")
     if within is None:
         yield "no published grid of losses says anything about this size"
     elif within.extrapolated:
-        yield ("no published grid has nets of this size: the depth is extrapolated, "
-               "and so is its interval")
+        yield ("no published grid has nets of this size: the depth is extrapolated, and so is its "
+               f"interval{'; ' + outside if outside else ''}")
+    if outside and not (within and within.extrapolated):
+        yield outside
     choices = [law for law in laws if law.meaning in ("optimum", "default", "maximum")]
     if choices:
         least, most = choices[0], choices[-1]
@@ -585,13 +595,28 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
     wanted = case.chosen.depth(seen.parameters, seen.per_layer)
     if c.latency_matters and within is not None:
         wanted = within.low
-    layers = a.layers if inside and not c.latency_matters else _legal(case, wanted)
-    better = a if layers == a.layers else resized(a, layers, "total")
+    better = a
+    if not inside or c.latency_matters or case.resolved.excludes(a) or a.own_layers % c.pipeline:
+        better = _instead(case, a, a.layers if inside and not c.latency_matters else wanted)
     why = ("inside the interval: published grids do not tell it from the best depth"
-           if better is a else _why(case, better))
+           if better is a else "the nearest legal depth inside the interval"
+           if inside and not c.latency_matters else _why(case, better))
     filled = _filled(case, better, why, _about(a, counts))
     return replace(filled, given=case.candidate(a, "the configuration"), interval=within,
                    verdicts=tuple(_verdicts(case, a, within, better, filled)))
+
+
+def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
+    """The shape like a net, of the same size and the legal depth nearest to a wanted one, that
+    keeps the limits; where no depth down to half of that does, the net itself."""
+    c = case.constraints
+    step = c.loops * c.pipeline
+    depths = legal_depths(c, max(1, math.floor(wanted / 2)), math.ceil(wanted) + step)
+    for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted))):
+        other = a if layers == a.layers else resized(a, layers, "total")
+        if case.resolved.excludes(other) is None:
+            return other
+    return a
 
 
 def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Architecture,

@@ -3,14 +3,14 @@ know?
 
 Attributes are loaded when they are first used, so that `import depthlaw` costs nothing:
 
-    recommend: how deep a net should be, and who says so (`depthlaw depth`).
+    recommend: how deep a net should be, in one buildable shape (`depthlaw depth`).
     claims: every claim by key (`depthlaw claims`).
     verify: run a suite and judge it (`depthlaw verify`).
     __version__: of the installed package.
 
 >>> import depthlaw
->>> depthlaw.recommend("1.3B")[0].minimum.layers
-8
+>>> depthlaw.recommend("1.3B", pipeline=4).shape.architecture.layers % 4
+0
 """
 from __future__ import annotations
 

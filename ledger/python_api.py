@@ -3,10 +3,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from depthlaw.advisor.answers import Advice
+    from depthlaw.advisor.budgets import Budget
+    from depthlaw.advisor.recommendation import Answer
     from depthlaw.theory.claim import Claim
 
     from .verdicts.report import ClaimResult
@@ -14,35 +15,33 @@ if TYPE_CHECKING:
 __all__ = ["claims", "recommend", "verify"]
 
 
-def recommend(budget: str | float | None = None, *, task: str | None = None,
-              diameter: int | str | None = None, hops: int | str | None = None,
-              vertices: int | str | None = None) -> tuple[Advice, ...]:
-    """How deep a net should be, and who says so: the answer of `depthlaw depth` as data.
+def recommend(budget: str | float | Budget | None = None, **options: Any) -> Answer:
+    """How deep a net should be, in one buildable shape: the answer of `depthlaw depth` as data.
 
     Args:
-        budget: parameters without embeddings, as a number (1.3e9) or as it is typed ("1.3B").
-        task: "connectivity", with `diameter` and perhaps `vertices`, or "hops", with `hops`.
+        budget: all parameters, as a number (1.3e9) or as it is typed ("1.3B").
+        options: those of depthlaw.advisor.recommendation.recommend: what else there is to spend
+            (gpu="H100", gpus=64, hours=336), what the shape must obey (pipeline=4), a `config` to
+            judge, or a `task`.
 
     Returns:
-        One `Advice` for the budget, one for the task, and one for both together when both are
-        given. `as_json()` is plain data.
+        One `Answer`: `shape` is recommended, `interval` and `laws` stand beside it.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or unreadable,
-            in one line.
+        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or cannot be
+            built, in one line.
 
     Cost: milliseconds; loads neither NumPy nor SymPy.
 
-    >>> answer, = recommend("1.3B")
-    >>> answer.minimum.layers, answer.minimum.source
-    (8, 'levine2020, arXiv:2006.12467v1, abstract')
-    >>> recommend(task="hops", hops=16)[0].numbers[0].layers
+    >>> answer = recommend("1.3B")
+    >>> answer.floor.layers, answer.floor.source
+    (8, 'levine2020, arXiv:2006.12467v1, abstract; inverted here')
+    >>> recommend(task="hops", hops=16).tasks[0].numbers[0].layers
     6
     """
-    from depthlaw.advisor.answers import answer
+    from depthlaw.advisor.recommendation import recommend as answer
 
-    return tuple(answer(*(None if value is None else str(value)
-                          for value in (budget, task, diameter, hops, vertices))))
+    return answer(budget, **options)
 
 
 def claims(file: str | Path | None = None) -> dict[str, Claim]:
