@@ -117,6 +117,7 @@ class Table:
 
     scores: tuple[Scores, ...]  # best first
     rows: tuple[Row, ...]
+    default: Scores  # of d = 64 L, whatever was known
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -126,7 +127,7 @@ class Table:
     @property
     def held_out(self) -> float:
         """Mean share of the recommendation, each source by what the others choose."""
-        return fmean(row.share for row in self.rows)
+        return fmean(row.share for row in self.rows) if self.rows else math.nan
 
     @property
     def best(self) -> Scores:
@@ -135,7 +136,7 @@ class Table:
 
     def of(self, key: str) -> Scores:
         """The scores of one rule."""
-        return next(s for s in self.scores if s.rule.key == key)
+        return next(s for s in (*self.scores, self.default) if s.rule.key == key)
 
 
 @cache
@@ -229,9 +230,9 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     found = table(known_by=known_by)
     if not found.rows:
         return "the oldest rule: no grid was published by then"
-    scores, default = found.of(chosen.key), score(rule("nanochat"), known_by=known_by)
+    mean, default = found.of(chosen.key).mean, found.default.mean
     return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
-            f"{len(found.rows)} sources: {scores.mean:.2f} of a grid's range, {default.mean:.2f} "
+            f"{len(found.rows)} sources: {mean:.2f} of a grid's range, {default:.2f} "
             f"for d = 64 L; chosen by the other sources and judged by the one left out, "
             f"{found.held_out:.2f}")
 
@@ -260,7 +261,7 @@ def table(size_exponent: float = SIZE_EXPONENT, known_by: int | None = None) -> 
             source, len(own), chosen, scores.sources[source], scores.losses.get(source),
             best.sources.get(source, math.nan), default.sources.get(source, math.nan),
             _covered(own, source, known_by)))
-    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found))
+    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), default)
 
 
 def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int]:

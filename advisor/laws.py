@@ -248,3 +248,36 @@ def marin_depth(parameters: float) -> float:
     for _ in range(60):  # the error falls by more than a factor 10 each time
         width = math.cbrt(volume * max(55 + 4 * math.log2(width), 1))
     return width / max(55 + 4 * math.log2(width), 1)
+
+
+# --- scales for a depth ---------------------------------------------------------------------------
+
+
+def residual_scale(depth: int) -> float:
+    """1 / sqrt(2 L): by which GPT-2's initialisation scales the two output projections of a layer.
+
+    >>> residual_scale(8)
+    0.25
+    """
+    return 1 / math.sqrt(2 * _positive("depth", depth))
+
+
+def deepnorm_scales(depth: int) -> tuple[float, float]:
+    """DeepNorm's alpha = (2 L)^(1/4) and beta = (8 L)^(-1/4) for one stack of L layers.
+
+    >>> tuple(round(scale, 4) for scale in deepnorm_scales(6))
+    (1.8612, 0.3799)
+    """
+    _positive("depth", depth)
+    return (2 * depth) ** 0.25, (8 * depth) ** -0.25
+
+
+def deepnorm_pair(encoder: int, decoder: int) -> tuple[float, float, float, float]:
+    """DeepNorm's scales for N encoder and M decoder layers: alpha, beta of the encoder, then of the
+    decoder: 0.81 (N^4 M)^(1/16), 0.87 (N^4 M)^(-1/16), (3 M)^(1/4), (12 M)^(-1/4).
+
+    >>> tuple(round(scale, 3) for scale in deepnorm_pair(6, 6))
+    (1.418, 0.497, 2.06, 0.343)
+    """
+    both = (_positive("depth", encoder) ** 4 * _positive("depth", decoder)) ** (1 / 16)
+    return 0.81 * both, 0.87 / both, (3 * decoder) ** 0.25, (12 * decoder) ** -0.25

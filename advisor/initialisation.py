@@ -1,0 +1,152 @@
+"""Initial scales, branch multipliers and optimiser settings for a depth, by parametrisation and
+norm.
+
+Each is one of several ways to make up for depth. They are alternatives: a net that divides its
+branches by depth twice, say in the initialisation and by a multiplier, counts depth twice.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from . import laws
+from .grids import STANDARD, Key
+
+# Plain post-norm nets of more layers failed in translation.
+_DEEPEST_PLAIN_POST = 12
+
+
+class Advice(NamedTuple):
+    """One piece of advice, and whose it is."""
+
+    what: str  # which setting
+    says: str  # one sentence, with the number for this depth
+    source: str
+    wording: str  # printed, reported, recalled, derived
+    claim: str | None = None  # of the ledger, about it
+
+    def __str__(self) -> str:
+        claim = f"; claim {self.claim}" if self.claim else ""
+        return f"{self.what}: {self.says} [{self.source}; {self.wording}{claim}]"
+
+
+def advice(
+    layers: int, key: Key = STANDARD, *, base_layers: int | None = None, encoder_layers: int = 0,
+) -> tuple[Advice, ...]:
+    """What to set for a net of this depth, most important first.
+
+    Args:
+        layers: L; of the decoder, where there are two stacks.
+        key: parametrisation, norm and kind of residual connection.
+        base_layers: depth of the net at which the learning rate was tuned, for muP and CompleteP.
+        encoder_layers: of an encoder-decoder, else 0.
+
+    Raises:
+        ValueError: for depths that are no positive numbers.
+
+    >>> print(advice(32)[0].says)
+    output projections of a layer with standard deviation 0.02 / sqrt(2 L) = 0.0025
+    >>> [a.what for a in advice(32, Key("completep"), base_layers=8)][:2]
+    ['branch multiplier', 'learning rate']
+    """
+    for depth in (layers, *([] if base_layers is None else [base_layers])):
+        if depth < 1:
+            raise ValueError(f"a depth of {depth}: accepted are whole numbers from 1 on")
+    return (*_norm(layers, key, encoder_layers), *_parametrisation(layers, key, base_layers),
+            *_once(key))
+
+
+def _norm(layers: int, key: Key, encoder_layers: int) -> Iterator[Advice]:
+    if key.norm == "post":
+        yield from _deepnorm(layers, encoder_layers)
+    elif key.norm == "lns":
+        yield Advice(
+            "norm", "the output of the LayerNorm in layer l times 1 / sqrt(l): "
+            f"{layers ** -0.5:.3g} in the last; no depth in the initialisation beside it",
+            "arXiv:2502.05795 and its README", "reported")
+    elif key.residual == "attnres":
+        yield Advice("initialisation", "no scale by depth is published for attention residuals",
+                     "depthlaw", "derived")
+    elif key.parametrisation != "completep":
+        yield Advice(
+            "initialisation", "output projections of a layer with standard deviation "
+            f"0.02 / sqrt(2 L) = {0.02 * laws.residual_scale(layers):.3g}",
+            "karpathy/nanoGPT, model.py; GPT-2 leaves open whether L or 2 L", "printed",
+            "signal_propagation/residual_scaled")
+        yield Advice(
+            "without it", f"2 L = {2 * layers} branch writes of variance s^2 raise the variance of "
+            f"the residual stream to 1 + {2 * layers} s^2; OLMo 2 initialises so", "derived; "
+            "OLMo 2 as reported", "derived", "signal_propagation/residual_unscaled")
+
+
+def _deepnorm(layers: int, encoder_layers: int) -> Iterator[Advice]:
+    source = "wang2022deepnet, arXiv:2203.00555, figure 2"
+    if encoder_layers:
+        alpha, beta, alpha_d, beta_d = laws.deepnorm_pair(encoder_layers, layers)
+        yield Advice(
+            "residual scale", f"DeepNorm, LN(alpha x + G(x)): alpha {alpha:.3g} in the encoder, "
+            f"{alpha_d:.3g} in the decoder", source, "printed",
+            "signal_propagation/deepnorm_decoder_alpha")
+        yield Advice(
+            "initialisation", f"Xavier gain {beta:.3g} in the encoder, {beta_d:.3g} in the "
+            "decoder, for the MLP, values and output projections", source, "printed",
+            "signal_propagation/deepnorm_decoder_beta")
+    else:
+        alpha, beta = laws.deepnorm_scales(layers)
+        yield Advice(
+            "residual scale", f"DeepNorm, LN(alpha x + G(x)): alpha = (2 L)^(1/4) = {alpha:.3g}",
+            source, "printed", "signal_propagation/deepnorm_alpha")
+        yield Advice(
+            "initialisation", f"Xavier gain beta = (8 L)^(-1/4) = {beta:.3g} for the MLP, values "
+            "and output projections", source, "printed", "signal_propagation/deepnorm_beta")
+    if max(layers, encoder_layers) > _DEEPEST_PLAIN_POST:
+        yield Advice(
+            "warning", "plain post-norm failed beyond 6 to 12 layers in translation",
+            "liu2020verydeep, arXiv:2008.07772, as tabulated in RealFormer", "reported",
+            "signal_propagation/amplification_post_ln")
+
+
+def _parametrisation(layers: int, key: Key, base_layers: int | None) -> Iterator[Advice]:
+    m = None if base_layers is None else layers / base_layers
+    ratio = "m = L / L_base" if m is None else f"m = {layers} / {base_layers} = {m:.3g}"
+
+    def times(power: float) -> str:
+        """m to a power, as a number where the base depth is known."""
+        text = f"m^{power:g}"
+        return text if m is None else f"{text} = {m**power:.3g}"
+
+    if key.parametrisation == "mup":
+        yield Advice(
+            "learning rate", "tuned at one width it carries over to others, not to other depths: "
+            "tune it at this depth", "microsoft/mup, issue 54", "printed",
+            "signal_propagation/mup_learning_rates")
+        yield Advice(
+            "depth-muP", f"to carry it over depths too, in place of the scaled initialisation: "
+            f"branches times {times(-0.5)} and Adam's rate times {times(-0.5)}, {ratio}",
+            "arXiv:2310.02244", "recalled",
+            "signal_propagation/branch_variance_exponent")
+    elif key.parametrisation == "completep":
+        yield Advice(
+            "branch multiplier", f"{times(-1)}, {ratio}", "dey2025, arXiv:2505.01618; "
+            "EleutherAI/nanoGPT-mup, branch completep", "printed",
+            "signal_propagation/lazy_second_order")
+        yield Advice(
+            "learning rate", "of hidden weights: no power of the depth", "dey2025, "
+            "arXiv:2505.01618; EleutherAI/nanoGPT-mup, branch completep", "printed",
+            "signal_propagation/completep_learning_rate")
+        yield Advice(
+            "epsilon", f"AdamW's epsilon in blocks times {times(-1)}, and one over the width ratio",
+            "dey2025, arXiv:2505.01618", "reported")
+        yield Advice(
+            "initialisation", "of hidden weights: no power of the depth; a framework whose "
+            "initialisation already divides by sqrt(L), such as Megatron, needs "
+            f"{times(0.5)} to undo it", "Megatron-LM, draft pull request 4381", "printed")
+
+
+def _once(key: Key) -> Iterator[Advice]:
+    if key.residual == "plain":
+        yield Advice(
+            "once", "do not count depth twice: scaled initialisation, branch multiplier, DeepNorm "
+            "and LayerNorm scaling each make up for depth; use one",
+            "Megatron-LM, draft pull request 4381, printed; README of LayerNorm scaling",
+            "reported")
