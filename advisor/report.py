@@ -2,16 +2,18 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .evidence import projections
 from .verdicts import verdict
 
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
+    from .evidence import Table
     from .recommendation import Answer, Candidate, LawNumber, Neighbour
     from .tasks import TaskAnswer, TaskNumber
 
@@ -22,6 +24,10 @@ LEGEND = (
     "`depthlaw show CLAIM`.")
 # Columns of the labels, and the width below which there is no room for such a column.
 _LABEL, _NARROW = 9, 60
+
+# What a law may be for, where that is not the usual net.
+_SPECIAL = {"mup": "muP", "completep": "CompleteP", "post": "post-norm", "lns": "scaled norms",
+            "attnres": "attention residuals"}
 
 # A label and what is said under it.
 Row = tuple[str, str]
@@ -44,33 +50,27 @@ def explained(answer: Answer, width: int = 80) -> str:
     """Everything else there is to say, with sources: what `--why` adds to `as_text`."""
     parts = []
     for heading, rows in _sections(answer):
-        if lines := _laid_out(rows, width):
-            parts.append("\n".join([heading, *lines]))
+        if lines := _laid_out(rows, width, "- "):
+            parts.append("\n".join([*_wrap(heading, width), *lines]))
     return "\n\n".join([*parts, "\n".join(_wrap(LEGEND, width))])
 
 
 def _short(answer: Answer) -> Iterator[Row]:
     yield "", answer.question
-    if answer.given:
-        yield "Given", f"{shape(answer.given.architecture)}; {counted(answer.given.counts)}"
+    given, proposed = answer.given, answer.shape
+    if given:
+        yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
         for said in answer.verdicts:
-            yield "", said
-    if answer.shape:
-        built = answer.shape.architecture
-        label = "Instead" if answer.given and built != answer.given.architecture else "Answer"
-        yield label, f"{shape(built)}; {counted(answer.shape.counts)}{_speed(answer.shape)}"
-        if answer.rule_why:
-            yield "Why", answer.rule_why
-    if answer.interval:
-        outside = " EXTRAPOLATED." if answer.interval.extrapolated else ""
-        yield "Range", (f"{answer.interval.low} to {layers(answer.interval.high)}: "
-                        f"{answer.interval.why}{outside}")
-    if answer.built:
-        b = answer.built
-        near = ", ".join(f"{name} {deep} x {wide:,}" for name, deep, wide in b.nearest[:2])
-        yield "Built", (f"{b.low} to {layers(b.high)}, middle {b.middle} ({b.recipes} recipes "
-                        f"within a factor {b.factor:g}): {near}")
-    yield from _price(answer)
+            yield "", f"- {said}"
+    if proposed and not (given and given.architecture == proposed.architecture):
+        yield ("Instead" if given else "Answer",
+               f"{shape(proposed.architecture)}; {counted(proposed.counts)}{_speed(proposed)}")
+    if answer.limits:
+        yield "Budget", "; ".join(answer.limits)
+    if not given:
+        yield from _grounds(answer)
+    if price := _price(answer):
+        yield "Price", price
     for task in answer.tasks:
         yield "Task", f"{task.question.removeprefix('Task: ')} {task.headline}."
     if answer.together:
@@ -79,32 +79,46 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Warning", warning
     if answer.doubts:
         yield "Doubt", answer.doubts[0]
-    if answer.floor:
-        yield "Floor", f"{layers(answer.floor.layers)} by {answer.floor.name}"
+    if answer.floor and not given:
+        yield "Floor", f"{layers(answer.floor.layers)}, by {answer.floor.name}"
 
 
-def _price(answer: Answer) -> Iterator[Row]:
-    """One legal depth less, and one more, at equal parameters."""
-    if answer.shape is None:
-        return
-    middle = answer.shape.architecture.layers
-    for n in answer.neighbours:
-        if n.equal == "parameters" and n.layers != middle:
-            yield ("Fewer" if n.layers < middle else "More",
-                   f"{n.layers} x {n.architecture.width:,}: {_effects(n)}")
+def _grounds(answer: Answer) -> Iterator[Row]:
+    """Why this depth, which others are as good, and what real models do."""
+    if answer.rule_why:
+        yield "Why", answer.rule_why
+    if answer.interval:
+        sources = ", ".join(answer.interval.sources)
+        outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
+        yield "Range", (f"{answer.interval.low} to {layers(answer.interval.high)} are within 1 % "
+                        f"of the best loss ({sources}{outside})")
+    if answer.built:
+        b = answer.built
+        near = ", ".join(f"{name} {deep} x {wide:,}" for name, deep, wide in b.nearest[:1])
+        yield "Built", (f"{b.low} to {b.high}, middle {b.middle} ({b.recipes} shapes near this "
+                        f"size): {near}")
+
+
+def _price(answer: Answer) -> str:
+    """One legal depth less, and one more, at equal parameters; their sources once."""
+    middle = answer.shape.architecture.layers if answer.shape else 0
+    others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
+    said = [f"{n.layers} x {n.architecture.width:,}: {_effects(n)}" for n in others]
+    sources = ", ".join(dict.fromkeys(n.loss_source for n in others))
+    return f"{'; '.join(said)} ({sources})" if said else ""
 
 
 def _effects(n: Neighbour) -> str:
     """What a neighbour costs or gains."""
-    parts = [f"loss {percents(n.loss_change)} ({n.loss_source})" if n.loss_change
-             else f"change of loss not known ({n.loss_source})"]
+    parts = [f"loss {percents(n.loss_change)}" if n.loss_change else "change of loss not known"]
     if n.speedup:
         low, high = (f"{factor:.2f}" for factor in n.speedup)
-        parts.append(f"worth {low} to {high} times the compute" if low != high
-                     else f"worth {low} times the compute")
+        if (low, high) != ("1.00", "1.00"):
+            parts.append(f"worth {low} to {high} of the compute" if low != high
+                         else f"worth {low} of the compute")
     if n.milliseconds:
         parts.append(milliseconds(n.milliseconds))
-    return "; ".join(parts)
+    return ", ".join(parts)
 
 
 def _speed(candidate: Candidate) -> str:
@@ -118,10 +132,15 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
             ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
             for c in answer.runners_up]
         yield "One depth less, the same, one more:", [
-            ("", f"equal {n.equal}: {shape(n.architecture)}; {counted(n.counts)}. {_effects(n)}")
+            ("", f"equal {n.equal}: {shape(n.architecture)}; {counted(n.counts)}; {_effects(n)} "
+             f"({n.loss_source})")
             for n in answer.neighbours]
+    if answer.given and answer.rule_why:
+        yield "The rule:", [("", answer.rule_why)]
     if answer.interval:
-        yield "Range:", [("", f"{answer.interval.why} [{'; '.join(answer.interval.sources)}]")]
+        outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
+        yield f"{answer.interval.low} to {layers(answer.interval.high)}:", [
+            ("", f"{answer.interval.why}{outside} [{'; '.join(answer.interval.sources)}]")]
     if answer.built:
         yield "Real models nearby:", [
             ("", f"{name}: {deep} x {wide:,}") for name, deep, wide in answer.built.nearest] + [
@@ -130,7 +149,6 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
            [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
         yield task.question, _task(task)
-    yield "Limits:", [("", text) for text in answer.limits]
     if answer.stages:
         yield "Layers of each pipeline stage:", [("", ", ".join(map(str, answer.stages)))]
     yield "Initialisation for this depth:", [("", text) for text in answer.initialisation]
@@ -160,20 +178,25 @@ def _operations(f: Flops) -> str:
 
 
 def _bytes(m: Memory) -> str:
-    text = f"weights {gibibytes(m.weights)}"
+    text = f"weights {gigabytes(m.weights)}"
     if m.gradients is not None and m.optimiser is not None and m.activations is not None:
-        text += (f", gradients {gibibytes(m.gradients)}, optimiser "
-                 f"{gibibytes(sum(m.optimiser.values()))}, activations {gibibytes(m.activations)}")
-    return f"{text}, KV cache {gibibytes(m.kv_cache)}"
+        text += (f", gradients {gigabytes(m.gradients)}, optimiser "
+                 f"{gigabytes(sum(m.optimiser.values()))}, activations {gigabytes(m.activations)}")
+    return f"{text}, KV cache {gigabytes(m.kv_cache)}"
 
 
 def _law(law: LawNumber) -> str:
     wide = f" (width {law.width:,})" if law.width else ""
     error = f" +- {law.error:.1f}" if law.error is not None else ""
     outside = " EXTRAPOLATED." if law.extrapolated else ""
-    where = "" if law.domain is None else (
-        f" Measured from {size(law.domain[0])} to {size(law.domain[1])} parameters.")
-    remark = f" {law.remark}" if law.remark else ""
+    where = ""
+    if law.domain:
+        low, high = map(size, law.domain)
+        where = f" Measured at {low if low == high else f'{low} to {high}'} parameters."
+    special = [_SPECIAL[name] for name in (law.parametrisation, law.norm, law.residual)
+               if name in _SPECIAL]
+    where += f" For {' and '.join(special)}." if special else ""
+    remark = f" {law.remark[:1].upper()}{law.remark[1:]}." if law.remark else ""
     return (f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
             f"{where}{remark} [{law.source}; {law.wording}{_judged(law.claim, law.verdict)}]")
 
@@ -197,6 +220,76 @@ def _task_number(number: TaskNumber, label: str) -> str:
 
 def _judged(claim: str | None, found: str | None) -> str:
     return f"; claim {claim}: {found or 'no verdict yet'}" if claim else ""
+
+
+# --- the evidence --------------------------------------------------------------------------------
+
+
+def evidence(found: Table, width: int = 80) -> str:
+    """How every rule does on the published grids, how the recommendation does on each source that
+    it was not chosen by, and Levine's projections beside the fit."""
+    about = (
+        "Regret: where the net that a rule picks lies between the best (0) and the worst (1) of a "
+        "grid; mean over the grids of a source, then over sources. loss: regret in percent of the "
+        "loss, where losses are published. best: grids whose best net it picks.")
+    rules = [("rule", "says", "regret", "worst", "loss %", "best")] + [
+        (s.rule.name, s.rule.meaning, f"{s.mean:.2f}", f"{s.worst:.2f}", _hundredths(s.loss),
+         f"{s.hits}/{len(s.outcomes)}") for s in found.scores]
+    left_out = (
+        "Each source judges what the others choose, without rules that were read off it. inside: "
+        "best depths that lie in the interval of the other sources.")
+    rows = [("source", "chosen by the others", "regret", "d = 64 L", "inside")] + [
+        (row.source, row.chosen.name, f"{row.share:.2f}", f"{row.default:.2f}",
+         f"{row.covered[0]}/{row.covered[1]}") for row in found.rows]
+    rows.append(("all", "", f"{found.held_out:.2f}", f"{found.of('nanochat').mean:.2f}", ""))
+    projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
+        (p.model, size(p.parameters), str(p.stated), f"{p.solved:.1f}", f"{p.error:.1f}",
+         "" if p.matches else "does not match") for p in projections()]
+    return "\n\n".join([
+        "\n".join(_wrap(about, width)), _columns(rules, width), "\n".join(_wrap(left_out, width)),
+        _columns(rows, width), "\n".join(_wrap(
+            "Depths that Levine et al. project (recalled) beside their fit solved for the size, "
+            "with its standard error:", width)), _columns(projected, width)])
+
+
+def _hundredths(share: float | None) -> str:
+    return "" if share is None else f"{100 * share:.2f}"
+
+
+def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
+    """A table, columns of numbers to the right; where it does not fit, each row becomes a block of
+    named values."""
+    columns = []
+    for heading, *cells in zip(*rows, strict=True):
+        numbers = all(cell[:1].isdigit() or not cell for cell in cells)
+        most = max(map(len, (heading, *cells)))
+        columns.append([cell.rjust(most) if numbers else cell.ljust(most)
+                        for cell in (heading, *cells)])
+    lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
+    if max(map(len, lines)) <= width:
+        return "\n".join(lines)
+    heading, *others = rows
+    return "\n".join(line for row in others for line in _wrap(
+        row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],
+                                                                     strict=True) if c),
+        width, rest="  "))
+
+
+def evidence_json(found: Table) -> dict[str, Any]:
+    """The same as plain data, with the regret of every rule by source."""
+    return {
+        "rules": [{
+            "key": s.rule.key, "name": s.rule.name, "formula": s.rule.formula,
+            "meaning": s.rule.meaning, "source": s.rule.source, "wording": s.rule.wording,
+            "regret": s.mean, "worst": s.worst, "loss": s.loss, "best": s.hits,
+            "grids": len(s.outcomes), "regret_by_source": s.sources, "loss_by_source": s.losses}
+            for s in found.scores],
+        "left_out": [{
+            "source": row.source, "grids": row.grids, "chosen": row.chosen.key,
+            "regret": row.share, "loss": row.loss, "best": row.best, "default": row.default,
+            "inside": row.covered[0], "asked": row.covered[1]} for row in found.rows],
+        "held_out": found.held_out,
+        "projections": [_plain(p) for p in projections()]}
 
 
 # --- words ---------------------------------------------------------------------------------------
@@ -242,7 +335,8 @@ def size(number: float) -> str:
 
 
 def layers(number: int) -> str:
-    """
+    """So many layers.
+
     >>> layers(1), layers(28)
     ('1 layer', '28 layers')
     """
@@ -252,10 +346,12 @@ def layers(number: int) -> str:
 def percents(change: tuple[float, float]) -> str:
     """A relative change as an interval.
 
-    >>> percents((-0.001, 0.0034)), percents((0.002, 0.002))
-    ('-0.1 to +0.3 %', '+0.2 %')
+    >>> percents((-0.001, 0.0034)), percents((0.002, 0.002)), percents((-1e-6, 1e-4))
+    ('-0.1 to +0.3 %', '+0.2 %', '0.00 to +0.01 %')
     """
-    low, high = (f"{100 * x:+.1f}" for x in change)
+    places = 1 if max(map(abs, change)) >= 0.001 else 2
+    low, high = (f"{round(100 * x, places) + 0.0:+.{places}f}" for x in change)
+    low, high = (x.lstrip("+") if float(x) == 0 else x for x in (low, high))
     return f"{low} %" if low == high else f"{low} to {high} %"
 
 
@@ -265,22 +361,28 @@ def milliseconds(found: tuple[float, float, float]) -> str:
     return f"{middle:.3g} ms per token ({low:.3g} to {high:.3g})"
 
 
-def gibibytes(count: float) -> str:
+def gigabytes(count: float) -> str:
+    """Bytes in powers of 1000.
+
+    >>> gigabytes(2e9), gigabytes(12_345_678)
+    ('2 GB', '12.3 MB')
     """
-    >>> gibibytes(2**31), gibibytes(1000)
-    ('2 GiB', '0.000954 MiB')
-    """
-    return f"{count / 2**30:.3g} GiB" if count >= 2**29 else f"{count / 2**20:.3g} MiB"
+    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
 
 
-def _laid_out(rows: Iterable[Row], width: int) -> list[str]:
+def _laid_out(rows: Iterable[Row], width: int, bullet: str = "") -> list[str]:
+    """Labels in a column of their own where there is room. What has none starts with the bullet, or
+    stands below the text of the row before."""
     lines: list[str] = []
     for label, text in rows:
-        if width < _NARROW:
-            lines += _wrap(f"{label}: {text}" if label else text, width, rest="  ")
+        if label and width < _NARROW:
+            lines += _wrap(f"{label}: {text}", width, rest="  ")
+        elif label:
+            lines += _wrap(text, width, f"{label:<{_LABEL}}", " " * _LABEL)
         else:
-            first = f"{label:<{_LABEL}}" if label else "  " if lines else ""
-            lines += _wrap(text, width, first, " " * (_LABEL if label else 2))
+            column = _LABEL if lines and not bullet and width >= _NARROW else 0
+            under = column + 2 * (text.startswith("- ") or not column)
+            lines += _wrap(text, width, bullet or " " * column, " " * under)
     return lines
 
 

@@ -3,15 +3,14 @@ wait inside the commands."""
 from __future__ import annotations
 
 import errno
-import json
 import os
-import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from depthlaw.advisor.quantities import UsageError, quoted
 
@@ -47,15 +46,6 @@ def _path(flag: str, what: str, text: str) -> Any:
 
 _Flag = Annotated[bool, _option("--version", "Print the version.", is_eager=True,
                                 callback=_print_version)]
-_Budget = Annotated[str | None, typer.Argument(
-    help="Parameters without embeddings, such as 1.3B, 350M or 7e9.")]
-_Task = Annotated[str | None, _option(
-    "--task", "connectivity (with --diameter) or hops (with --hops).")]
-_Diameter = Annotated[str | None, _option(
-    "--diameter", "Largest diameter of a component of the graph.")]
-_Vertices = Annotated[str | None, _option(
-    "--vertices", "Vertices of the graph, which one of the constructions depends on.")]
-_Hops = Annotated[str | None, _option("--hops", "Number of hops k.")]
 _Json = Annotated[bool, _option("--json", "Print JSON.")]
 _Key = Annotated[str, typer.Argument(help="A claim's key.")]
 _Results = Annotated[Path | None, _path(
@@ -74,23 +64,197 @@ def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
         typer.echo(context.get_help())
 
 
+# --- depth, sweep, compare -----------------------------------------------------------------------
+
+
+class _Sections(TyperCommand):
+    """A command whose help lists the options under headings."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        sections: dict[str, list[tuple[str, str]]] = {}
+        for parameter in self.get_params(ctx):
+            if record := parameter.get_help_record(ctx):
+                heading = getattr(parameter, "rich_help_panel", None) or _OUTPUT
+                sections.setdefault(heading, []).append(record)
+        sections[_OUTPUT] = sections.pop(_OUTPUT)  # last
+        for heading, rows in sections.items():
+            with formatter.section(heading):
+                formatter.write_dl(rows)
+
+
+_HAVE, _SHAPE = "What you have (one of them at least, or a task)", "What the shape must obey"
+_EXPERTS, _SPLIT = "Mixture of experts", "Parallel training"
+_OUTPUT = "Output"
+_TRAINED, _TASK = "How it is trained and used", "A task instead of a size, or beside it"
+
+
+def _under(heading: str, flag: str, text: str, what: str | None = None) -> Any:
+    return typer.Option(flag, help=text, metavar=what, rich_help_panel=heading)
+
+
+# Everything is read as text by the modules that know what is accepted.
+_Text = str | None
+_Budget = Annotated[_Text, typer.Argument(
+    metavar="BUDGET", help="Parameters, such as 3B, 350M or 7e9.", rich_help_panel=_HAVE)]
+_Count = Annotated[_Text, _under(
+    _HAVE, "--count", "What BUDGET counts: total (default), non-embedding or active.", "WHICH")]
+_Flops = Annotated[_Text, _under(_HAVE, "--flops", "Training FLOPs, such as 1e21.", "FLOPS")]
+_Tokens = Annotated[_Text, _under(_HAVE, "--tokens", "Training tokens, such as 300B.", "TOKENS")]
+_GpuType = Annotated[_Text, _under(_HAVE, "--gpu", "GPU type, such as H100.", "NAME")]
+_GpuCount = Annotated[_Text, _under(_HAVE, "--gpus", "How many GPUs (1).", "COUNT")]
+_Hours = Annotated[_Text, _under(_HAVE, "--hours", "For how many hours.", "HOURS")]
+_Time = Annotated[_Text, _under(_HAVE, "--time", 'The same in words, such as "2 weeks".', "TIME")]
+_Utilisation = Annotated[_Text, _under(
+    _HAVE, "--utilisation", "Share of the GPUs' peak that training reaches (0.4).", "SHARE")]
+_ServingMemory = Annotated[_Text, _under(
+    _HAVE, "--memory", "Memory of the device that serves it, such as 8GB.", "BYTES")]
+_Bits = Annotated[_Text, _under(
+    _HAVE, "--bits", "Bits of a weight on that device (16).", "BITS")]
+_Milliseconds = Annotated[_Text, _under(
+    _HAVE, "--ms-per-token", "Latency limit for one token of one sequence.", "MS")]
+_PerSecond = Annotated[_Text, _under(
+    _HAVE, "--tokens-per-second", "The same as a speed.", "TOKENS")]
+_Latency = Annotated[_Text, _under(
+    _HAVE, "--latency", "Measured points, a CSV with columns L, d, ms.", "FILE")]
+_Bandwidth = Annotated[_Text, _under(
+    _HAVE, "--bandwidth", "Memory bandwidth of that device, such as 50GB/s.", "RATE")]
+_Cache = Annotated[_Text, _under(
+    _HAVE, "--kv-cache", "Limit of one sequence's KV cache at full context, such as 1GB.",
+    "BYTES")]
+_HuggingFace = Annotated[_Text, _under(
+    _HAVE, "--hf", "A Hugging Face config.json, or its folder: count and judge it.", "PATH")]
+
+_HeadWidth = Annotated[_Text, _under(_SHAPE, "--head-width", "Width of one head.", "WIDTH")]
+_Multiple = Annotated[_Text, _under(
+    _SHAPE, "--multiple", "What must divide the width, such as 128.", "NUMBER")]
+_Gqa = Annotated[_Text, _under(_SHAPE, "--gqa", "Query heads per key-value head.", "RATIO")]
+_Gated = Annotated[bool | None, _under(
+    _SHAPE, "--gated/--plain", "Three matrices in the MLP, or two.")]
+_Factor = Annotated[_Text, _under(_SHAPE, "--ff", "d_ff / d.", "FACTOR")]
+_Tied = Annotated[bool | None, _under(
+    _SHAPE, "--tied/--untied", "Input and output embeddings share weights, or not.")]
+_Vocabulary = Annotated[_Text, _under(_SHAPE, "--vocabulary", "Size of the vocabulary.", "SIZE")]
+_Context = Annotated[_Text, _under(_SHAPE, "--context", "Context length.", "TOKENS")]
+_FixedLayers = Annotated[_Text, _under(_SHAPE, "--layers", "Fix the depth.", "LAYERS")]
+_FixedWidth = Annotated[_Text, _under(_SHAPE, "--width", "Fix the width.", "WIDTH")]
+_Loops = Annotated[_Text, _under(
+    _SHAPE, "--loops", "Passes through the same layers; BUDGET counts them once.", "TIMES")]
+_Stacks = Annotated[bool, _under(_SHAPE, "--encoder-decoder", "Two stacks, as in T5.")]
+
+_Experts = Annotated[_Text, _under(_EXPERTS, "--experts", "Experts of a layer.", "COUNT")]
+_Active = Annotated[_Text, _under(_EXPERTS, "--active-experts", "How many a token uses.", "COUNT")]
+_Shared = Annotated[_Text, _under(
+    _EXPERTS, "--shared-experts", "Experts that every token uses.", "COUNT")]
+_ExpertWidth = Annotated[_Text, _under(
+    _EXPERTS, "--expert-width", "Inner width of one expert.", "WIDTH")]
+_DenseLayers = Annotated[_Text, _under(
+    _EXPERTS, "--dense-layers", "First layers without experts.", "LAYERS")]
+_Tensor = Annotated[_Text, _under(_SPLIT, "--tensor", "Tensor-parallel size.", "GPUS")]
+_Pipeline = Annotated[_Text, _under(_SPLIT, "--pipeline", "Pipeline stages.", "STAGES")]
+
+_Parametrisation = Annotated[_Text, _under(
+    _TRAINED, "--parametrisation", "standard, mup or completep.", "WHICH")]
+_Norm = Annotated[_Text, _under(
+    _TRAINED, "--norm", "pre, post, or lns (scaled by 1/sqrt(layer)).", "WHERE")]
+_Residual = Annotated[_Text, _under(
+    _TRAINED, "--residual", "plain, or attnres (attention over earlier layers).", "WHICH")]
+_Matters = Annotated[bool, _under(
+    _TRAINED, "--latency-matters", "Among depths of like loss prefer the shallow one.")]
+
+_Task = Annotated[_Text, _under(_TASK, "--task", "connectivity, hops or regular.", "TASK")]
+_Diameter = Annotated[_Text, _under(
+    _TASK, "--diameter", "connectivity: largest diameter of a component.", "NUMBER")]
+_Vertices = Annotated[_Text, _under(
+    _TASK, "--vertices", "connectivity: vertices of the graph.", "NUMBER")]
+_Hops = Annotated[_Text, _under(_TASK, "--hops", "hops: number of hops k.", "NUMBER")]
+_Length = Annotated[_Text, _under(
+    _TASK, "--length", "regular: length of the input.", "NUMBER")]
+
+_KnownBy = Annotated[_Text, _option(
+    "--known-by", "Answer as of a year: only what was published by then.", metavar="YEAR")]
+_Why = Annotated[bool, _option("--why", "Everything, with sources.")]
+_Evidence = Annotated[bool, _option(
+    "--evidence", "The published grids and how every rule does on them.")]
+_Cited = Annotated[bool, _option("--cite", "One sentence to cite the answer by.")]
+_Config = Annotated[_Text, _option(
+    "--config", "Write the recommended shape as a Hugging Face config.json; - prints it.",
+    metavar="FILE")]
+_Schema = Annotated[bool, _option("--schema", "Print the JSON schema of what --json prints.")]
+
+
 # An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
-@app.command(context_settings={"ignore_unknown_options": True})
-def depth(budget: _Budget = None, task: _Task = None, diameter: _Diameter = None,
-          vertices: _Vertices = None, hops: _Hops = None, as_json: _Json = False) -> None:
-    """Recommend a minimum depth for a parameter budget, a task, or both, with the source of every
-    number."""
-    from depthlaw.advisor import answers as advice
+@app.command(cls=_Sections, context_settings={"ignore_unknown_options": True})
+def depth(
+        typed: typer.Context, budget: _Budget = None, count: _Count = None, flops: _Flops = None,
+        tokens: _Tokens = None, gpu: _GpuType = None, gpus: _GpuCount = None, hours: _Hours = None,
+        time: _Time = None, utilisation: _Utilisation = None, memory: _ServingMemory = None,
+        bits: _Bits = None, ms_per_token: _Milliseconds = None,
+        tokens_per_second: _PerSecond = None, latency: _Latency = None,
+        bandwidth: _Bandwidth = None, kv_cache: _Cache = None, hf: _HuggingFace = None,
+        head_width: _HeadWidth = None, multiple: _Multiple = None, gqa: _Gqa = None,
+        gated: _Gated = None, ff: _Factor = None, tied: _Tied = None,
+        vocabulary: _Vocabulary = None, context: _Context = None, layers: _FixedLayers = None,
+        width: _FixedWidth = None, loops: _Loops = None, encoder_decoder: _Stacks = False,
+        experts: _Experts = None, active_experts: _Active = None, shared_experts: _Shared = None,
+        expert_width: _ExpertWidth = None, dense_layers: _DenseLayers = None,
+        tensor: _Tensor = None, pipeline: _Pipeline = None,
+        parametrisation: _Parametrisation = None, norm: _Norm = None, residual: _Residual = None,
+        latency_matters: _Matters = False, task: _Task = None, diameter: _Diameter = None,
+        vertices: _Vertices = None, hops: _Hops = None, length: _Length = None,
+        known_by: _KnownBy = None, why: _Why = False, evidence: _Evidence = False,
+        cite: _Cited = False, config: _Config = None, force: _Force = False, as_json: _Json = False,
+        schema: _Schema = False) -> int:
+    """Recommend a shape, first of all its depth, for what you have: a size, FLOPs, GPUs, a latency,
+    a configuration, or a task.
+
+    The shape can be built as it stands. Beside it: what published nets show about one layer more or
+    less, what real models do, and what every law says, with its source.
+    """
+    from .advice import depth as command
 
     if budget and budget.startswith("--"):
         raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the "
                          "options")
-    answers = advice.answer(budget, task, diameter, hops, vertices)
-    if as_json:
-        typer.echo(json.dumps({"answers": [a.as_json() for a in answers]}, indent=2))
-    else:
-        narrow = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
-        typer.echo(advice.as_text(answers, max(20, min(80, narrow))))
+    return command(typed.params)
+
+
+_From = Annotated[str, _under(_HAVE, "--from", "Smallest number of parameters.", "BUDGET")]
+_To = Annotated[str, _under(_HAVE, "--to", "Largest number of parameters.", "BUDGET")]
+_Points = Annotated[str, _option("--points", "How many sizes, evenly in the logarithm.",
+                                 metavar="NUMBER")]
+_Csv = Annotated[Path | None, _path("--csv", "FILE", "Write the table as CSV.")]
+_Plot = Annotated[Path | None, _path(
+    "--plot", "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf).")]
+
+
+@app.command(cls=_Sections)
+def sweep(
+        typed: typer.Context, least: _From, most: _To, points: _Points = "9",
+        head_width: _HeadWidth = None, multiple: _Multiple = None, gqa: _Gqa = None,
+        gated: _Gated = None, ff: _Factor = None, tied: _Tied = None,
+        vocabulary: _Vocabulary = None, context: _Context = None,
+        parametrisation: _Parametrisation = None, norm: _Norm = None, residual: _Residual = None,
+        latency_matters: _Matters = False, known_by: _KnownBy = None, csv: _Csv = None,
+        plot: _Plot = None, force: _Force = False, as_json: _Json = False) -> int:
+    """Recommend shapes over a range of sizes, as a table, CSV or plot."""
+    from .advice import sweep as command
+
+    return command(typed.params)
+
+
+_Names = Annotated[list[str], typer.Argument(
+    metavar="MODEL...", help="Names of published models, or paths of config.json files.")]
+
+
+@app.command()
+def compare(names: _Names, as_json: _Json = False) -> int:
+    """Count models or configurations side by side: parameters, FLOPs, memory, depth."""
+    from .compare import compare as command
+
+    return command(names, as_json)
+
+
+# --- suites and claims ---------------------------------------------------------------------------
 
 
 _Suite = Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")]
@@ -227,11 +391,11 @@ def mutate(keys: _Keys = None, suite: _Judged = "theory", results: _Results = No
     return command.mutate(keys or (), suite, results, as_json)
 
 
-_Cited = Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")]
+_Sources = Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")]
 
 
 @app.command()
-def cite(keys: _Cited, as_json: _Json = False) -> int:
+def cite(keys: _Sources, as_json: _Json = False) -> int:
     """Print the BibTeX entries behind claims."""
     from . import lists as command
 

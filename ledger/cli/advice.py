@@ -1,0 +1,354 @@
+"""`depthlaw depth` and `depthlaw sweep`: from what was typed to answers, printed."""
+from __future__ import annotations
+
+import csv
+import io
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.advisor import report
+from depthlaw.advisor.budgets import Budget
+from depthlaw.advisor.quantities import (
+    UsageError,
+    parse_bandwidth,
+    parse_budget,
+    parse_bytes,
+    parse_count,
+    parse_flops,
+    parse_hours,
+    parse_milliseconds,
+    parse_ratio,
+    parse_share,
+    parse_tokens,
+    quoted,
+)
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.shapes import Constraints
+
+if TYPE_CHECKING:
+    from depthlaw.advisor.architecture import Architecture
+    from depthlaw.advisor.recommendation import Answer
+
+# What was typed, by the names of the command's parameters; None or False where nothing was.
+Given = Mapping[str, Any]
+
+_COUNTS = ("total", "non-embedding", "active")
+_CHOICES = {"parametrisation": ("standard", "mup", "completep"), "norm": ("pre", "post", "lns"),
+            "residual": ("plain", "attnres")}
+# Fields of Constraints that are whole numbers, under the names of their options, with examples.
+_NUMBERS = {"head_width": 128, "multiple": 128, "vocabulary": 32000, "context": 4096,
+            "experts": 64, "active_experts": 6, "shared_experts": 2, "expert_width": 1408,
+            "dense_layers": 1, "loops": 2, "tensor": 8, "pipeline": 4, "layers": 32, "width": 4096}
+# Quantities with units: option, field of Budget, and how it is read.
+_QUANTITIES: dict[str, tuple[str, Callable[[str], float | Fraction]]] = {
+    "flops": ("flops", parse_flops), "tokens": ("tokens", parse_tokens),
+    "hours": ("hours", parse_hours), "time": ("hours", parse_hours),
+    "utilisation": ("utilisation", parse_share), "memory": ("memory", parse_bytes),
+    "ms_per_token": ("milliseconds", parse_milliseconds), "kv_cache": ("kv_bytes", parse_bytes),
+    "bandwidth": ("bandwidth", parse_bandwidth)}
+_TASKS = ("task", "diameter", "vertices", "hops", "length")
+_MOST_POINTS = 1000
+# Sizes at which a plot is drawn, at least.
+_PLOTTED = 81
+
+
+def depth(given: Given) -> int:
+    """Answer `depthlaw depth`: print a recommendation, the evidence, or the schema of both."""
+    if given["schema"]:
+        sys.stdout.write(report.SCHEMA.read_text(encoding="utf-8"))
+        return 0
+    budget, config = _budget(given), _configuration(given["hf"])
+    asked = budget is not None or config is not None or given["task"] is not None
+    if not (asked or given["evidence"]):
+        _refuse_task_options(given)
+        raise UsageError("nothing to answer: give a size (3B, 350M, 7e9), --flops, --gpu, --hf or "
+                         "--task; try depthlaw depth 3B, or --task hops --hops 16")
+    answer = recommend(
+        budget, constraints=constraints_of(given), config=config, known_by=_year(given),
+        **{name: given[name] for name in _TASKS}) if asked else None
+    if given["config"] is not None:
+        if answer is None or answer.shape is None:
+            raise UsageError("--config writes a recommended shape, and nothing that was given asks "
+                             "for one; try depthlaw depth 3B --config config.json")
+        _write_config(answer.shape.architecture, given["config"], given["force"])
+        if given["config"] == "-":
+            return 0
+    if given["as_json"]:
+        from depthlaw.advisor.evidence import table
+
+        _dump({"answer": answer and report.as_json(answer),
+               "evidence": report.evidence_json(table(known_by=_year(given)))
+               if given["evidence"] else None})
+        return 0
+    print("\n\n".join(_texts(answer, given)))
+    return 0
+
+
+def _texts(answer: Answer | None, given: Given) -> list[str]:
+    """What is printed for people, in paragraphs."""
+    width, texts = _columns(), []
+    if answer is not None and given["cite"]:
+        return [report.citation(answer, _version())]
+    if answer is not None:
+        texts.append(report.as_text(answer, width))
+        if given["why"]:
+            texts.append(report.explained(answer, width))
+    if given["evidence"]:
+        from depthlaw.advisor.evidence import table
+
+        texts.append(report.evidence(table(known_by=_year(given)), width))
+    return texts
+
+
+# --- reading what was typed ----------------------------------------------------------------------
+
+
+def constraints_of(given: Given) -> Constraints:
+    """What the shape must obey, from the options of `depth` or of `sweep`.
+
+    Raises:
+        UsageError: for a value that cannot be read. Which values go together is for `shapes`.
+    """
+    found: dict[str, Any] = {
+        name: parse_count(given[name], f"value of {_flag(name)}", f"{_flag(name)} {example}")
+        for name, example in _NUMBERS.items() if given.get(name) is not None}
+    found |= {name: _choice(given[name], f"--{name}", accepted)
+              for name, accepted in _CHOICES.items() if given[name] is not None}
+    found |= {name: given[name] for name in ("gated", "tied") if given[name] is not None}
+    if given["gqa"] is not None:
+        found["kv_ratio"] = parse_ratio(given["gqa"])
+    if given["ff"] is not None:
+        found["ff_factor"] = _factor(given["ff"])
+    if given.get("encoder_decoder"):
+        found["kind"] = "encoder-decoder"
+    return Constraints(latency_matters=given["latency_matters"], **found)
+
+
+def _budget(given: Given) -> Budget | None:
+    """What there is to spend; None where no option says."""
+    found: dict[str, Any] = {}
+    if given["budget"] is not None:
+        which = _choice(given["count"] or "total", "--count", _COUNTS)
+        found[which.replace("-", "")] = parse_budget(given["budget"])
+    elif given["count"] is not None:
+        raise UsageError("--count says what the budget counts, and there is none; try depthlaw "
+                         "depth 3B --count non-embedding")
+    _one_of(given, "ms_per_token", "tokens_per_second")
+    _one_of(given, "hours", "time")
+    if given["gpu"] is None:
+        for name in ("gpus", "hours", "time", "utilisation"):
+            if given[name] is not None:
+                raise UsageError(f"--{name} without --gpu; say which GPU, such as --gpu H100")
+    else:
+        found["gpu"] = given["gpu"]
+    if given["gpus"] is not None:
+        found["gpus"] = parse_count(given["gpus"], "number of GPUs", "--gpus 64")
+    if given["bits"] is not None:
+        found["bytes_per_weight"] = parse_count(given["bits"], "number of bits", "--bits 8") / 8
+    if (speed := given["tokens_per_second"]) is not None:
+        found["milliseconds"] = float(parse_milliseconds(speed if "/" in speed else f"{speed}/s"))
+    found |= {field: float(read(given[name])) for name, (field, read) in _QUANTITIES.items()
+              if given[name] is not None}
+    if given["latency"] is not None:
+        from depthlaw.advisor.latency import read_latency
+
+        found["latency"] = read_latency(_path(given["latency"]))
+    return Budget(**found) if found else None
+
+
+def _configuration(path: str | None) -> Architecture | None:
+    if path is None:
+        return None
+    from depthlaw.advisor.huggingface import read_config
+
+    return read_config(_path(path))
+
+
+def _factor(text: str) -> float:
+    """A factor such as 4, 2.67 or 8/3."""
+    above, _, below = text.partition("/")
+    try:
+        return float(above) / float(below or 1)
+    except (ValueError, ZeroDivisionError):
+        raise UsageError(f"cannot read the factor {quoted(text)}; give a number such as --ff 4, "
+                         "2.67 or 8/3") from None
+
+
+def _path(text: str) -> Path:
+    if not text.strip():
+        raise UsageError("the name of a file is empty; give its path")
+    return Path(text).expanduser()
+
+
+def _one_of(given: Given, first: str, second: str) -> None:
+    if given[first] is not None and given[second] is not None:
+        raise UsageError(f"{_flag(first)} and {_flag(second)} say the same; give one of them")
+
+
+def _flag(option: str) -> str:
+    return f"--{option.replace('_', '-')}"
+
+
+def _choice(text: str, option: str, accepted: tuple[str, ...]) -> str:
+    found = text.strip().lower()
+    if found not in accepted:
+        raise UsageError(f"unknown {option} {quoted(text)}; accepted are {', '.join(accepted)}; "
+                         f"try {option} {accepted[0]}")
+    return found
+
+
+def _year(given: Given) -> int | None:
+    text = given["known_by"]
+    if text is None:
+        return None
+    year = parse_count(text, "year", "--known-by 2023")
+    if not 2017 <= year <= 9999:
+        raise UsageError(f"the year {quoted(text)} is out of range; accepted are years from 2017, "
+                         "when the transformer appeared; try --known-by 2023")
+    return year
+
+
+def _refuse_task_options(given: Given) -> None:
+    from depthlaw.advisor.tasks import refuse_options
+
+    refuse_options({name: given[name] for name in _TASKS if name != "task"})
+
+
+# --- writing -------------------------------------------------------------------------------------
+
+
+def _write_config(architecture: Architecture, place: str, force: bool) -> None:
+    """Write a config.json whole or not at all, or print it."""
+    import json
+
+    from depthlaw.advisor.huggingface import config_of
+
+    text = json.dumps(config_of(architecture), indent=2, allow_nan=False) + "\n"
+    if place == "-":
+        sys.stdout.write(text)
+    else:
+        _write(_path(place), text.encode(), force)
+
+
+def _write(file: Path, data: bytes, force: bool) -> None:
+    from ..run.records import write_file
+
+    _refuse_existing(file, force)
+    write_file(file, data)
+    sys.stderr.write(f"{file} written\n")
+
+
+def _refuse_existing(file: Path, force: bool) -> None:
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder; give the name of a file, such as "
+                         f"{file / 'config.json'}")
+    if file.exists() and not force:
+        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+
+
+def _dump(value: object) -> None:
+    import json
+
+    json.dump(value, sys.stdout, indent=2, allow_nan=False)
+    sys.stdout.write("\n")
+
+
+def _columns() -> int:
+    """80, or what the terminal has where that is less."""
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+    return max(20, min(80, columns))
+
+
+def _version() -> str:
+    from importlib.metadata import version
+
+    return version("depthlaw")
+
+
+# --- sweep ---------------------------------------------------------------------------------------
+
+
+def sweep(given: Given) -> int:
+    """Answer `depthlaw sweep`: recommendations over a range of sizes."""
+    least, most = parse_budget(given["least"]), parse_budget(given["most"])
+    if least >= most:
+        raise UsageError(f"--from {given['least']} is not below --to {given['most']}; try --from "
+                         "100M --to 1T")
+    points = parse_count(given["points"], "number of points", "--points 9", least=2)
+    if points > _MOST_POINTS:
+        raise UsageError(f"{points} points are too many; accepted are 2 to {_MOST_POINTS}")
+    files = [file for file in (given["csv"], given["plot"]) if file is not None]
+    for file in files:
+        _refuse_existing(file, given["force"])
+    if given["plot"] is not None:
+        from ..publish.depth_plot import depth_plot, plot_format
+
+        form = plot_format(given["plot"].suffix)
+    constraints, year = constraints_of(given), _year(given)
+
+    def answers(points: int) -> dict[int, Answer]:
+        sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
+        return {n: recommend(Budget(total=float(n)), constraints=constraints, known_by=year)
+                for n in sizes}
+
+    found = answers(points)
+    if given["csv"] is not None:
+        _write(given["csv"], _as_csv(found).encode(), given["force"])
+    if given["plot"] is not None:
+        drawn = list(answers(max(points, _PLOTTED)).values())
+        _write(given["plot"], depth_plot(drawn, form, year), given["force"])
+    if given["as_json"]:
+        _dump({"sweep": [{"budget": n, "answer": report.as_json(a)} for n, a in found.items()]})
+    elif not files:
+        _print_table(found)
+    return 0
+
+
+def _rows(answers: Mapping[int, Answer]) -> list[dict[str, Any]]:
+    """One row for each size; the number of every law under its key, empty where it has none."""
+    keys = list(dict.fromkeys(law.key for a in answers.values() for law in a.laws))
+    rows = []
+    for budget, answer in answers.items():
+        assert answer.shape is not None
+        shape, counts, interval = answer.shape.architecture, answer.shape.counts, answer.interval
+        said = {law.key: law.layers for law in answer.laws}
+        rows.append({
+            "budget": budget, "layers": shape.layers, "width": shape.width, "heads": shape.heads,
+            "kv_heads": shape.key_heads, "d_ff": shape.d_ff, "total": counts.total,
+            "nonembedding": counts.nonembedding, "active": counts.active,
+            "low": interval.low if interval else "", "high": interval.high if interval else "",
+            "extrapolated": interval.extrapolated if interval else "",
+            **{f"law {key}": said.get(key, "") for key in keys}})
+    return rows
+
+
+def _as_csv(answers: Mapping[int, Answer]) -> str:
+    text, rows = io.StringIO(), _rows(answers)
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
+
+
+def _print_table(answers: Mapping[int, Answer]) -> None:
+    from rich.console import Console
+
+    from .tables import plain_table, print_table
+
+    table = plain_table(2)
+    for heading in ("budget", "layers x width", "heads", "within 1 %"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("laws, shallowest first", overflow="fold", min_width=20)
+    for row, answer in zip(_rows(answers), answers.values(), strict=True):
+        outside = " *" if row["extrapolated"] else ""
+        table.add_row(
+            report.size(row["budget"]), f"{row['layers']} x {row['width']:,}",
+            f"{row['heads']} ({row['kv_heads']})", f"{row['low']}-{row['high']}{outside}",
+            ", ".join(f"{law.layers} {law.name}" for law in answer.laws))
+    print_table(Console(highlight=False), table)
+    print("heads: query heads (key-value heads). within 1 %: depths that published grids do not "
+          "tell apart; *: extrapolated.")

@@ -1,0 +1,234 @@
+"""What an answer looks like: text at any width, JSON as its schema says, a sentence to cite."""
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+import types
+import typing
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from depthlaw.advisor import architecture, counting, recommendation, report, tasks
+from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.recommendation import (
+    Answer,
+    Built,
+    Candidate,
+    Interval,
+    LawNumber,
+    Neighbour,
+)
+
+NAMES = {name: value for module in (architecture, counting, recommendation, tasks)
+         for name, value in vars(module).items()}
+SCHEMA = json.loads(report.SCHEMA.read_text(encoding="utf-8"))
+SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+
+
+# --- an answer made by hand ----------------------------------------------------------------------
+
+
+def candidate(layers: int = 28, width: int = 3072, **fields: Any) -> Candidate:
+    built = Architecture(layers, width, width // 128, 8192, 128256, kv_heads=4, **fields)
+    return Candidate(built, counting.count(built), "wider and faster")
+
+
+def neighbour(layers: int, equal: Any = "parameters", **fields: Any) -> Neighbour:
+    one = candidate(layers)
+    return Neighbour(layers, equal, one.architecture, one.counts,
+                     fields.pop("change", (-0.001, 0.003)), "gemstones2025", **fields)
+
+
+def law(layers: int, **fields: Any) -> LawNumber:
+    return LawNumber("ratio", "d = 64 L", layers, layers + 0.2, 2560, "default", "d / L = 64",
+                     "nanochat, commit 92d63d4", "printed", fields.pop("outside", False),
+                     (1e7, 1e9), **fields)
+
+
+FLOOR = law(8, claim="depth_choice/threshold_never_binds", verdict="HOLDS")
+HAND = Answer(
+    "3B parameters in all.", candidate(), "ratio", "d = 64 L has the least regret.",
+    Interval(20, 42, "nobody measured a difference", ("gemstones2025",), True),
+    (candidate(24, 3584),), (neighbour(27), neighbour(28), neighbour(29, "FLOPs"), neighbour(29)),
+    FLOOR, (FLOOR, law(38)),
+    Built(16, 28, 36, 17, 12, 2, (("Llama-3.2-3B", 28, 3072), ("Phi-2", 32, 2560)), "17 printed"),
+    warnings=("40 layers do not divide by 16",), doubts=("no grid is as large", "one seed"),
+    initialisation=("do not count depth twice",), tokens=6e10, training_flops=1e21,
+    flops=counting.flops(candidate().architecture),
+    memory=counting.memory(candidate().architecture),
+    stages=(7, 7, 7, 7), limits=("64 GPUs for 336 hours: 8.6e21 FLOPs",))
+TASK = Answer("Task alone.", tasks=(tasks.answer_task("hops", hops="5"),))
+EXPERTS = dataclasses.replace(
+    HAND, shape=candidate(experts=Experts(64, 6, 1408, 2), unique_layers=14), neighbours=(
+        neighbour(27, change=None, speedup=(0.9, 1.1), milliseconds=(1.0, 2.0, 3.0)),))
+ANSWERS = pytest.mark.parametrize("answer", [HAND, TASK, EXPERTS, Answer("?")],
+                                  ids=["size", "task", "experts", "empty"])
+
+
+@ANSWERS
+@pytest.mark.parametrize("width", [30, 40, 59, 60, 80])
+def test_no_line_is_wider_than_the_terminal(answer: Answer, width: int) -> None:
+    for text in (report.as_text(answer, width), report.explained(answer, width)):
+        assert text.isascii()
+        for line in text.splitlines():
+            assert len(line) <= width or " " not in line.strip()
+            assert line == line.rstrip()
+
+
+def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt() -> None:
+    text = report.as_text(HAND)
+    first, second, *_ = text.splitlines()
+    assert first == HAND.question
+    assert second.startswith("Answer   28 layers x width 3,072; 24 heads of 128 on 4 key-value")
+    # Those at equal FLOPs are for --why.
+    assert ("Price    27 x 3,072: loss -0.1 to +0.3 %; 29 x 3,072: loss -0.1 to +0.3 % "
+            "(gemstones2025)") in " ".join(text.split()).replace("Price ", "Price    ")
+    assert "no grid is as large" in text
+    assert "one seed" not in text
+    assert text.splitlines()[-1].startswith("Floor ")
+
+
+def test_everything_that_an_answer_holds_is_said_somewhere() -> None:
+    words = " ".join((report.as_text(HAND) + report.explained(HAND)).split())
+    for value in _leaves(HAND):
+        if isinstance(value, str) and value not in ("parameters", "decoder", "ratio", "rmsnorm",
+                                                    "none", "standard", "pre", "plain", ""):
+            assert " ".join(value.split()) in words
+    assert "+-" not in report.explained(HAND)
+    assert "+- 1.5" in report.explained(dataclasses.replace(HAND, laws=(law(9, error=1.5),)))
+    outside = dataclasses.replace(HAND, laws=(law(9, outside=True),))
+    assert "EXTRAPOLATED. Measured at 10M to 1B" in " ".join(report.explained(outside).split())
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    if dataclasses.is_dataclass(value):
+        for field in dataclasses.fields(value):
+            yield from _leaves(getattr(value, field.name))
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def test_verdicts_stand_beside_claims() -> None:
+    text = " ".join(report.explained(TASK).split())
+    assert "claim hops/depth_corrected: HOLDS" in text
+    assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
+        report.explained(HAND).split())
+    unjudged = dataclasses.replace(HAND, laws=(law(9, claim="depth_choice/new"),))
+    assert "claim depth_choice/new: no verdict yet" in " ".join(report.explained(unjudged).split())
+
+
+def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
+    said = report.citation(HAND, "1.2.3")
+    assert "\n" not in said
+    assert re.search(r"depthlaw 1\.2\.3 .*28 layers of width 3,072.*gemstones2025", said)
+    assert "sanford2024" in report.citation(TASK, "1.2.3")
+
+
+# --- the schema ----------------------------------------------------------------------------------
+
+
+@ANSWERS
+def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
+    data = json.loads(json.dumps(report.as_json(answer), allow_nan=False))
+    assert list(mismatches({"answer": data, "evidence": None}, SCHEMA)) == []
+
+
+def test_the_schema_describes_every_field_of_an_answer() -> None:
+    """schema.json is written by hand; its structure follows from the dataclasses."""
+    expected: dict[str, Any] = {}
+    described(Answer, expected)
+    for name, schema in expected.items():
+        assert structure(SCHEMA["$defs"][name]) == schema, name
+
+
+def described(kind: Any, found: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a type; those of dataclasses and named tuples are put into `found`."""
+    origin, arguments = typing.get_origin(kind), typing.get_args(kind)
+    if origin is typing.Literal:
+        return {"enum": list(arguments)}
+    if origin in (typing.Union, types.UnionType):
+        each = [described(a, found) for a in arguments]
+        plain = [a["type"] for a in each if a.keys() == {"type"}]
+        return {"type": plain} if len(plain) == len(each) else {"anyOf": each}
+    if origin is tuple and arguments[-1] is ...:
+        return {"type": "array", "items": described(arguments[0], found)}
+    if origin is tuple:
+        return {"type": "array", "prefixItems": [described(a, found) for a in arguments],
+                "minItems": len(arguments), "maxItems": len(arguments)}
+    if origin is dict:
+        return {"type": "object", "additionalProperties": described(arguments[1], found)}
+    if kind in SIMPLE:
+        return {"type": SIMPLE[kind]}
+    if kind.__name__ not in found:
+        found[kind.__name__] = {}
+        hints = typing.get_type_hints(kind, localns=NAMES)
+        hints = {name: hint for name, hint in hints.items()
+                 if typing.get_origin(hint) is not typing.ClassVar}
+        hints |= {"Flops": {"forward": int, "training": int},
+                  "Memory": {"training": int | None, "serving": int}}.get(kind.__name__, {})
+        found[kind.__name__] = {
+            "type": "object", "properties": {n: described(h, found) for n, h in hints.items()},
+            "required": list(hints), "additionalProperties": False}
+    return {"$ref": f"#/$defs/{kind.__name__}"}
+
+
+def structure(schema: Any) -> Any:
+    """A schema without its descriptions."""
+    if isinstance(schema, dict):
+        return {key: structure(value) for key, value in schema.items()
+                if key != "description" or not isinstance(value, str)}
+    return [structure(item) for item in schema] if isinstance(schema, list) else schema
+
+
+def mismatches(data: Any, schema: dict[str, Any], place: str = "$") -> Iterator[str]:
+    """Where data break a schema, of the keywords that ours uses."""
+    known = {"$schema", "$id", "$defs", "$ref", "title", "description", "type", "enum", "anyOf",
+             "properties", "required", "additionalProperties", "items", "prefixItems", "minItems",
+             "maxItems"}
+    assert schema.keys() <= known
+    if "$ref" in schema:
+        yield from mismatches(data, SCHEMA["$defs"][schema["$ref"].rpartition("/")[2]], place)
+    if "anyOf" in schema and all(any(mismatches(data, each)) for each in schema["anyOf"]):
+        yield f"{place}: {data!r} is none of {schema['anyOf']}"
+    if "enum" in schema and data not in schema["enum"]:
+        yield f"{place}: {data!r} is not in {schema['enum']}"
+    accepted = schema.get("type", [])
+    accepted = [accepted] if isinstance(accepted, str) else accepted
+    names = {"string": str, "integer": int, "number": (int, float), "boolean": bool,
+             "null": type(None), "array": list, "object": dict}
+    if accepted and not any(isinstance(data, names[a])
+                            and (a == "boolean" or not isinstance(data, bool)) for a in accepted):
+        yield f"{place}: {data!r} is not {accepted}"
+        return
+    if isinstance(data, dict):
+        properties = schema.get("properties", {})
+        yield from (f"{place}: no {name}" for name in schema.get("required", ())
+                    if name not in data)
+        for name, value in data.items():
+            inner = properties.get(name, schema.get("additionalProperties", {}))
+            if inner is False:
+                yield f"{place}: unknown {name}"
+            else:
+                yield from mismatches(value, inner or {}, f"{place}.{name}")
+    if isinstance(data, list):
+        if not schema.get("minItems", 0) <= len(data) <= schema.get("maxItems", len(data)):
+            yield f"{place}: {len(data)} items"
+        first = schema.get("prefixItems", [])
+        for i, item in enumerate(data):
+            inner = first[i] if i < len(first) else schema.get("items", {})
+            yield from mismatches(item, inner, f"{place}[{i}]")
+
+
+@pytest.mark.parametrize("broken", [
+    {"answer": {}}, {"answer": 3, "evidence": None}, [], {"answer": None, "evidence": None, "x": 1},
+    {"answer": report.as_json(HAND) | {"question": 1}, "evidence": None},
+    {"answer": report.as_json(HAND) | {"stages": ["7"]}, "evidence": None},
+    {"answer": report.as_json(HAND) | {"surprise": 1}, "evidence": None}])
+def test_what_breaks_the_schema_is_seen(broken: Any) -> None:
+    assert list(mismatches(broken, SCHEMA))

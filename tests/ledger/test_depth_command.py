@@ -1,0 +1,181 @@
+"""`depthlaw depth` and `depthlaw sweep` as they are typed: answers, files, and what is refused."""
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from depthlaw.advisor import report
+from depthlaw.ledger.cli.arguments import main
+
+LLAMA = {"model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
+         "num_attention_heads": 40, "num_key_value_heads": 40, "intermediate_size": 13824,
+         "vocab_size": 32000, "max_position_embeddings": 2048, "tie_word_embeddings": False}
+POINTS = "L,d,ms\n12,768,5\n24,768,9\n12,1536,8\n24,1536,15\n48,1536,29\n"
+
+
+def listing(folder: Path) -> list[Path]:
+    return sorted(folder.rglob("*"))
+
+
+def run(capsys: pytest.CaptureFixture[str], *arguments: str | Path) -> str:
+    """What a command prints that succeeds."""
+    assert main([str(a) for a in arguments]) == 0
+    out, err = capsys.readouterr()
+    assert "error" not in err
+    return out
+
+
+# --- what is refused -----------------------------------------------------------------------------
+
+BAD = [
+    # budgets
+    "", "''", "-1", "-1.3B", "0", "nan", "inf", "1e40", "3", "big", "1B 2B", "3B --count words",
+    "--count total", "3B --frob", "--hours", "1e3000000000", "3B5", "--task",
+    # units
+    "--flops -1", "--flops 1e60", "--flops 3parsecs", "--flops nan", "--flops 0", "--tokens 300B",
+    "3B --tokens many", "3B --tokens -5", "3B --memory 8apples", "3B --memory 0", "3B --memory -8GB",
+    "3B --ms-per-token 0", "3B --ms-per-token soon", "3B --tokens-per-second 0",
+    "3B --tokens-per-second fast", "3B --bandwidth 50", "3B --bandwidth GB/s", "3B --kv-cache x",
+    "--gpu H100 --gpus 64 --time fortnight", "--gpu H100 --gpus 0 --hours 1",
+    "--gpu H100 --gpus 1.5 --hours 1", "--gpu H100 --gpus 8 --hours -3",
+    "--gpu H100 --gpus 8 --hours 9 --utilisation 40", "--gpu H100 --gpus 8 --hours 9 --utilisation 0",
+    "--gpu H1000 --gpus 8 --hours 9", "--gpu '' --gpus 8 --hours 9", "3B --bits 0", "3B --bits 1.5",
+    # what contradicts itself
+    "3B --ms-per-token 20 --tokens-per-second 50", "--gpu H100 --hours 1 --time 1h",
+    "3B --hours 9", "3B --gpus 9", "3B --utilisation 0.4", "3B --time 2weeks", "--gpu H100",
+    "3B --flops 1e21 --tokens 1T", "3B --layers 32 --width 16384", "3B --bandwidth 50GB/s",
+    "3B --active-experts 2", "3B --expert-width 1408", "3B --experts 4 --active-experts 8",
+    "3B --count active --experts 8", "3B --loops 2 --layers 31",
+    "3B --pipeline 40 --layers 32", "3B --width 3000 --multiple 128", "3B --width 3072 --head-width 100",
+    "3B --layers 0", "3B --layers -2", "3B --layers 2.5", "3B --layers 1e9", "3B --width 7e9",
+    "3B --head-width 0", "3B --multiple x", "3B --gqa 0", "3B --gqa 3:2", "3B --gqa inf",
+    "3B --ff nan", "3B --ff inf", "3B --ff 1/0", "3B --ff -4", "3B --ff four", "3B --vocabulary 1",
+    "3B --vocabulary 1e12", "3B --context 0", "3B --tensor 7 --width 4096", "3B --tensor 0",
+    "3B --pipeline 0", "1M --vocabulary 1000000", "3B --dense-layers 3",
+    "3B --encoder-decoder --experts 8 --active-experts 2", "10M --memory 1K",
+    "7B --memory 1GB", "3B --kv-cache 1K --context 1000000",
+    # what is unknown
+    "3B --parametrisation mupp", "3B --norm batch", "3B --residual none", "3B --known-by 1066",
+    "3B --known-by soon", "3B --known-by 2016", "--task sorting", "--task ''", "3B --gated --norm ''",
+    # options of tasks
+    "--task hops", "--task connectivity", "--task regular", "--task hops --hops -2",
+    "--task hops --hops 1.5", "--task connectivity --diameter 9 --vertices 9",
+    "--task connectivity --diameter 9 --hops 3", "3B --diameter 64", "3B --length 9", "--hops 3",
+    "--task hops --hops 3 --length 4", "--task regular --length 0",
+    # files
+    "--hf missing", "--hf ''", "--latency missing.csv", "3B --latency ''", "3B --latency .",
+    "3B --config .", "3B --config missing/config.json", "3B --config ''",
+    "--task hops --hops 3 --config new.json", "--config new.json", "3B --config exists.json",
+]
+
+
+@pytest.mark.parametrize("typed", BAD)
+def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
+        typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "exists.json").write_text("mine")
+    before = listing(tmp_path)
+    words = ["" if word == "''" else word for word in typed.split()]
+    assert main(["depth", *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+    assert "Traceback" not in err
+    assert re.search(r"try |give |accepted|known|say |must|needs|need |--help", err)
+    assert listing(tmp_path) == before
+    assert (tmp_path / "exists.json").read_text() == "mine"
+
+
+def nested(depth: int) -> str:
+    return '{"model_type":' * depth + "1" + "}" * depth
+
+
+CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
+    "empty": "", "no json": "model_type: llama", "list": "[1, 2]", "text": '"llama"', "null": "null",
+    "number": "7", "no type": "{}", "type is a number": '{"model_type": 3}',
+    "type is a list": '{"model_type": ["llama"]}', "unknown": '{"model_type": "mamba"}',
+    "nested": nested(100_000), "nested list": "[" * 100_000 + "]" * 100_000,
+    "binary": b"\x00\xff\xfe\x80" * 999, "cut off": json.dumps(LLAMA)[:-20],
+    "two": json.dumps(LLAMA) * 2, "ten megabytes": json.dumps(LLAMA | {"x": "y" * 10_000_000}),
+    "many digits": json.dumps(LLAMA)[:-1] + ', "hidden_act_scale": ' + "9" * 5000 + "}",
+    "duplicate": json.dumps(LLAMA)[:-1] + ', "num_hidden_layers": 2}',
+    "folder": Path.mkdir, "fifo": os.mkfifo,
+} | {
+    f"{key} = {value!r}": json.dumps(LLAMA | {key: value})
+    for key, values in {
+        "num_hidden_layers": (0, -4, 2.5, "40", None, True, [40], {"n": 40}, 10**9,
+                              float("nan"), float("inf"), float("-inf")),
+        "hidden_size": (0, 5121, "wide", 10**30), "num_attention_heads": (0, 7, -8),
+        "num_key_value_heads": (0, 3, -1), "intermediate_size": (0, [1, 2]), "vocab_size": (-1, 0.5),
+    }.items() for value in values
+}
+
+
+@pytest.mark.parametrize("case", CONFIGS)
+def test_a_malformed_or_hostile_configuration_is_refused_in_one_line(
+        case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file, content = tmp_path / "config.json", CONFIGS[case]
+    if isinstance(content, str | bytes):
+        file.write_bytes(content.encode() if isinstance(content, str) else content)
+    else:
+        content(file)
+    assert main(["depth", "--hf", str(file)]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+    assert len(err) < 1000
+
+
+LATENCIES = {
+    "empty": "", "heading alone": "L,d,ms\n", "one point": "L,d,ms\n12,768,5\n",
+    "no heading": "12,768,5\n24,768,9\n", "wrong heading": POINTS.replace("ms", "speed"),
+    "text": POINTS.replace("29", "slow"), "negative": POINTS.replace("29", "-29"),
+    "nan": POINTS.replace("29", "nan"), "inf": POINTS.replace("29", "inf"),
+    "missing cell": POINTS.replace(",29", ""), "half a layer": POINTS.replace("48,", "4.8,"),
+    "contradiction": POINTS + "48,1536,500\n", "binary": "\x00\x01\x02" * 99,
+}
+
+
+@pytest.mark.parametrize("case", LATENCIES)
+def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
+        case: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "points.csv").write_text(LATENCIES[case])
+    assert main(["depth", "350M", "--ms-per-token", "20", "--latency",
+                 str(tmp_path / "points.csv")]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+
+
+@pytest.mark.parametrize("typed", [
+    "", "--from 1B", "--from 1B --to 1B", "--from 2B --to 1B", "--from x --to 1B",
+    "--from 1B --to 10B --points 1", "--from 1B --to 10B --points 1e9",
+    "--from 1B --to 10B --plot depth.gif", "--from 1B --to 10B --plot depth",
+    "--from 1B --to 10B --csv exists.csv", "--from 1B --to 10B --csv missing/new.csv",
+    "--from 1B --to 10B --norm batch", "--from 1B --to 10B --csv .", "1B --from 1B --to 2B"])
+def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
+        typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "exists.csv").write_text("mine")
+    assert main(["sweep", *typed.split()]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert re.fullmatch(r"error: [^\n]+\n", err)
+    assert [p.name for p in listing(tmp_path)] == ["exists.csv"]
+
+
+def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
+    done = subprocess.run([sys.executable, "-m", "depthlaw", "depth", "1e40"], capture_output=True,
+                          text=True)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert re.fullmatch(r"error: the budget '1e40' is more than 1e15[^\n]+\n", done.stderr)
