@@ -52,25 +52,34 @@ def gpu(name: str) -> Hardware:
     >>> gpu("NVIDIA H100-SXM5-80GB").name, gpu("a100").name, gpu("rtx4090").name
     ('H100 SXM', 'A100 80GB SXM', 'RTX 4090')
     """
-    known = _known()
-    found = known.get(_plain(name)) or known.get(_plain(_UNSAID.sub("", name)))
+    known, words = _known(), _words(name)
+    sizes = {word for word in words if re.fullmatch(r"\d+gb", word)}
+    found = known.get(_plain(name)) or known.get(words) or known.get(words - sizes)
     if found:
         return found
-    near = difflib.get_close_matches(_plain(name[:60]), known, n=3, cutoff=0.5)
-    names = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
-    raise UsageError(f"the GPU {quoted(name)} is unknown; nearest: {', '.join(names)}. Its "
+    names = [key for key in known if isinstance(key, str)]
+    near = difflib.get_close_matches(_plain(name[:60]), names, n=3, cutoff=0.5)
+    shown = list(dict.fromkeys(known[n].name for n in near)) or ["H100 SXM", "A100 80GB SXM"]
+    raise UsageError(f"the GPU {quoted(name)} is unknown; nearest: {', '.join(shown)}. Its "
                      "training FLOPs can be given instead")
 
 
-# What people add to a name that is known without it.
-_UNSAID = re.compile(r"\b(nvidia|amd|google|geforce|tesla|instinct|hbm\d?e?|\d*gb|gpu|cloud|"
-                     r"(?<=sxm)\d)\b|(?<=sxm)\d", re.ASCII | re.IGNORECASE)
+# What people add to names that are known without it.
+_UNSAID = {"nvidia", "amd", "google", "geforce", "tesla", "instinct", "gpu", "cloud", "tensor",
+           "core", "hbm", "hbm2", "hbm2e", "hbm3", "hbm3e", ""}
 
 
 @cache
-def _known() -> dict[str, Hardware]:
-    return {_plain(n): d for d in reversed(devices()) for n in (d.name, *d.also)}
+def _known() -> dict[str | frozenset[str], Hardware]:
+    """Every name, as its letters and digits alone and as its set of words."""
+    return {key: device for device in devices() for name in (device.name, *device.also)
+            for key in (_plain(name), _words(name))}
 
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _words(name: str) -> frozenset[str]:
+    words = re.split(r"[^a-z0-9]+", re.sub(r"sxm\d", "sxm", name[:200].lower()))
+    return frozenset(words) - _UNSAID

@@ -124,6 +124,8 @@ def fit(points: Sequence[Point]) -> Fit:
     (('1', 'L', 'L d^2'), (0.03, 0.01, 0.01))
     """
     depths, widths = ({getattr(p, name) for p in points} for name in ("layers", "width"))
+    if not points:
+        raise UsageError(f"there are no measured points; give {_EXAMPLE}")
     if len(depths) < 2:
         raise UsageError("the measured points have one depth alone, which cannot tell what a layer "
                          "takes from what every token takes; measure at least two depths")
@@ -219,7 +221,7 @@ def read_latency(path: str | Path) -> Fit:
     Raises:
         UsageError: for a file that cannot be read or is no such table, and where `fit` raises.
     """
-    name = f"the table of latencies {quoted(str(path))}"
+    name = f"the table of latencies {quoted(Path(path).name)}"
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)
@@ -283,5 +285,5 @@ def _check_repeats(points: Sequence[Point], name: str) -> None:
     for (layers, width), times in seen.items():
         if max(times) > _REPEATS * min(times):
             raise UsageError(f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
-                             f"{layers} layers of width {width:,}; repeated measurements may "
+                             f"{layers:,} layers of width {width:,}; repeated measurements may "
                              f"differ by a factor of {_REPEATS}: leave out what is wrong")
