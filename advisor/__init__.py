@@ -12,13 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .arrays import recommend_depths
     from .counting import count
     from .huggingface import read_config
     from .recommendation import recommend
 
-__all__ = ["count", "read_config", "recommend"]
+__all__ = ["count", "read_config", "recommend", "recommend_depths"]
 
-_HOMES = {"count": "counting", "read_config": "huggingface", "recommend": "recommendation"}
+# `recommend_depths` alone needs NumPy.
+_HOMES = {"count": "counting", "read_config": "huggingface", "recommend": "recommendation",
+          "recommend_depths": "arrays"}
 
 
 def __getattr__(name: str) -> Any:

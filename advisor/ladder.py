@@ -33,6 +33,8 @@ from .shapes import (
 _STEPS = 128
 # How far a shape on the ladder may be from the size that it was aimed at, as a logarithm.
 _OFF = 0.1
+# How far a recommended shape may be from the size that was asked for, as a logarithm.
+FARTHEST = 0.25
 _DEEPEST = 10**4
 
 
@@ -66,21 +68,20 @@ class Ladder:
 
     def at(self, size: float) -> Rung | None:
         """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where
-        the ladder has no rung."""
-        goal, reach = math.log(size), 0.01
-        while reach < 50:
-            rungs = self.between(goal - reach - _OFF, goal + reach + _OFF)
+        there is none within a quarter."""
+        for reach in (0.01, FARTHEST):
+            rungs = self.around(size, size, reach)
             found = rungs[bisect_left(middles(rungs), size)] if rungs else None
-            # No shape that was aimed at a size further away is nearer.
-            if found and abs(math.log(found.size) - goal) <= reach:
+            if found and abs(math.log(found.size / size)) <= reach:
                 return found
-            reach *= 4
         return None
 
-    def between(self, low: float, high: float) -> list[Rung]:
-        """The shapes that are aimed at sizes with logarithms from `low` to `high`, smallest first,
-        one of each size."""
-        aims = range(math.floor(_STEPS * low), math.ceil(_STEPS * high) + 1)
+    def around(self, low: float, high: float, reach: float = FARTHEST) -> list[Rung]:
+        """All rungs from `low` to `high` and, as a logarithm, `reach` beyond, and some more;
+        smallest first, one of each size."""
+        # No shape that was aimed at a size further away is so near.
+        aims = range(math.floor(_STEPS * (math.log(low) - reach - _OFF)),
+                     math.ceil(_STEPS * (math.log(high) + reach + _OFF)) + 1)
         found = {rung.size: rung for k in aims if (rung := self._rung(k))}
         return [found[size] for size in sorted(found)]
 

@@ -17,7 +17,7 @@ from .budgets import Budget, Resolved, resolve
 from .counting import Count, Flops, Memory, count, flops, memory, per_layer
 from .evidence import Interval, best_rule, interval, score
 from .grids import Key, losses_near, price
-from .ladder import Ladder
+from .ladder import FARTHEST, Ladder
 from .models import Model, models_near
 from .quantities import (
     UsageError,
@@ -55,8 +55,8 @@ _MARIN = ((1.6, 0.0941), (1.2, 0.0842))
 # How the shapes of models.csv are known.
 _WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recalled",
              "recalled": "recalled"}
-# A size further from the budget is worth a warning, and one further still is none.
-_WORTH_SAYING, _TOO_FAR = 0.02, 0.25
+# A shape whose size is further from the budget is worth a warning.
+_WORTH_SAYING = 0.02
 
 
 @dataclass(frozen=True)
@@ -227,8 +227,8 @@ def _read(budget: str | float | Budget | None, constraints: Constraints | None,
              for name, value in options.items() if name in _OF_BUDGET and value is not None}
     demands = {name: value for name, value in options.items() if name in _OF_CONSTRAINTS}
     if budget is not None and not isinstance(budget, Budget):
-        budget = Budget(total=float(parse_budget(budget if isinstance(budget, str)
-                                                 else f"{budget!r}")))
+        budget = Budget(total=float(
+            parse_budget(budget) if isinstance(budget, str) else budget))
     have = replace(budget or Budget(), **spent) if budget or spent else None
     return have, replace(constraints or Constraints(), **demands)
 
@@ -275,9 +275,7 @@ class _Case:
         return _key(self.constraints)
 
     def interval(self, a: Architecture) -> Interval | None:
-        """The depths within 1 % at the size of a net."""
-        seen = _layers(a)
-        return interval(seen.parameters, seen.per_layer, self.key, known_by=self.known_by)
+        return depths_within(a, self.constraints, self.known_by)
 
     def at(self, layers: int, size: float, of: Measure) -> Architecture | None:
         """The shape of a depth and size, under the constraints or like the configuration."""
@@ -327,15 +325,27 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
                   constraints.latency_matters)
 
 
+def depths_within(a: Architecture, constraints: Constraints,
+                  known_by: int | None = None) -> Interval | None:
+    """The depths that grids hold within 1 % of the best loss, for nets of the size of one.
+
+    >>> found = depths_within(Architecture(32, 4096, 32, 11008, 32000), Constraints())
+    >>> found.low < 32 < found.high
+    True
+    """
+    seen = _layers(a)
+    return interval(seen.parameters, seen.per_layer, _key(constraints), known_by=known_by)
+
+
 def _sized(budget: Budget, c: Constraints, known_by: int | None) -> Answer:
     resolved = resolve(budget, c)
     target = resolved.target
     limited = any(x is not None for x in (budget.memory, budget.milliseconds, budget.kv_bytes))
     rung = ladder_for(c, target.of, known_by, (
         lambda a: resolved.excludes(a) is None) if limited else None).at(target.value)
-    if rung is None or abs(math.log(rung.size / target.value)) > _TOO_FAR:
+    if rung is None:
         # Says which shape is nearest, or why there is none.
-        found = shapes(target, c, _TOO_FAR)
+        found = shapes(target, c, FARTHEST)
         limits = next((said for s in found if (said := resolved.excludes(s.architecture))), "")
         raise UsageError(f"no shape near {target.value:.3g} parameters and near the recommended "
                          f"depth can be built{': it ' + limits if limits else ''}; relax a "
