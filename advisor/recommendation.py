@@ -17,6 +17,7 @@ from .budgets import Budget, Resolved, resolve
 from .counting import Count, Flops, Memory, count, flops, memory, per_layer
 from .evidence import Interval, best_rule, interval, score
 from .grids import Key, losses_near, price
+from .initialisation import advice
 from .ladder import FARTHEST, Ladder
 from .models import Model, models_near
 from .quantities import (
@@ -376,7 +377,8 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
         next((law for law in laws if law.key == "threshold"), None), laws,
         built, warnings=tuple(_warnings(case, a)),
-        doubts=tuple(_doubts(case, a, within, laws, built)), initialisation=(),
+        doubts=tuple(_doubts(case, a, within, laws, built)), initialisation=tuple(
+            map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
         memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
         limits=resolved.notes)
