@@ -112,7 +112,7 @@ class Architecture:
                              f"{self.layers} layers: accepted are 1 to {self.layers}")
         if (self.kind == "encoder-decoder") != (self.encoder_layers > 0):
             raise UsageError(f"{self.encoder_layers} encoder layers in a net of kind {self.kind}: "
-                             "an encoder-decoder has at least one, any other net none")
+                             "accepted is at least one in an encoder-decoder, none elsewhere")
         e = self.experts
         if e and not 1 <= e.active <= e.count:
             raise UsageError(f"{e.active} active experts of {e.count}: "

@@ -83,18 +83,26 @@ def config_of(a: Architecture) -> dict[str, Any]:
     """
     own = [a.family] if a.family in _WRITERS else []
     for kind in dict.fromkeys([*own, *_WRITERS]):
+        if kind in _DIVIDING and a.width % a.heads:
+            continue
         values = {"architectures": [_WRITERS[kind]], "model_type": kind, **_written(a, kind)}
         try:
             back = architecture_of(values)
         except UsageError:
             continue
-        if (sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))
-                and (back.layers, back.heads, back.key_heads) == (a.layers, a.heads, a.key_heads)
-                and (back.window_layers, back.gated) == (a.window_layers, a.gated)):
+        if all(getattr(back, field) == getattr(a, field) for field in _KEPT) and (
+                sorted(w[1:] for w in weights(back)) == sorted(w[1:] for w in weights(a))):
             return values
     looped = "looped layers" if a.own_layers < a.layers else "this combination of parts"
     raise UsageError(f"no Hugging Face class that is known here holds {looped}; "
                      "leave out what is unusual, or write the configuration by hand")
+
+
+# What the weights do not show and a written configuration must keep.
+_KEPT = ("kind", "layers", "encoder_layers", "heads", "key_heads", "context", "window_layers",
+         "gated", "latent")
+# Classes that accept no number of heads that does not divide the width, whatever the head's width.
+_DIVIDING = {"arcee", "deepseek_v2", "gemma2", "gemma3_text", "llama"}
 
 
 # --- reading a file that may be anything ----------------------------------------------------------
@@ -106,10 +114,13 @@ def _contents(path: str) -> bytes:
         file = os.path.join(path, "config.json") if os.path.isdir(path) else path
         # Without blocking, since it may be a pipe that nobody writes to.
         number = os.open(file, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        with os.fdopen(number, "rb") as opened:
+        try:
             if not stat.S_ISREG(os.fstat(number).st_mode):
                 raise UsageError(f"{shown} is no regular file; {accepted}")
-            data = opened.read(_MOST_BYTES + 1)
+            with open(number, "rb", closefd=False) as opened:
+                data = opened.read(_MOST_BYTES + 1)
+        finally:
+            os.close(number)
     except FileNotFoundError:
         why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
         raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
@@ -124,10 +135,11 @@ def _contents(path: str) -> bytes:
 
 def _parsed(data: bytes, shown: str) -> dict[str, Any]:
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        found = dict(pairs)
-        if len(found) < len(pairs):
-            key = next(k for i, (k, _) in enumerate(pairs) if k in dict(pairs[:i]))
-            raise UsageError(f"{shown} has the key {quoted(key)} twice; remove one of them")
+        found: dict[str, Any] = {}
+        for key, value in pairs:
+            if key in found:
+                raise UsageError(f"{shown} has the key {quoted(key)} twice; remove one of them")
+            found[key] = value
         return found
 
     def finite(text: str) -> float:
@@ -156,10 +168,11 @@ def _parsed(data: bytes, shown: str) -> dict[str, Any]:
 
 
 def _name(path: Path) -> str:
+    name = path.stem
     if path.name == "config.json" or path.is_dir():
         path = path.resolve()
-        return path.name if path.is_dir() else path.parent.name
-    return path.stem
+        name = path.name if path.is_dir() else path.parent.name
+    return "".join(c if c.isprintable() else "?" for c in name)
 
 
 class _Config:
@@ -259,7 +272,7 @@ def _remarks(values: dict[str, Any]) -> list[str]:
     if isinstance(classes, list) and classes and isinstance(classes[0], str):
         known = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")
         if not classes[0].endswith(known):
-            found.append(f"counted with the output layer of a language model; {classes[0][:60]} "
+            found.append(f"counted with the output layer of a language model; {quoted(classes[0])} "
                          "may have another")
     return found
 
@@ -346,7 +359,7 @@ def _qwen3(c: _Config) -> Architecture:
 def _sparse_steps(c: _Config) -> int:
     """Layers without experts: those listed, and all but every decoder_sparse_step-th."""
     layers, step = c.layers("num_hidden_layers"), c.size("decoder_sparse_step", default=1)
-    listed = c.whole_numbers("mlp_only_layers")
+    listed = set(c.whole_numbers("mlp_only_layers"))
     dense = [i for i in range(layers) if i in listed or (i + 1) % step]
     if dense != list(range(len(dense))):
         c.remarks.append(f"{len(dense)} of the {layers} layers are dense, and not the first ones")
