@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple
 from .architecture import Architecture
 from .budgets import Budget, Resolved, resolve
 from .counting import Count, Flops, Memory, count, flops, memory, per_layer
-from .evidence import Interval, best_rule, interval, score
+from .evidence import Interval, best_rule, interval, reason
 from .grids import Key, losses_near, price
 from .initialisation import advice
 from .ladder import FARTHEST, Ladder
@@ -387,25 +387,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
 def _rule_why(case: _Case) -> str:
     chosen = case.chosen
     name = chosen.name if chosen.name == chosen.formula else f"{chosen.name} ({chosen.formula})"
-    if (case.key.parametrisation, case.key.residual) != ("standard", "plain"):
-        kind = ("attention residuals" if case.key.residual == "attnres"
-                else {"mup": "muP", "completep": "CompleteP"}[case.key.parametrisation])
-        theirs = "" if chosen.applies.parametrisation == case.key.parametrisation else (
-            ", as no optimum of its own is published")
-        return (f"{name}, used for {kind}{theirs}: no grid of it is "
-                "published cell by cell")
-    scores = score(chosen, known_by=case.known_by)
-    if not scores.sources:
-        return f"{name}: no grid of that time scores it"
-    text = (f"{name} has the least mean regret over "
-            f"{_number(len(scores.sources), 'source')} of published grids, {scores.mean:.0%} of "
-            "their range")
-    default = rule("nanochat")
-    if chosen.key == default.key:
-        return f"{text}: no rule does better than d = 64 L"
-    if case.known_by is not None and default.year > case.known_by:
-        return text
-    return f"{text} (d = 64 L: {score(default, known_by=case.known_by).mean:.0%})"
+    return f"{name}: {reason(case.key, case.known_by)}"
 
 
 def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
