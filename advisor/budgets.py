@@ -20,6 +20,7 @@ from .shapes import (
     Measure,
     Shape,
     Target,
+    depth_at_aspect,
     legal_depths,
     measure,
     nearest,
@@ -151,6 +152,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     """
     _check(budget)
     notes: list[str] = []
+    budget = _served(budget, notes)
     have = _training_flops(budget, notes)
     target = _given(budget, constraints) or _implied(budget, constraints, have, notes)
     if not _LEAST <= target.value <= _MOST:
@@ -206,6 +208,18 @@ def _check(b: Budget) -> None:
         raise UsageError(f"{b.gpus:,} GPUs of which type? name it, such as H100")
 
 
+def _served(b: Budget, notes: list[str]) -> Budget:
+    """A GPU with a limit of milliseconds, and nothing to train with, is what the net is served on.
+    """
+    training = b.hours or b.flops or b.tokens
+    if b.gpu is None or b.milliseconds is None or training or b.bandwidth or b.latency:
+        return b
+    device = gpu(b.gpu)
+    notes.append(f"served on one {device.name}, which reads {_gb(device.bandwidth)}/s (give hours "
+                 "to train on it)")
+    return replace(b, bandwidth=device.bandwidth)
+
+
 def _training_flops(b: Budget, notes: list[str]) -> float | None:
     """The FLOPs that may be spent, None where nothing says."""
     if b.gpu is None or b.hours is None:
@@ -258,9 +272,12 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
         notes.append(f"N = D / {ratio}: the size for which so many tokens give the least loss at "
                      "its FLOPs")
         return Target(b.tokens / ratio, of)
-    if b.memory is None and (b.milliseconds is None or not (b.bandwidth or b.latency)):
+    widths = b.latency.widths if b.latency else (0, 0)
+    timed = b.milliseconds is not None and (b.bandwidth is not None or widths[0] < widths[1])
+    if b.memory is None and not timed:
         raise UsageError("nothing fixes a size; give parameters (3B), training FLOPs (1e22), "
-                         "GPU-hours, tokens, memory, or milliseconds with a bandwidth")
+                         "GPU-hours, tokens, memory, or milliseconds with a bandwidth or with "
+                         "measured points of several widths")
     largest = _largest(b, c, (_ASPECT, 2 * _ASPECT))
     if largest is None:
         raise UsageError("no net keeps the limits: they leave less than "
@@ -276,7 +293,7 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
 def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
     """A legal shape with about this d / L."""
     t = template(target, c)
-    layers = max(1, round(math.cbrt(target.value / (12 * aspect**2))))
+    layers = round(depth_at_aspect(target, t, aspect))
     depths = legal_depths(c, layers, layers + c.loops * c.pipeline)
     return nearest(target, t, depths[0])
 

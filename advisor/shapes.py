@@ -9,7 +9,6 @@ operators alone, so that they take arrays too.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple
@@ -20,8 +19,8 @@ from .quantities import UsageError
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 
-# How far the inner width may leave its factor when no factor is demanded: published gated nets above
-# 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
+# How far the inner width may leave its factor when no factor is demanded: published gated nets of
+# more than 5e8 parameters span a wider range (tests/advisor/test_shapes.py compares).
 LEAST_INNER, MOST_INNER = 0.7, 1.5
 # d / L of the shapes that are listed; published nets have 19 to 205.
 LEAST_ASPECT, MOST_ASPECT = 8, 512
@@ -581,23 +580,31 @@ def _depths(target: Target, t: Template) -> range:
     c = t.demanded
     if c.layers is not None:
         return legal_depths(c, 1, 1)
-    # At a fixed depth a larger d / L needs more parameters, so the root is monotone in the depth.
-    def aspect(layers: int) -> float:
-        return (c.width or real_width(target.value, terms(t, layers, target.of), t)) / layers
-
-    most = 1
-    while most < 10**4 and aspect(most * 2) > LEAST_ASPECT:
-        most *= 2
-    most = _last(lambda layers: aspect(layers) >= LEAST_ASPECT, 1, 2 * most)
-    least = 1 + _last(lambda layers: aspect(layers) > MOST_ASPECT, 0, most)
+    most = int(depth_at_aspect(target, t, LEAST_ASPECT))
+    least = math.ceil(depth_at_aspect(target, t, MOST_ASPECT))
     return legal_depths(c, least, max(most, least, c.pipeline * c.loops))
 
 
-def _last(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The last whole number from low to high up to which a falling property holds; low at least."""
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle - 1)
+def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
+    """The real depth at which a size has d / L = aspect, at least one; the inverse of `real_width`.
+
+    >>> target = Target(3e9)
+    >>> t = template(target, Constraints())
+    >>> depth = depth_at_aspect(target, t, 64)
+    >>> round(real_width(target.value, terms(t, depth, "total"), t) / depth, 6)
+    64.0
+    """
+    def wider(layers: float) -> bool:
+        width = t.demanded.width or real_width(target.value, terms(t, layers, target.of), t)
+        return width > aspect * layers
+
+    # A deeper net of equal size is narrower.
+    low, high = 1.0, 2.0
+    while wider(high) and high < 1e6:
+        low, high = high, 2 * high
+    while high - low > 1e-9 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if wider(middle) else (low, middle)
     return low
 
 

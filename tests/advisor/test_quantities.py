@@ -1,13 +1,30 @@
 """Budgets and counts: exact values, and one clear line for everything else."""
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.advisor.quantities import LEAST, MOST, UsageError, parse_budget, parse_count, quoted
+from depthlaw.advisor.quantities import (
+    LEAST,
+    MOST,
+    UsageError,
+    parse_bandwidth,
+    parse_budget,
+    parse_bytes,
+    parse_count,
+    parse_flops,
+    parse_hours,
+    parse_milliseconds,
+    parse_ratio,
+    parse_share,
+    parse_tokens,
+    quoted,
+)
 
 
 @pytest.mark.parametrize(("text", "value"), [
@@ -87,3 +104,86 @@ def test_a_count_may_start_at_zero() -> None:
 def test_foreign_text_is_quoted_short_and_harmless() -> None:
     assert quoted("\x1b[2J") == r"'\x1b[2J'"
     assert len(quoted("a" * 10**6)) < 40
+
+
+# --- everything but parameters --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("parse", "text", "value"), [
+    (parse_flops, "6.5e19", Fraction(65 * 10**18)), (parse_flops, "3E22", 3 * 10**22),
+    (parse_flops, "1.2 ZFLOP", 12 * 10**20), (parse_flops, "5 Eflops", 5 * 10**18),
+    (parse_flops, "2ZFLOPs", 2 * 10**21), (parse_flops, "2Y", 2 * 10**24),
+    (parse_flops, "1 PF-day", 864 * 10**17),
+    (parse_flops, "3640 pflop/s-days", 3640 * 864 * 10**17),
+    (parse_tokens, "300B", 3 * 10**11), (parse_tokens, "1.4T tokens", 14 * 10**11),
+    (parse_tokens, "3e11", 3 * 10**11), (parse_tokens, "26,000,000", 26 * 10**6),
+    (parse_bytes, "24GB", 24 * 2**30), (parse_bytes, "24 GiB", 24 * 2**30),
+    (parse_bytes, "0.5T", 2**39), (parse_bytes, "1024", 1024), (parse_bytes, "512m", 2**29),
+    (parse_bandwidth, "50GB/s", 5 * 10**10), (parse_bandwidth, "3.35 TB/s", 335 * 10**10),
+    (parse_bandwidth, "800 GiB/s", 800 * 2**30), (parse_bandwidth, "819GBps", 819 * 10**9),
+    (parse_hours, "336", 336), (parse_hours, "336h", 336), (parse_hours, "14d", 336),
+    (parse_hours, "2 weeks", 336), (parse_hours, "2W", 336),
+    (parse_hours, "90 min", Fraction(3, 2)),
+    (parse_hours, "1 day", 24), (parse_hours, "3600 s", 1), (parse_hours, "1 month", 730),
+    (parse_milliseconds, "20", 20), (parse_milliseconds, "20ms", 20),
+    (parse_milliseconds, "0.02 s", 20), (parse_milliseconds, "50/s", 20),
+    (parse_milliseconds, "50 tokens/s", 20), (parse_milliseconds, "50tok/s", 20),
+    (parse_milliseconds, "50 t/sec", 20), (parse_milliseconds, "3/s", Fraction(1000, 3)),
+    (parse_milliseconds, "500 us", Fraction(1, 2)),
+    (parse_share, "40%", Fraction(2, 5)), (parse_share, "0.4", Fraction(2, 5)),
+    (parse_share, "1", 1),
+    (parse_share, "100 %", 1), (parse_share, ".35", Fraction(7, 20)),
+    (parse_ratio, "4:1", 4), (parse_ratio, "4", 4), (parse_ratio, " 32 : 8 ", 4),
+    (parse_ratio, "8/1", 8),
+])
+def test_quantities_are_read_exactly(parse: Callable[[str], Fraction | int], text: str,
+                                     value: Fraction | int) -> None:
+    assert parse(text) == value
+
+
+@pytest.mark.parametrize(("parse", "text", "why"), [
+    *((parse, text, why) for parse in (
+        parse_flops, parse_tokens, parse_bytes, parse_hours, parse_milliseconds, parse_share)
+      for text, why in (
+        ("", "cannot read"), ("much", "cannot read"), ("-3", "not positive"), ("0", "not positive"),
+        ("-0.0", "not positive"), ("nan", "not a finite"), ("-inf", "not a finite"),
+        ("1e999999999", "more than"), ("1e-999999999", "less than"), ("3 parsecs", "no unit"),
+        ("1.3.3", "cannot read"), ("1,3", "cannot read"), ("\u0663", "cannot read"),
+        ("9" * 5000, "cannot read"), ("\x1b[2J3", "cannot read"),
+        ("3\x1b[2J", "cannot read|no unit"),
+        ("1 2", "cannot read|unit"), ("0x10", "cannot read|unit"))),
+    (parse_flops, "6e40", "more than 1e.35"), (parse_flops, "3 FLOP/s", "no unit that is known"),
+    (parse_tokens, "1e19", "more than 1e.18"), (parse_tokens, "300GB", "no unit"),
+    (parse_bytes, "24 GB/s", "no unit that is known"), (parse_bytes, "0.1", "less than 1"),
+    (parse_bandwidth, "50", "has no unit"), (parse_bandwidth, "50GB", "no unit that is known"),
+    (parse_bandwidth, "0GB/s", "not positive"), (parse_hours, "2 fortnights", "no unit"),
+    (parse_hours, "1e9h", "more than 1e.07"), (parse_milliseconds, "20/h", "cannot read|unit"),
+    (parse_milliseconds, "0/s", "not positive"), (parse_milliseconds, "/s", "cannot read"),
+    (parse_milliseconds, "-50/s", "not positive"),
+    (parse_share, "40", "did you mean 40%"), (parse_share, "140%", "more than 1"),
+    (parse_ratio, "0", "whole ratio"), (parse_ratio, "3:2", "whole ratio"),
+    (parse_ratio, "4:0", "whole ratio"), (parse_ratio, "-4", "whole ratio"),
+    (parse_ratio, "four", "whole ratio"), (parse_ratio, "4:1:1", "whole ratio"),
+    (parse_ratio, "4" * 5000, "whole ratio"),
+])
+def test_bad_quantities_get_one_clear_line(parse: Callable[[str], object], text: str,
+                                           why: str) -> None:
+    with pytest.raises(UsageError, match=why) as caught:
+        parse(text)
+    message = str(caught.value)
+    assert message.isprintable()
+    assert len(message) < 200
+    assert re.search("such as|did you mean", message)
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[0-9.,e+-]{1,8} ?[a-zA-Z%/]{0,6}", fullmatch=True))
+def test_any_text_is_a_quantity_or_a_usage_error(text: str) -> None:
+    for parse in (parse_flops, parse_tokens, parse_bytes, parse_bandwidth, parse_hours,
+                  parse_milliseconds, parse_share, parse_ratio):
+        try:
+            assert parse(text) > 0
+        except UsageError as error:
+            said = str(error)
+        else:
+            continue
+        assert said.isprintable()

@@ -1,0 +1,230 @@
+"""Budgets of every kind become one size: hand answers, contradictions, limits."""
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.budgets import Budget, Resolved, read_bytes, resolve
+from depthlaw.advisor.counting import count, flops, memory
+from depthlaw.advisor.hardware import gpu
+from depthlaw.advisor.latency import Point, fit
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.shapes import Constraints, Target, nearest, shapes, template
+
+MIXTURE = Constraints(experts=64, active_experts=6, shared_experts=2, dense_layers=1)
+# 2 ms, 0.25 ms a layer, and 1 ms for 1e8 weights' worth of L d^2.
+PHONE = fit([Point(layers, width, 2 + Fraction(layers, 4) + Fraction(layers * width**2, 10**8))
+             for layers in (8, 16, 32) for width in (512, 1024)])
+
+LINE = fit([Point(n, 960, Fraction(2 + n)) for n in (8, 16, 32)])  # one width: 2 ms, 1 ms a layer
+
+
+# --- sizes ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("budget", "of"), [
+    (Budget(total=3e9), "total"), (Budget(nonembedding=3e9), "nonembedding"),
+    (Budget(active=3e9), "active")])
+def test_a_given_size_is_the_target(budget: Budget, of: str) -> None:
+    done = resolve(budget, Constraints())
+    assert done.target == (3e9, of)
+    assert (done.tokens, done.flops, done.hours) == (None, None, None)
+
+
+def test_flops_alone_give_the_compute_optimal_size() -> None:
+    """C = 6 N D and D = 20 N: 1.2e22 = 120 N^2 for N = 1e10."""
+    done = resolve(Budget(flops=1.2e22), Constraints())
+    assert done.target.value == pytest.approx(1e10)
+    assert done.tokens == pytest.approx(2e11)
+    assert done.flops == 1.2e22
+
+
+def test_flops_and_tokens_give_a_size() -> None:
+    done = resolve(Budget(flops=6e21, tokens=1e12), Constraints())
+    assert done.target == (1e9, "total")
+    assert done.tokens == 1e12
+
+
+def test_size_and_tokens_give_flops_and_hours() -> None:
+    done = resolve(Budget(total=1e9, tokens=1e11, gpu="H100", gpus=8), Constraints())
+    assert done.flops == 6e20
+    assert done.hours == pytest.approx(6e20 / (8 * 3600 * 0.4 * gpu("H100").flops))
+
+
+def test_three_billion_on_64_gpus_for_two_weeks() -> None:
+    budget = Budget(total=3e9, gpu="H100", gpus=64, hours=336, utilisation=0.4)
+    done = resolve(budget, Constraints())
+    assert done.flops == pytest.approx(64 * 336 * 3600 * 989.4e12 * 0.4)
+    assert done.tokens == pytest.approx(done.flops / (6 * 3e9))
+    assert done.hours == pytest.approx(336)
+    assert any("64 x H100 SXM for 336 h at 40%" in note for note in done.notes)
+    assert any("per parameter (about 20" in note for note in done.notes)
+
+
+def test_tokens_alone_give_the_size_they_are_best_for() -> None:
+    assert resolve(Budget(tokens=6e10), Constraints()).target.value == 3e9
+
+
+def test_of_experts_the_active_parameters_are_trained() -> None:
+    done = resolve(Budget(flops=1.2e20), MIXTURE)
+    assert done.target == (1e9, "active")
+    given = resolve(Budget(total=3e10, flops=1e22), MIXTURE)
+    active = [count(s.architecture).active for s in shapes(given.target, MIXTURE)]
+    assert 6 * min(active) <= 1e22 / (given.tokens or 0) <= 6 * max(active)
+
+
+@settings(deadline=None)
+@given(st.floats(1e8, 1e12), st.floats(1e9, 1e13))
+def test_size_tokens_and_flops_are_consistent(size: float, tokens: float) -> None:
+    """Inverse consistent: each two of three numbers give the third."""
+    spent = resolve(Budget(total=size, tokens=tokens), Constraints()).flops
+    assert spent is not None
+    assert resolve(Budget(total=size, flops=spent), Constraints()).tokens == pytest.approx(tokens)
+    found = resolve(Budget(flops=spent, tokens=tokens), Constraints()).target
+    assert found.value == pytest.approx(size)
+
+
+@settings(deadline=None)
+@given(st.floats(1e17, 1e27), st.floats(1, 100))
+def test_more_flops_give_no_smaller_net(spent: float, factor: float) -> None:
+    small, large = (resolve(Budget(flops=c), Constraints()) for c in (spent, spent * factor))
+    assert small.target.value <= large.target.value
+    assert (small.tokens or 0) <= (large.tokens or 0) * (1 + 1e-12)
+
+
+def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
+    """C = 6 N D against every matrix product of a net with tied embeddings, without attention."""
+    shape = nearest(Target(3e9), template(Target(3e9), Constraints()), 28)
+    assert shape is not None
+    assert 3 * flops(shape.architecture).weights == pytest.approx(6 * shape.value, rel=1e-3)
+
+
+# --- contradictions -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("budget", "why"), [
+    (Budget(), "nothing fixes a size"), (Budget(gpu="H100"), "nothing fixes a size"),
+    (Budget(kv_bytes=1e9), "nothing fixes a size"),
+    (Budget(milliseconds=20), "nothing fixes a size"),
+    (Budget(milliseconds=20, latency=LINE), "nothing fixes a size"),
+    (Budget(total=3e9, nonembedding=3e9), "more than one number of parameters"),
+    (Budget(total=3e9, active=3e9), "total and active"),
+    (Budget(hours=3), "hours of which GPU"), (Budget(total=1e9, gpus=8), "of which type"),
+    (Budget(total=1e9, gpu="abacus"), "'abacus' is unknown"),
+    (Budget(flops=1e22, gpu="H100", gpus=64, hours=336), "1e.22 training FLOPs, .* come to 3.06e"),
+    (Budget(total=3e9, tokens=1e12, flops=1e21), "1.8e.22 FLOPs .* more than the 1e.21"),
+    (Budget(total=3e9, tokens=1e14, gpu="A100", hours=1), "they allow .* tokens, or"),
+    (Budget(total=0.0), "number of parameters is 0"), (Budget(total=-1.0), "is -1"),
+    (Budget(total=math.nan), "is nan"), (Budget(flops=math.inf), "is inf"),
+    (Budget(total=1e16), "1e.16; accepted"), (Budget(total=3e9, utilisation=1.2), "up to 1,"),
+    (Budget(total=3e9, gpu="H100", hours=-1), "hours is -1"),
+    (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is 0"),
+    (Budget(total=3e9, milliseconds=0.0), "milliseconds is 0"),
+    (Budget(total=3e9, tokens=0.0), "tokens is 0"), (Budget(flops=1e3), "comes to"),
+    (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is 32"),
+    (Budget(memory=1e3), "no net keeps the limits"),
+    (Budget(total=70e9, memory=24e9), "70B parameters keeps the limits: .*the largest that does"),
+    (Budget(total=7e9, kv_bytes=1e5), "for the KV cache of 4,096 tokens"),
+    (Budget(total=3.5e8, milliseconds=20, bandwidth=20e9), "read its weights at 20 GB/s"),
+    (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "by the measured points, more than 3 ms"),
+])
+def test_contradictions_get_one_clear_line(budget: Budget, why: str) -> None:
+    with pytest.raises(UsageError, match=why) as caught:
+        resolve(budget, Constraints())
+    assert str(caught.value).isprintable()
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize("name", ["total", "flops", "tokens", "memory", "bandwidth", "kv_bytes"])
+@given(value=st.floats(allow_nan=True, allow_infinity=True))
+def test_any_number_gives_a_size_in_range_or_a_usage_error(name: str, value: float) -> None:
+    try:
+        done = resolve(Budget(**{name: value}), Constraints())  # type: ignore[arg-type]
+    except UsageError:
+        return
+    assert 1e3 <= done.target.value <= 1e15
+
+
+# --- limits ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("budget", "constraints"), [
+    (Budget(memory=24e9), Constraints()), (Budget(memory=8e9), Constraints(context=32768)),
+    (Budget(memory=24e9, bytes_per_weight=0.5), Constraints()), (Budget(memory=80e9), MIXTURE),
+    (Budget(milliseconds=20, bandwidth=50e9), Constraints()),
+    (Budget(milliseconds=20, bandwidth=50e9, memory=4e9), MIXTURE),
+])
+def test_the_largest_size_keeps_the_limits_and_a_fifth_more_does_not(
+        budget: Budget, constraints: Constraints) -> None:
+    done = resolve(budget, constraints)
+
+    def fits(size: float) -> bool:
+        ordinary = (s.architecture for s in shapes(Target(size), constraints)
+                    if 50 < s.architecture.aspect < 150)
+        return any(not done.excludes(a) for a in ordinary)
+
+    assert fits(done.target.value)
+    assert not fits(1.2 * done.target.value)
+
+
+def test_memory_is_what_counting_says() -> None:
+    a = Architecture(32, 4096, 32, 11008, 32000)
+    needed = memory(a).serving
+    target = Target(count(a).total)
+    assert Resolved(target, Budget(memory=needed)).excludes(a) is None
+    assert "weights and KV cache" in str(Resolved(target, Budget(memory=needed - 1)).excludes(a))
+    assert Resolved(target, Budget(kv_bytes=memory(a).kv_cache)).excludes(a) is None
+    assert "KV cache" in str(Resolved(target, Budget(kv_bytes=memory(a).kv_cache - 1)).excludes(a))
+
+
+def test_a_token_reads_the_active_weights_once() -> None:
+    tied = Architecture(2, 64, 1, 256, 1000, tied=True)
+    assert read_bytes(tied, 2) == 2 * count(tied).total
+    untied = tied.with_(tied=False)
+    assert read_bytes(untied, 2) == read_bytes(tied, 2)
+
+
+def test_a_limit_of_milliseconds_without_measurements_names_the_bandwidth() -> None:
+    """350M in 16 bits are 0.7 GB: 50 times a second, 35 GB/s; and nothing is excluded."""
+    done = resolve(Budget(total=3.5e8, milliseconds=20), Constraints())
+    note = done.notes[-1]
+    assert "at least 35" in note
+    assert "GB/s" in note
+    assert "excludes nothing" in note
+    assert not any(done.excludes(s.architecture) for s in shapes(done.target, Constraints()))
+
+
+def test_a_gpu_without_training_is_what_serves() -> None:
+    done = resolve(Budget(total=7e9, gpu="RTX 4090", milliseconds=20), Constraints())
+    assert done.budget.bandwidth == gpu("RTX 4090").bandwidth
+    assert "served on one RTX 4090" in done.notes[0]
+    with pytest.raises(UsageError, match="read its weights at 1.01 TB/s"):
+        resolve(Budget(total=14e9, gpu="RTX 4090", milliseconds=20), Constraints())
+
+
+def test_measured_points_alone_give_a_size() -> None:
+    done = resolve(Budget(milliseconds=14, latency=PHONE), Constraints())
+    assert 1e8 < done.target.value < 1e10
+
+
+def test_measured_points_exclude_deep_shapes() -> None:
+    done = resolve(Budget(total=3.5e8, milliseconds=14, latency=PHONE), Constraints())
+    found = shapes(done.target, Constraints())
+    kept = [s.architecture.layers for s in found if not done.excludes(s.architecture)]
+    assert kept
+    assert max(kept) < max(s.architecture.layers for s in found)
+    for layers in kept:
+        a = next(s.architecture for s in found if s.architecture.layers == layers)
+        assert PHONE.ms(a.layers, a.width)[1] <= 14
+
+
+def test_points_of_one_width_do_not_judge_another() -> None:
+    done = resolve(Budget(total=3.5e8, milliseconds=20, latency=LINE), Constraints())
+    other = Architecture(40, 768, 12, 2048, 49152, tied=True)
+    assert done.excludes(other) is None
+    assert "by the measured points" in str(done.excludes(Architecture(32, 960, 15, 2560, 49152)))
