@@ -127,6 +127,13 @@ def test_shared_layers_are_stored_once_and_passed_often() -> None:
     assert flops(once, 64) == flops(LLAMA.with_(layers=12), 64)
 
 
+def test_what_stands_in_no_layer_and_biases_of_a_latent_count() -> None:
+    assert count(LLAMA.with_(extra=(("memory", 7),))).total == count(LLAMA).total + 7
+    # Queries and keys are compressed with a bias, and expanded without.
+    biased = count(DEEPSEEK.with_(qkv_bias=True)).total - count(DEEPSEEK).total
+    assert biased == 61 * (1536 + 512 + 64)
+
+
 def test_layers_add_up() -> None:
     for a in (LLAMA, GPT2, MIXTRAL, T5):
         deeper = a.with_(layers=a.layers + 1)
@@ -264,6 +271,11 @@ def test_activations_are_those_of_the_claim(batch: int, tokens: int, heads: int)
     less = activations(a, batch, tokens, "layers", dropout=True) - outside
     one = batch * tokens * 34 * 768
     assert less == 12 * 2 * batch * tokens * 768 + one
+
+
+def test_a_gate_keeps_both_of_its_factors_and_what_each_was_made_of() -> None:
+    gated = activations(LLAMA, 1, 10) - activations(LLAMA.with_(gated=False), 1, 10)
+    assert gated == 32 * 10 * 2 * 2 * 11008
 
 
 @given(architectures(), st.integers(1, 3), st.integers(1, 9))
