@@ -125,7 +125,9 @@ def _contents(path: str) -> bytes:
         why = "the folder has no config.json" if os.path.isdir(path) else "there is no such file"
         raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
     except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "no file has such a name"
+        why = "no file has such a name"
+        if isinstance(error, OSError):
+            why = error.strerror or type(error).__name__
         raise UsageError(f"cannot read {shown}: {why}; {accepted}") from None
     if len(data) > _MOST_BYTES:
         raise UsageError(f"{shown} is larger than 1 MB, which no config.json is; "
