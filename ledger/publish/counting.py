@@ -1,0 +1,193 @@
+"""The parts of docs/counting.md that are computed: every listed model recounted from its shape,
+beside what its makers report, the list's own count, and what other tools count.
+
+`other_counts.csv` is written by benchmarks/compare_counting.py, which runs those tools.
+"""
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.counting import Count, count, weights
+from depthlaw.advisor.models import Model, architecture, model, models
+
+from .typesetting import md
+
+__all__ = ["Recount", "part", "recounts", "reported_size"]
+
+_NEAR = 0.01
+_UNITS = {"M": 10**6, "B": 10**9}
+# Families whose learned positions the list's own count includes.
+_POSITIONS_LISTED = ("GPT-2", "GPT-3", "OPT", "Cerebras-GPT", "BERT")
+
+
+class Recount(NamedTuple):
+    """A listed model counted from its shape, and what it is compared with."""
+
+    model: Model
+    count: Count
+    as_listed: int  # counted as the list counts: see `_as_listed`
+    built: int | None  # parameters of the class in transformers, where there is one
+
+    @property
+    def off_reported(self) -> float | None:
+        """Relative difference from the reported size."""
+        if not self.model.reported:
+            return None
+        return self.count.total / reported_size(self.model.reported)[0] - 1
+
+    @property
+    def as_reported(self) -> bool:
+        """Whether it is the reported size, within 1 % or as that is rounded."""
+        if not self.model.reported:
+            return True
+        size, half = reported_size(self.model.reported)
+        return abs(self.count.total - size) <= max(half, _NEAR * size)
+
+    @property
+    def exactly_listed(self) -> bool:
+        """Whether the same count gives the list's own number, where it has one."""
+        return self.model.listed in (0, self.as_listed)
+
+    @property
+    def near_listed(self) -> bool:
+        """Whether everything together is within 1 % of the list's own count."""
+        listed = self.model.listed
+        return not listed or abs(self.count.total - listed) <= _NEAR * listed
+
+
+def reported_size(text: str) -> tuple[float, float]:
+    """A reported size, and by how much it may have been rounded: half a unit of its last digit that
+    is not a zero at the end.
+
+    >>> reported_size("6.7B") == (6.7e9, 0.05e9), reported_size("350M") == (350e6, 5e6)
+    (True, True)
+    """
+    digits, unit = text[:-1], _UNITS[text[-1]]
+    whole, _, decimals = digits.partition(".")
+    zeros = len(whole) - len(whole.rstrip("0"))
+    return float(digits) * unit, 0.5 * unit * 10.0 ** (-len(decimals) if decimals else zeros)
+
+
+@cache
+def recounts() -> tuple[Recount, ...]:
+    """Every listed model whose shape is complete."""
+    built = {r["model"]: int(r["parameters"]) for r in _others() if r["tool"] == "transformers"}
+    found = []
+    for each in models():
+        if each.complete:
+            a = architecture(each)
+            found.append(Recount(each, count(a), _as_listed(each, a), built.get(each.name)))
+    return tuple(found)
+
+
+def _as_listed(m: Model, a: Architecture) -> int:
+    """The list counts weight matrices of the layers, embeddings, and an output layer of its own;
+    positions of a few families; no norms, biases, projections of embeddings or relative positions.
+    """
+    kept = sum(w.stored for w in weights(a) if len(w.shape) == 2 and (
+        w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens"))
+    learned = a.learned_positions and m.family in _POSITIONS_LISTED
+    return kept + (a.context * a.width if learned else 0)
+
+
+@cache
+def _others() -> tuple[dict[str, str], ...]:
+    with (Path(__file__).parent / "other_counts.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+# --- parts of the page ----------------------------------------------------------------------------
+
+
+def part(name: str) -> str:
+    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools or versions."""
+    return "\n".join({"summary": _summary, "exceptions": _exceptions, "models": _models,
+                      "tools": _tools, "versions": _versions}[name]())
+
+
+def _summary() -> Iterator[str]:
+    found = recounts()
+    listed = [r for r in found if r.model.listed]
+    built = [r for r in found if r.built is not None]
+    reported = [r for r in found if r.model.reported]
+    yield f"Of {len(models())} listed models {len(found)} are complete."
+    yield ""
+    yield f"- {_share([r.built == r.count.total for r in built])} are exactly what the class in " \
+          "transformers has, built without memory; " \
+          f"{len(found) - len(built)} have no such class."
+    yield f"- {_share([r.exactly_listed for r in listed])}, counted as the list counts, are " \
+          "exactly the list's own number."
+    yield f"- {_share([r.near_listed for r in listed])}, with everything counted, are within 1 % " \
+          "of that number, which leaves out what small and unusual nets have more of."
+    near = [abs(r.off_reported or 0) <= _NEAR for r in reported]
+    yield f"- {_share(near)} are within 1 % of the reported size; " \
+          f"{_share([r.as_reported for r in reported])} are, or round to it."
+
+
+def _share(held: list[bool]) -> str:
+    return f"{sum(held)} of {len(held)} ({100 * sum(held) / len(held):.1f} %)"
+
+
+def _exceptions() -> Iterator[str]:
+    yield "| model | counted | reported | | list's count | | why |"
+    yield "|---|--:|--:|--:|--:|--:|---|"
+    for r in recounts():
+        if r.model.difference:
+            listed = f"{r.model.listed:,}" if r.model.listed else ""
+            off = _percent(r.count.total / r.model.listed - 1) if r.model.listed else ""
+            yield (f"| {md(r.model.name)} | {r.count.total:,} | {r.model.reported} | "
+                   f"{_percent(r.off_reported)} | {listed} | {off} | {md(r.model.difference)} |")
+
+
+def _models() -> Iterator[str]:
+    yield ("| model | year | layers | width | parameters | without embeddings | active | reported "
+           "| | transformers | shape |")
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
+    for r in recounts():
+        active = f"{r.count.active:,}" if r.count.active != r.count.total else ""
+        built = "" if r.built is None else (
+            "equal" if r.built == r.count.total else f"{r.built:,}")
+        yield (f"| {md(r.model.name)} | {r.model.year} | {r.model.layers} | {r.model.width} | "
+               f"{r.count.total:,} | {r.count.nonembedding:,} | {active} | {r.model.reported} | "
+               f"{_percent(r.off_reported)} | {built} | {r.model.status} |")
+
+
+def _tools() -> Iterator[str]:
+    counts: dict[str, dict[str, str]] = {}
+    for row in _others():
+        counts.setdefault(row["tool"], {})[row["model"]] = row["parameters"]
+    exact = counts.pop("transformers")
+    names = list(counts["accelerate"])
+    yield "| model | transformers | depthlaw | " + " | ".join(md(tool) for tool in counts) + " |"
+    yield "|---|--:|" + "--:|" * (1 + len(counts))
+    right = dict.fromkeys(["depthlaw", *counts], 0)
+    for name in names:
+        true = int(exact[name])
+        ours = count(architecture(model(name))).total
+        cells = []
+        for tool, said in (("depthlaw", str(ours)), *((t, counts[t][name]) for t in counts)):
+            off = int(said) / true - 1 if said else None
+            right[tool] += off is not None and abs(off) <= _NEAR
+            cells.append("not read" if off is None else "exact" if int(said) == true
+                         else _percent(off))
+        yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
+    yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"
+
+
+def _versions() -> Iterator[str]:
+    asked = {}
+    for row in _others():
+        if row["tool"] not in asked or row["parameters"]:
+            asked.setdefault(row["tool"], row)
+    for tool, row in asked.items():
+        yield (f"- {md(tool)}: {md(row['version'])}, run {row['date']}; {md(row['model'])} by "
+               f"`{row['how']}`")
+
+
+def _percent(off: float | None) -> str:
+    return "" if off is None else f"{100 * off:+.1f} %" if abs(off) < 10 else f"x{1 + off:.1f}"
