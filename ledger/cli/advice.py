@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor import report
 from depthlaw.advisor.budgets import Budget
+from depthlaw.advisor.grids import Key
 from depthlaw.advisor.quantities import (
     UsageError,
     parse_bandwidth,
@@ -300,7 +301,8 @@ def sweep(given: Given) -> int:
         _write(given["csv"], _as_csv(found).encode(), given["force"])
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
-        _write(given["plot"], depth_plot(drawn, form, year), given["force"])
+        key = Key(constraints.parametrisation, constraints.norm, constraints.residual)
+        _write(given["plot"], depth_plot(drawn, form, key, year), given["force"])
     if given["as_json"]:
         _dump({"sweep": [{"budget": n, "answer": report.as_json(a)} for n, a in found.items()]})
     elif not files:
@@ -342,13 +344,16 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
     table = plain_table(2)
     for heading in ("budget", "layers x width", "heads", "within 1 %"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("laws, shallowest first", overflow="fold", min_width=20)
+    table.add_column("built")
+    table.add_column("laws", overflow="fold", min_width=20)
     for row, answer in zip(_rows(answers), answers.values(), strict=True):
         outside = " *" if row["extrapolated"] else ""
         table.add_row(
             report.size(row["budget"]), f"{row['layers']} x {row['width']:,}",
             f"{row['heads']} ({row['kv_heads']})", f"{row['low']}-{row['high']}{outside}",
-            ", ".join(f"{law.layers} {law.name}" for law in answer.laws))
+            f"{answer.built.low}-{answer.built.high}" if answer.built else "",
+            " to ".join(f"{law.layers} ({law.key})" for law in (answer.laws[0], answer.laws[-1])))
     print_table(Console(highlight=False), table)
-    print("heads: query heads (key-value heads). within 1 %: depths that published grids do not "
-          "tell apart; *: extrapolated.")
+    print("heads: query heads (key-value heads). within 1 %: of the best loss in published grids; "
+          "*: extrapolated.\nbuilt: real models near the size. Every law: --csv FILE, --json, "
+          "--plot FILE.")

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from depthlaw.advisor.grids import STANDARD, Key
 from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.advisor.rules import Rule, rules
 
 from .figures import STYLE
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from depthlaw.advisor.recommendation import Answer, LawNumber
+    from depthlaw.advisor.recommendation import Answer
 
 FORMATS = ("png", "svg", "pdf")
 # Okabe and Ito's colours without black and yellow, then two greys that print well.
@@ -26,8 +28,9 @@ _SIZE = (12.0, 6.75)
 _TALK: dict[str, Any] = STYLE | {
     "font.size": 13, "axes.labelsize": 15, "axes.titlesize": 17, "xtick.labelsize": 13,
     "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160, "svg.hashsalt": "depthlaw"}
-# Least ratio of the heights of two labels.
-_APART = 1.085
+# Points of a curve, how many labels there is room for above each other, and the share of the width
+# that a letter takes.
+_STEPS, _LABELS, _LETTER = 200, 24, 0.0115
 
 
 def plot_format(suffix: str) -> str:
@@ -46,14 +49,17 @@ def plot_format(suffix: str) -> str:
     return found
 
 
-def depth_plot(answers: Sequence[Answer], form: str, known_by: int | None = None) -> bytes:
-    """Draw layers against parameters without embeddings: the recommended depth with its interval,
-    every law (solid where its source measured, dotted beyond) and the models of models.csv.
+def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
+               known_by: int | None = None) -> bytes:
+    """Draw layers against 12 L d^2: the recommended depth with its interval, every law for such
+    nets (solid where its source measured, dotted beyond, dashed where it is theory alone), and the
+    decoders of models.csv.
 
     Args:
-        answers: recommendations over a range of sizes, smallest first.
+        answers: recommendations over a range of sizes.
         form: png, svg or pdf.
-        known_by: year in which a model must have been released.
+        key: parametrisation, norm and residuals; laws for others are left out.
+        known_by: year by which laws and models must have been published.
 
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
@@ -65,7 +71,7 @@ def depth_plot(answers: Sequence[Answer], form: str, known_by: int | None = None
     with style.context(["default", _TALK]):
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
-        _draw(figure.subplots(), answers, known_by)
+        _draw(figure.subplots(), answers, key, known_by)
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=_metadata(form))
     return target.getvalue()
@@ -77,66 +83,78 @@ def _metadata(form: str) -> dict[str, Any]:
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None}}[form]
 
 
-def _draw(axes: Axes, answers: Sequence[Answer], known_by: int | None) -> None:
-    shown = [a for a in answers if a.shape is not None]
-    sizes = [float(a.shape.counts.nonembedding) for a in shown if a.shape]
+def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None) -> None:
+    ours = sorted((_layers(a.shape.architecture.layers, a.shape.architecture.width),
+                   a.shape.architecture.layers, a.interval) for a in answers if a.shape)
+    sizes = [x for x, _, _ in ours]
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlim(sizes[0], sizes[-1])
-    near = [m for m in models() if m.kind == "decoder" and sizes[0] <= m.parameters <= sizes[-1]
-            and (known_by is None or m.year <= known_by)]
-    ours = [a.shape.architecture.layers for a in shown if a.shape]
-    axes.plot(sizes, ours, color=_OURS, linewidth=3, zorder=5)
-    spans = [(x, a.interval.low, a.interval.high) for x, a in zip(sizes, shown, strict=True)
-             if a.interval]
-    if spans:
-        axes.fill_between(*zip(*spans, strict=True), color=_OURS, alpha=0.12, linewidth=0,
-                          zorder=1)
-    axes.plot([m.parameters for m in near], [m.layers for m in near], "o", color=_MODELS,
-              markersize=6, markeredgecolor="white", markeredgewidth=0.6, zorder=3)
-    labels = [("recommended", float(ours[-1]), _OURS)]
-    keys = list(dict.fromkeys(law.key for a in shown for law in a.laws))
-    for key, colour in zip(keys, _COLOURS * (1 + len(keys) // len(_COLOURS)), strict=False):
-        points = [(x, law) for x, a in zip(sizes, shown, strict=True) for law in a.laws
-                  if law.key == key]
-        _law(axes, points, colour)
-        labels.append((points[-1][1].name, points[-1][1].depth, colour))
-    heights = [*ours, *(m.layers for m in near), *(height for _, height, _ in labels)]
-    axes.set_ylim(max(1, 0.7 * min(heights)), 1.25 * max(heights))
+    axes.plot(sizes, [deep for _, deep, _ in ours], color=_OURS, linewidth=3.5, zorder=5)
+    # Light where no published grid has nets of the size.
+    for alpha, wanted in ((0.06, (False, True)), (0.1, (False,))):
+        spans = [(x, i.low, i.high) for x, _, i in ours if i and i.extrapolated in wanted]
+        if spans:
+            axes.fill_between(*zip(*spans, strict=True), color=_OURS, alpha=alpha, linewidth=0,
+                              zorder=1)
+    near = [m for m in models() if m.kind == "decoder" and (known_by is None or m.year <= known_by)
+            and sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]]
+    axes.plot([_layers(m.layers, m.width) for m in near], [m.layers for m in near], "o",
+              color=_MODELS, markersize=7, markeredgecolor="white", markeredgewidth=0.7, zorder=3)
+    labels = [("recommended", float(ours[-1][1]), _OURS)]
+    drawn = [r for r in rules(known_by) if r.applies in (STANDARD, key) and r.meaning != "built"]
+    for rule, colour in zip(drawn, _COLOURS * len(drawn), strict=False):
+        labels.append((rule.name.removeprefix("threshold "), _law(axes, rule, sizes, colour),
+                       colour))
+    heights = [*(deep for _, deep, _ in ours), *(m.layers for m in near),
+               *(height for _, height, _ in labels)]
+    axes.set_ylim(max(2, 0.8 * min(heights)), 1.6 * max(heights))
     _label_lines(axes, labels)
     _label_models(axes, near)
+    _legend(axes)
     _ticks(axes)
-    axes.set_xlabel("parameters without embeddings")
-    axes.set_ylabel("layers")
+    axes.set_xlabel("parameters of the layers, counted as 12 L d²")
+    axes.set_ylabel("layers L")
+    axes.set_title("How deep? Laws, evidence, and what is built", loc="left")
 
 
-def _law(axes: Axes, points: list[tuple[float, LawNumber]], colour: str) -> None:
-    """One law as a line: solid inside the sizes that its source measured, dotted outside."""
-    heights = [law.depth for _, law in points]
-    xs = [x for x, _ in points]
-    inside = [h if not law.extrapolated else math.nan for h, (_, law) in
-              zip(heights, points, strict=True)]
-    axes.plot(xs, heights, linestyle=(0, (1, 2)), color=colour, linewidth=1.6, zorder=2)
-    axes.plot(xs, inside, color=colour, linewidth=2.4, zorder=4, solid_capstyle="round")
-    bands = [(x, law.depth - 2 * law.error, law.depth + 2 * law.error) for x, law in points
-             if law.error is not None]
-    if bands:
-        axes.fill_between(*zip(*bands, strict=True), color=colour, alpha=0.25, linewidth=0,
-                          zorder=2)
+def _layers(layers: int, width: int) -> float:
+    """The count that laws are written in, so that every net and every law has one place."""
+    return 12.0 * layers * width**2
+
+
+def _law(axes: Axes, rule: Rule, sizes: list[float], colour: str) -> float:
+    """One law as a line, with twice its standard error where there is one; its last height."""
+    low, high = sizes[0], sizes[-1]
+    xs = [low * (high / low) ** (i / _STEPS) for i in range(_STEPS + 1)]
+    heights = [rule.depth(x) for x in xs]
+    inside = [math.nan if rule.extrapolates(x) else y for x, y in zip(xs, heights, strict=True)]
+    if rule.domain:
+        axes.plot(xs, heights, linestyle=(0, (1, 2)), color=colour, linewidth=1.8, zorder=2)
+    axes.plot(xs, inside, "-" if rule.domain else "--", color=colour, linewidth=2.6, zorder=4)
+    errors = [(x, y, e) for x, y in zip(xs, heights, strict=True)
+              if (e := rule.standard_error(x)) is not None]
+    if errors:
+        axes.fill_between([x for x, _, _ in errors], [y - 2 * e for _, y, e in errors],
+                          [y + 2 * e for _, y, e in errors], color=colour, alpha=0.25,
+                          linewidth=0, zorder=2)
+    return heights[-1]
 
 
 def _label_lines(axes: Axes, labels: list[tuple[str, float, str]]) -> None:
     """The name of each line at its right end, moved apart where they would overlap."""
+    low, high = axes.get_ylim()
+    apart = (high / low) ** (1 / _LABELS)
     placed, least = [], 0.0
     for name, height, colour in sorted(labels, key=lambda label: label[1]):
-        least = max(height, least * _APART)
-        placed.append((name, least, colour))
+        placed.append((name, max(height, least), colour))
+        least = placed[-1][1] * apart
     # What was pushed beyond the top comes down again, and pushes what is below it.
-    most = axes.get_ylim()[1]
+    most = high
     for i in reversed(range(len(placed))):
         name, height, colour = placed[i]
         placed[i] = name, min(height, most), colour
-        most = min(height, most) / _APART
+        most = placed[i][1] / apart
     for name, height, colour in placed:
         axes.annotate(name, (1, height), xycoords=("axes fraction", "data"), xytext=(8, 0),
                       textcoords="offset points", color=colour, va="center", fontsize=12,
@@ -144,16 +162,44 @@ def _label_lines(axes: Axes, labels: list[tuple[str, float, str]]) -> None:
 
 
 def _label_models(axes: Axes, near: list[Model]) -> None:
-    """In each decade of size the name of the deepest and of the shallowest model."""
+    """The names of the deepest and the shallowest model of each decade, where there is room."""
+    from matplotlib.patheffects import withStroke
+
     decades: dict[int, list[Model]] = {}
     for m in near:
-        decades.setdefault(math.floor(math.log10(m.parameters)), []).append(m)
+        decades.setdefault(math.floor(math.log10(_layers(m.layers, m.width))), []).append(m)
+    placed: list[tuple[float, float, float]] = []
     for group in decades.values():
-        ends = (max(group, key=lambda m: m.layers), min(group, key=lambda m: m.layers))
-        for m, up in zip(dict.fromkeys(ends), (True, False), strict=False):
-            axes.annotate(m.name, (m.parameters, m.layers), xytext=(0, 7 if up else -7),
-                          textcoords="offset points", ha="center", va="bottom" if up else "top",
-                          color="#555555", fontsize=10, zorder=6)
+        shallow, *_, deep = sorted(group, key=lambda m: m.layers) * (1 + (len(group) == 1))
+        for m, up in ((deep, True), (shallow, False)):
+            # In shares of the axes; a letter takes about so much of their width.
+            x, y = axes.transAxes.inverted().transform(
+                axes.transData.transform((_layers(m.layers, m.width), m.layers)))
+            half = len(m.name) * _LETTER / 2
+            y += 0.03 if up else -0.03
+            if half < x < 1 - half and all(
+                    abs(x - other) > half + width or abs(y - height) > 0.04
+                    for other, height, width in placed):
+                placed.append((x, y, half))
+                axes.annotate(m.name, (x, y), xycoords="axes fraction", ha="center", va="center",
+                              color="#333333", fontsize=11, zorder=6,
+                              path_effects=[withStroke(linewidth=3, foreground="white")])
+
+
+def _legend(axes: Axes) -> None:
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
+    axes.legend(loc="upper left", handles=[
+        Line2D([], [], color=_OURS, linewidth=3.5, label="recommended shape"),
+        Patch(color=_OURS, alpha=0.16, linewidth=0,
+              label="within 1 % of the best loss (light: no grid of this size)"),
+        Line2D([], [], color=_COLOURS[0], linewidth=2.6, label="law, at sizes its source measured"),
+        Line2D([], [], color=_COLOURS[0], linewidth=1.8, linestyle=(0, (1, 2)),
+               label="law, extrapolated"),
+        Line2D([], [], color=_COLOURS[0], linewidth=2.6, linestyle="--", label="theory alone"),
+        Line2D([], [], color=_MODELS, marker="o", linestyle="", markersize=7,
+               label="published decoders")])
 
 
 def _ticks(axes: Axes) -> None:

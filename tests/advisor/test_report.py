@@ -7,6 +7,7 @@ import re
 import types
 import typing
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -21,6 +22,7 @@ from depthlaw.advisor.recommendation import (
     LawNumber,
     Neighbour,
 )
+from depthlaw.ledger.cli.arguments import main
 
 NAMES = {name: value for module in (architecture, counting, recommendation, tasks)
          for name, value in vars(module).items()}
@@ -137,6 +139,25 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
 def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
     data = json.loads(json.dumps(report.as_json(answer), allow_nan=False))
     assert list(mismatches({"answer": data, "evidence": None}, SCHEMA)) == []
+
+
+@pytest.mark.parametrize("typed", [
+    "depth 1M --count non-embedding", "depth 350M --ms-per-token 20 --bandwidth 50GB/s", "depth 1T --pipeline 8",
+    "depth --gpu H100 --gpus 64 --time 2weeks", "depth 3B --task hops --hops 16",
+    "depth --task regular --length 64", "depth 3B --evidence", "depth --evidence --known-by 2024",
+    "depth 30B --experts 64 --active-experts 6", "depth 1B --encoder-decoder", "depth 1B --loops 2",
+    "depth --hf docs/examples/my-config", "depth 3B --parametrisation completep",
+    "sweep --from 100M --to 10B --points 3"])
+def test_json_of_a_command_is_what_the_schema_says(
+        typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2])
+    assert main([*typed.split(), "--json"]) == 0
+    assert list(mismatches(json.loads(capsys.readouterr().out), SCHEMA)) == []
+
+
+def test_the_command_prints_the_schema(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["depth", "--schema"]) == 0
+    assert json.loads(capsys.readouterr().out) == SCHEMA
 
 
 def test_the_schema_describes_every_field_of_an_answer() -> None:

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from depthlaw.advisor import report
 from depthlaw.ledger.cli.arguments import main
 
 LLAMA = {"model_type": "llama", "num_hidden_layers": 40, "hidden_size": 5120,
@@ -40,31 +39,32 @@ BAD = [
     "", "''", "-1", "-1.3B", "0", "nan", "inf", "1e40", "3", "big", "1B 2B", "3B --count words",
     "--count total", "3B --frob", "--hours", "1e3000000000", "3B5", "--task",
     # units
-    "--flops -1", "--flops 1e60", "--flops 3parsecs", "--flops nan", "--flops 0", "--tokens 300B",
-    "3B --tokens many", "3B --tokens -5", "3B --memory 8apples", "3B --memory 0", "3B --memory -8GB",
-    "3B --ms-per-token 0", "3B --ms-per-token soon", "3B --tokens-per-second 0",
+    "--flops -1", "--flops 1e60", "--flops 3parsecs", "--flops nan", "--flops 0",
+    "3B --tokens many", "3B --tokens -5", "3B --memory 8apples", "3B --memory 0",
+    "3B --memory -8GB", "3B --ms-per-token 0", "3B --ms-per-token soon", "3B --tokens-per-second 0",
     "3B --tokens-per-second fast", "3B --bandwidth 50", "3B --bandwidth GB/s", "3B --kv-cache x",
     "--gpu H100 --gpus 64 --time fortnight", "--gpu H100 --gpus 0 --hours 1",
     "--gpu H100 --gpus 1.5 --hours 1", "--gpu H100 --gpus 8 --hours -3",
-    "--gpu H100 --gpus 8 --hours 9 --utilisation 40", "--gpu H100 --gpus 8 --hours 9 --utilisation 0",
-    "--gpu H1000 --gpus 8 --hours 9", "--gpu '' --gpus 8 --hours 9", "3B --bits 0", "3B --bits 1.5",
+    "--gpu H100 --gpus 8 --hours 9 --utilisation 40",
+    "--gpu H100 --gpus 8 --hours 9 --utilisation 0", "--gpu H1000 --gpus 8 --hours 9",
+    "--gpu '' --gpus 8 --hours 9", "3B --bits 0", "3B --bits 1.5",
     # what contradicts itself
-    "3B --ms-per-token 20 --tokens-per-second 50", "--gpu H100 --hours 1 --time 1h",
-    "3B --hours 9", "3B --gpus 9", "3B --utilisation 0.4", "3B --time 2weeks", "--gpu H100",
-    "3B --flops 1e21 --tokens 1T", "3B --layers 32 --width 16384", "3B --bandwidth 50GB/s",
-    "3B --active-experts 2", "3B --expert-width 1408", "3B --experts 4 --active-experts 8",
-    "3B --count active --experts 8", "3B --loops 2 --layers 31",
-    "3B --pipeline 40 --layers 32", "3B --width 3000 --multiple 128", "3B --width 3072 --head-width 100",
-    "3B --layers 0", "3B --layers -2", "3B --layers 2.5", "3B --layers 1e9", "3B --width 7e9",
-    "3B --head-width 0", "3B --multiple x", "3B --gqa 0", "3B --gqa 3:2", "3B --gqa inf",
-    "3B --ff nan", "3B --ff inf", "3B --ff 1/0", "3B --ff -4", "3B --ff four", "3B --vocabulary 1",
-    "3B --vocabulary 1e12", "3B --context 0", "3B --tensor 7 --width 4096", "3B --tensor 0",
-    "3B --pipeline 0", "1M --vocabulary 1000000", "3B --dense-layers 3",
-    "3B --encoder-decoder --experts 8 --active-experts 2", "10M --memory 1K",
+    "3B --ms-per-token 20 --tokens-per-second 50", "--gpu H100 --hours 1 --time 1h", "3B --hours 9",
+    "3B --gpus 9", "3B --utilisation 0.4", "3B --time 2weeks", "--gpu H100",
+    "3B --flops 1e21 --tokens 1T", "3B --layers 32 --width 16384", "3B --active-experts 2",
+    "3B --expert-width 1408", "3B --experts 4 --active-experts 8", "3B --count active --experts 8",
+    "3B --loops 2 --layers 31", "3B --pipeline 40 --layers 32", "3B --width 3000 --multiple 128",
+    "3B --width 3072 --head-width 100", "3B --layers 0", "3B --layers -2", "3B --layers 2.5",
+    "3B --layers 1e9", "3B --width 7e9", "3B --head-width 0", "3B --multiple x", "3B --gqa 0",
+    "3B --gqa 3:2", "3B --gqa inf", "3B --ff nan", "3B --ff inf", "3B --ff 1/0", "3B --ff -4",
+    "3B --ff four", "3B --vocabulary 1", "3B --vocabulary 1e12", "3B --context 0",
+    "3B --tensor 7 --width 4096", "3B --tensor 0", "3B --pipeline 0", "1M --vocabulary 1000000",
+    "3B --dense-layers 3", "3B --encoder-decoder --experts 8 --active-experts 2", "10M --memory 1K",
     "7B --memory 1GB", "3B --kv-cache 1K --context 1000000",
     # what is unknown
     "3B --parametrisation mupp", "3B --norm batch", "3B --residual none", "3B --known-by 1066",
-    "3B --known-by soon", "3B --known-by 2016", "--task sorting", "--task ''", "3B --gated --norm ''",
+    "3B --known-by soon", "3B --known-by 2016", "--task sorting", "--task ''",
+    "3B --gated --norm ''",
     # options of tasks
     "--task hops", "--task connectivity", "--task regular", "--task hops --hops -2",
     "--task hops --hops 1.5", "--task connectivity --diameter 9 --vertices 9",
@@ -90,7 +90,8 @@ def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
     assert out == ""
     assert re.fullmatch(r"error: [^\n]+\n", err)
     assert "Traceback" not in err
-    assert re.search(r"try |give |accepted|known|say |must|needs|need |--help", err)
+    assert re.search(r"try |give |accepted|known|say |must|needs?|relax|allow|--help|did you mean"
+                     "|cannot be written", err)
     assert listing(tmp_path) == before
     assert (tmp_path / "exists.json").read_text() == "mine"
 
@@ -100,8 +101,8 @@ def nested(depth: int) -> str:
 
 
 CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
-    "empty": "", "no json": "model_type: llama", "list": "[1, 2]", "text": '"llama"', "null": "null",
-    "number": "7", "no type": "{}", "type is a number": '{"model_type": 3}',
+    "empty": "", "no json": "model_type: llama", "list": "[1, 2]", "text": '"llama"',
+    "null": "null", "number": "7", "no type": "{}", "type is a number": '{"model_type": 3}',
     "type is a list": '{"model_type": ["llama"]}', "unknown": '{"model_type": "mamba"}',
     "nested": nested(100_000), "nested list": "[" * 100_000 + "]" * 100_000,
     "binary": b"\x00\xff\xfe\x80" * 999, "cut off": json.dumps(LLAMA)[:-20],
@@ -115,7 +116,8 @@ CONFIGS: dict[str, str | bytes | Callable[[Path], Any]] = {
         "num_hidden_layers": (0, -4, 2.5, "40", None, True, [40], {"n": 40}, 10**9,
                               float("nan"), float("inf"), float("-inf")),
         "hidden_size": (0, 5121, "wide", 10**30), "num_attention_heads": (0, 7, -8),
-        "num_key_value_heads": (0, 3, -1), "intermediate_size": (0, [1, 2]), "vocab_size": (-1, 0.5),
+        "num_key_value_heads": (0, 3, -1), "intermediate_size": (0, [1, 2]),
+        "vocab_size": (-1, 0.5),
     }.items() for value in values
 }
 
@@ -179,3 +181,109 @@ def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
                           text=True)
     assert (done.returncode, done.stdout) == (2, "")
     assert re.fullmatch(r"error: the budget '1e40' is more than 1e15[^\n]+\n", done.stderr)
+
+
+# --- what is answered ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("typed", [
+    "1M --count non-embedding", "100K --vocabulary 256", "85M", "350M", "1.3B", "7e9 --count non-embedding", "175B", "1T",
+    "--flops 1e21", "--gpu H100 --gpus 64 --time 2weeks", "--tokens 300B",
+    "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64", "3B --plain --pipeline 4",
+    "30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1", "1B --loops 2",
+    "1B --encoder-decoder", "350M --ms-per-token 20ms --bandwidth 50GB/s --bits 4",
+    "350M --tokens-per-second 50", "3B --parametrisation completep --known-by 2025",
+    "3B --task hops --hops 16", "--task connectivity --diameter 64 --vertices 1000",
+    "--task regular --length 1024", "3B --latency-matters --residual attnres --norm lns"])
+def test_an_answer_fits_80_columns(
+        typed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "depth", *typed.split())
+    assert max(map(len, text.splitlines())) <= 80
+    assert text.isascii()
+    why = run(capsys, "depth", *typed.split(), "--why")
+    assert max(map(len, why.splitlines())) <= 80
+    assert run(capsys, "depth", *typed.split(), "--cite").count("\n") == 1
+
+
+def test_the_default_answer_is_short_and_the_rest_is_behind_why(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
+    assert len(short.splitlines()) <= 15
+    assert long.startswith(short.rstrip())
+    for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth: "):
+        assert word in " ".join(long.split())
+    assert re.search(r"\d+ layers x width [\d,]+", short.splitlines()[1])
+
+
+def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "depth", "--evidence")
+    for words in ("nanochat", "Levine's fit", "chosen by the others", "does not match"):
+        assert words in text
+    data = json.loads(run(capsys, "depth", "--evidence", "--json"))
+    assert data["answer"] is None
+    assert run(capsys, "depth", "3B", "--evidence").endswith(text)
+
+
+def test_a_written_configuration_is_read_back_as_the_recommended_shape(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "config.json"
+    run(capsys, "depth", "3B", "--config", file)
+    assert [p.name for p in listing(tmp_path)] == ["config.json"]
+    assert run(capsys, "depth", "3B", "--config", "-") == file.read_text()
+    shape = json.loads(run(capsys, "depth", "3B", "--json"))["answer"]["shape"]["architecture"]
+    given = json.loads(run(capsys, "depth", "--hf", file, "--json"))["answer"]["given"]
+    for field in ("layers", "width", "heads", "d_ff", "vocabulary", "tied"):
+        assert given["architecture"][field] == shape[field]
+    file.write_text("mine")
+    assert main(["depth", "3B", "--config", str(file)]) == 2
+    assert file.read_text() == "mine"
+    assert capsys.readouterr().err.count("\n") == 1
+    run(capsys, "depth", "3B", "--config", file, "--force")
+    assert json.loads(file.read_text())["num_hidden_layers"] == shape["layers"]
+
+
+def test_what_was_known_by_a_year_names_nothing_later(capsys: pytest.CaptureFixture[str]) -> None:
+    data = json.loads(run(capsys, "depth", "3B", "--known-by", "2021", "--json"))["answer"]
+    assert {law["key"] for law in data["laws"]} >= {"threshold", "levine"}
+    assert all(law["year"] is None or law["year"] <= 2021 for law in data["laws"])
+
+
+def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["sweep", "--from", "100M", "--to", "10B", "--points", "3"]
+    table = run(capsys, *sizes)
+    assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]
+    data = json.loads(run(capsys, *sizes, "--json"))
+    assert run(capsys, *sizes, "--csv", tmp_path / "s.csv") == ""
+    heading, *rows = (tmp_path / "s.csv").read_text().splitlines()
+    assert heading.startswith("budget,layers,width,heads")
+    assert "law levine" in heading
+    assert [row.split(",")[1] for row in rows] == [
+        str(each["answer"]["shape"]["architecture"]["layers"]) for each in data["sweep"]]
+    for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
+        run(capsys, *sizes, "--plot", tmp_path / f"s{ending}")
+        assert (tmp_path / f"s{ending}").read_bytes().startswith(start)
+
+
+def test_help_lists_the_options_under_headings(capsys: pytest.CaptureFixture[str]) -> None:
+    text = run(capsys, "depth", "--help")
+    headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert headings[0].startswith("What you have")
+    assert headings[-1] == "Output"
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_compare_counts_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
+    assert "Llama-3-8B" in run(capsys, "compare", "llama-3-8b", "qwen3-8b")
+
+
+@pytest.mark.parametrize("page", ["depth.md"])
+def test_transcripts_are_what_the_commands_print(page: str) -> None:
+    """Where this fails: `make transcripts`."""
+    from depthlaw.ledger.publish.transcripts import renewed
+
+    path = Path(__file__).resolve().parents[2] / "docs" / page
+    text = path.read_text(encoding="utf-8")
+    assert text.count("$ depthlaw") >= 3
+    assert renewed(text, path.parent / "examples") == text
