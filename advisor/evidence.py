@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from . import laws
 from .grids import (
@@ -40,6 +40,7 @@ __all__ = [
     "interval", "outcomes", "price", "projection_rows", "projections", "reason",
     "score", "table"]
 
+Pool = Literal["choices", "all", "family"]
 # What counts as no difference: the relative loss that E1 of the sources calls compute-efficient.
 TOLERANCE = 0.01
 
@@ -117,6 +118,7 @@ class Table:
 
     scores: tuple[Scores, ...]  # best first
     rows: tuple[Row, ...]
+    best: Scores  # of the rule with the least mean among those that may be chosen
     default: Scores  # of d = 64 L, whatever was known
 
     @property
@@ -128,11 +130,6 @@ class Table:
     def held_out(self) -> float:
         """Mean share of the recommendation, each source by what the others choose."""
         return fmean(row.share for row in self.rows) if self.rows else math.nan
-
-    @property
-    def best(self) -> Scores:
-        """The single rule that is best in hindsight, among those that name a depth to build."""
-        return next(s for s in self.scores if s.rule.recommends)
 
     def of(self, key: str) -> Scores:
         """The scores of one rule."""
@@ -192,9 +189,12 @@ def _chosen(
 
 
 @cache
-def _candidates(size_exponent: float, known_by: int | None) -> tuple[Scores, ...]:
-    published = [r for r in rules(known_by) if r.recommends]
-    return tuple(score(r, size_exponent, known_by) for r in (*published, *family(known_by)))
+def _candidates(
+    size_exponent: float, known_by: int | None, pool: Pool = "choices",
+) -> tuple[Scores, ...]:
+    published = [r for r in rules(known_by) if r.recommends or pool == "all"]
+    return tuple(score(r, size_exponent, known_by)
+                 for r in (*(published if pool != "family" else ()), *family(known_by)))
 
 
 @cache
@@ -238,15 +238,19 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
 
 
 @cache
-def table(size_exponent: float = SIZE_EXPONENT, known_by: int | None = None) -> Table:
+def table(
+    size_exponent: float = SIZE_EXPONENT, known_by: int | None = None, pool: Pool = "choices",
+) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
     Args:
         size_exponent: by which losses are compared at equal size; 0 takes them as published.
         known_by: a year; rules and grids of later years are left out.
+        pool: what may be chosen: rules that name a depth to build, and the family ("choices");
+            bounds, best cells and what is built too ("all"); or the family alone.
     """
     published = [score(r, size_exponent, known_by) for r in rules(known_by)]
-    candidates = _candidates(size_exponent, known_by)
+    candidates = _candidates(size_exponent, known_by, pool)
     winner = _chosen(candidates)
     shown = published if winner in rules(known_by) else [
         *published, score(winner, size_exponent, known_by)]
@@ -261,7 +265,8 @@ def table(size_exponent: float = SIZE_EXPONENT, known_by: int | None = None) -> 
             source, len(own), chosen, scores.sources[source], scores.losses.get(source),
             best.sources.get(source, math.nan), default.sources.get(source, math.nan),
             _covered(own, source, known_by)))
-    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), default)
+    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), best,
+                 default)
 
 
 def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int]:

@@ -263,13 +263,23 @@ def price(
     """What another shape changes in loss at an equal number of parameters: between the grids of
     this size, each linear in ln(d / L) between its cells; None where no grid covers both shapes.
 
-    Losses are those of nets in the standard parametrisation: no other grid of losses is published
-    cell by cell.
+    Only for the standard parametrisation with plain pre-norm residuals are losses published cell
+    by cell: for other keys None.
 
     Args:
-        parameters: without embeddings. per_layer: c of N = c L d^2.
+        parameters: without embeddings.
         ratio_from, ratio_to: d / L.
+        per_layer: c of N = c L d^2.
+        known_by: a year; later sources are left out.
+
+    >>> deeper = price(1.6e9, 75, 50)
+    >>> deeper.low < deeper.high < 0, deeper.sources
+    (True, ('Gemstones',))
+    >>> price(1.6e9, 75, 10) is None
+    True
     """
+    if key != STANDARD:
+        return None
     near, extrapolated = losses_near(parameters / per_layer, known_by)
     changes = []
     for grid in near:

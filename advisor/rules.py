@@ -19,9 +19,9 @@ from .grids import STANDARD, Key, best_ratios, grids, least_ratio
 from .models import models_near
 
 Meaning = Literal["floor", "knee", "optimum", "default", "maximum", "within 1 %", "within 3 %",
-                  "built"]
-# What may be recommended: no bound, and not what is built, which is no function of the budget that
-# grows with it, and contains the nets that some grids are about.
+                  "measured", "built"]
+# What may be recommended: no bound; and neither the best of the trained shapes nor what is built,
+# which do not grow with the budget and restate the nets that grids are about.
 _CHOICES = ("optimum", "default")
 # Ratios d / L of the family from which the recommendation may be chosen as well: half octaves.
 FAMILY = tuple(8 * 2 ** (k / 2) for k in range(11))
@@ -135,12 +135,12 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              (1.3e9, 1.5e9), claim="evidence/compared_sizes",
              remark="6 x 4288 within 3 % of the loss of 48 x 1600: a least depth, not an optimum; "
              "the losses are not tabulated"),
-        Rule("attnres", "Attention Residuals, best with them", "d / L = 45", "optimum",
+        Rule("attnres", "d / L = 45, best with attention residuals", "d / L = 45", "optimum",
              partial(_through, residuals(attention)),
              "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs", "printed", 2026, (2.3e8, 2.3e8),
              attention, remark="a mixture of experts of 2.3e8 active parameters",
              read_off="Attention Residuals"),
-        Rule("prenorm", "Attention Residuals, best without them", "d / L = 60", "optimum",
+        Rule("prenorm", "d / L = 60, best without attention residuals", "d / L = 60", "optimum",
              partial(_through, residuals(STANDARD)),
              "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs", "printed", 2026, (2.3e8, 2.3e8),
              remark="a mixture of experts of 2.3e8 active parameters",
@@ -170,8 +170,8 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              (17e6, 7e9), claim="evidence/critical_depth_exponent",
              remark="one seed and one learning rate for all shapes, which may favour shallow nets",
              read_off="Depth Delusion"),
-        Rule("gemstones", "best Gemstones cells", "d / L of the best net of each size class",
-             "optimum", partial(_through, cells), "mcleish2025, arXiv:2502.06857, released losses",
+        Rule("gemstones", "best Gemstones nets", "d / L of the best net of each size class",
+             "measured", partial(_through, cells), "mcleish2025, arXiv:2502.06857, released losses",
              "derived", 2025, (cells[0][0], cells[-1][0]), claim="evidence/gemstones_deepest",
              remark="3 or 4 shapes in a class, one run each", read_off="Gemstones"),
         Rule("knee", "knee of the dimension count", "3^L = 2 d^2 + 2 d + 1", "knee",

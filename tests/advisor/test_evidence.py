@@ -1,0 +1,332 @@
+"""Published grids and what follows: regrets by hand, controls that must turn them, no leak from the
+source that judges to those that choose."""
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+
+import pytest
+
+from depthlaw.advisor import evidence, grids, laws, rules
+from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.theory.depth_choice.levine_fit import PROJECTIONS
+
+Rows = list[dict[str, str]]
+SCORED = [g for g in grids.grids() if g.scored]
+
+
+def forget() -> None:
+    """Empty what was computed from the data."""
+    for made in (grids.grids, rules.rules, rules.family, evidence._scored, evidence.score,
+                 evidence._candidates, evidence.best_rule, evidence.table):
+        made.cache_clear()
+
+
+@pytest.fixture
+def change(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[Callable[[Rows], None]], None]]:
+    """Other data for one test."""
+    def apply(edit: Callable[[Rows], None]) -> None:
+        rows = [dict(row) for row in original()]
+        edit(rows)
+        monkeypatch.setattr(grids, "rows", lambda: tuple(rows))
+        forget()
+
+    original = grids.rows
+    yield apply
+    monkeypatch.undo()
+    forget()
+
+
+def grid(name: str) -> grids.Grid:
+    return next(g for g in grids.grids() if g.name == name)
+
+
+# --- the data ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("row", grids.rows(), ids=lambda r: f"{r['source']} {r['grid']}")
+def test_every_row_says_where_and_how_it_is_known(row: dict[str, str]) -> None:
+    assert row["source"]
+    assert row["place"]
+    assert row["wording"] in {"printed", "reported", "recalled", "derived"}
+    assert 2020 <= int(row["year"]) <= 2026
+    assert Fraction(row["value"]) > 0
+    assert row["budget"] in {"total", "nonembedding", "FLOPs", "time", "dominated", "none"}
+
+
+@pytest.mark.parametrize("found", SCORED, ids=lambda g: f"{g.source} {g.name}")
+def test_a_scored_grid_compares_depths_at_one_budget(found: grids.Grid) -> None:
+    assert len({cell.layers for cell in found.cells}) == len(found.cells) >= 2
+    assert found.volume > 0
+    assert found.share(found.best) == found.loss_regret(found.best) == 0
+    sizes = [cell.size for cell in found.cells if cell.size]
+    if found.budget in ("total", "nonembedding") and len(sizes) > 1:
+        assert max(sizes) / min(sizes) < 1.32
+
+
+def test_sizes_of_gemstones_are_those_of_their_shapes() -> None:
+    # Grouped queries: 15 d^2 weights in a layer (44/3 at width 384), two norms of d, one more at
+    # the end, and two tables of 50304 rows; the totals of the cooled nets are printed.
+    for row in grids.rows():
+        if row["source"] == "Gemstones":
+            layers, d = int(row["layers"]), int(row["width"])
+            per_layer = Fraction(44, 3) if d == 384 else 15
+            inside = per_layer * layers * d * d + 2 * d * layers + d
+            assert int(row["nonembedding"]) == inside
+            assert int(row["total"]) == inside + 2 * 50304 * d
+            assert float(row["per_layer"]) == pytest.approx(float(per_layer), rel=1e-4)
+
+
+def test_some_printed_numbers() -> None:
+    assert grids.best_ratios("CompleteP", Key("mup")) == ((5e7, 40), (3e8, 50), (1.5e9, 62))
+    assert [c.value for c in grid("codelion 70M").cells] == [
+        "31.98", "38.15", "32.61", "31.79", "38.50", "32.45", "38.21"]
+    assert [(c.layers, c.value) for c in grid("1.9-2.0B").cells] == [
+        (12, "2.529"), (27, "2.514"), (50, "2.504")]
+    assert grid("Morph 1B").best.value == "0.52"
+    assert not any(g.scored for g in grids.grids() if g.source in ("ESPnet", "LayerNorm scaling"))
+
+
+# --- regret --------------------------------------------------------------------------------------
+
+
+def test_regret_of_nanochat_on_t5_by_hand() -> None:
+    # T5 base has 12 layers of width 768: what d = 64 L asks for.
+    found = evidence.score(rules.rule("nanochat"))
+    outcome = next(o for o in found.outcomes if o.grid.source == "Narang et al.")
+    assert outcome.layers == 12
+    assert outcome.depth == pytest.approx(12)
+    assert outcome.share == pytest.approx((1.838 - 1.831) / (1.857 - 1.831))
+    assert outcome.loss == pytest.approx((1.838 - 1.831) / 1.831)
+    assert not outcome.hit
+    assert not outcome.beyond
+
+
+def test_losses_are_compared_at_the_mean_size() -> None:
+    # 28 x 1024 has 440M parameters without embeddings, 45 x 768 has 398M: as published 28 layers
+    # win by 0.7 %, at equal size 45 do.
+    name = "337-440M without embeddings"
+    raw = next(g for g in grids.grids(0.0) if g.name == name)
+    assert raw.best.layers == 28
+    assert grid(name).best.layers == 45
+    costs = {cell.layers: cell.cost for cell in grid(name).cells}
+    sizes = {r["layers"]: int(r["nonembedding"]) for r in grids.rows() if r["grid"] == name}
+    assert costs[28] / costs[45] == pytest.approx(
+        2.6982 / 2.7178 * (sizes["28"] / sizes["45"]) ** 0.076, rel=1e-12)
+
+
+def test_sources_have_equal_weights() -> None:
+    found = evidence.score(rules.rule("levine"))
+    by_source = {s: [o.share for o in found.outcomes if o.grid.source == s] for s in found.sources}
+    assert found.mean == pytest.approx(sum(sum(v) / len(v) for v in by_source.values())
+                                       / len(by_source))
+    assert len(by_source["Gemstones"]) == 9
+    assert found.hits == sum(o.share == 0 for o in found.outcomes)
+
+
+def _always(pick: Callable[[grids.Grid], grids.Cell], key: str) -> rules.Rule:
+    """A rule that knows every grid and picks a cell of it."""
+    depths = {round(12 * g.volume): float(pick(g).layers) for g in grids.grids() if g.scored}
+    return rules.Rule(key, key, "", "optimum", lambda size: depths[round(size)], "", "derived",
+                      2026, None)
+
+
+def test_the_rule_that_picks_the_worst_cells_is_the_worst_and_the_best_the_best(change) -> None:
+    def apart(rows: Rows) -> None:  # two grids of one size, between which a rule cannot tell
+        for row in rows:
+            if row["source"] == "Cramming":
+                row["nonembedding"] = str(int(row["nonembedding"]) + 1000)
+
+    change(apart)
+    worst = evidence.score(_always(lambda g: max(g.cells, key=lambda c: c.cost), "worst"))
+    best = evidence.score(_always(lambda g: g.best, "best"))
+    found = evidence.table()
+    # All three shapes of Morph have one value.
+    assert worst.mean == pytest.approx((len(found.rows) - 1) / len(found.rows))
+    # Before and after cooling down two Gemstones of 45 and 28 layers change places.
+    assert best.mean < 0.001
+    assert best.hits == len(best.outcomes) - 1
+    assert all(best.mean < s.mean < worst.mean for s in found.scores)
+
+
+def test_other_losses_give_another_ranking(change) -> None:
+    before = [s.rule.key for s in evidence.table().scores]
+
+    def shuffle(rows: Rows) -> None:
+        draw = random.Random(0)
+        for name in {(r["source"], r["grid"]) for r in rows}:
+            group = [r for r in rows if (r["source"], r["grid"]) == name]
+            values = [r["value"] for r in group]
+            draw.shuffle(values)
+            for row, value in zip(group, values, strict=True):
+                row["value"] = value
+
+    change(shuffle)
+    assert [s.rule.key for s in evidence.table().scores] != before
+
+
+@pytest.mark.parametrize("edit", [
+    lambda rows: [r.update(measure="loss") for r in rows if r["source"] == "codelion"],
+    lambda rows: [r.update(value=str(3 - int(r["value"]))) for r in rows if r["measure"] == "rank"],
+    lambda rows: [r.update(value="2.6") for r in rows
+                  if r["grid"].startswith("1.70") and r["layers"] == "50"],
+    lambda rows: [r.update(budget="none") for r in rows if r["source"] == "MobileLLM"],
+], ids=["better flipped", "orders turned round", "one cell changed", "a source dropped"])
+def test_a_change_in_the_data_changes_the_scores(change, edit: Callable[[Rows], None]) -> None:
+    before = [(s.rule.key, s.mean) for s in evidence.table().scores]
+    change(edit)
+    assert [(s.rule.key, s.mean) for s in evidence.table().scores] != before
+
+
+# --- the recommendation --------------------------------------------------------------------------
+
+
+def test_the_recommended_rule_has_the_least_mean_regret() -> None:
+    chosen = evidence.best_rule()
+    candidates = [r for r in (*rules.rules(), *rules.family()) if r.recommends]
+    least = min(evidence.score(r).mean for r in candidates)
+    assert evidence.score(chosen).mean == pytest.approx(least, abs=1e-9)
+    assert evidence.table().best.rule == chosen
+    assert chosen.key in {s.rule.key for s in evidence.table().scores}
+
+
+@pytest.mark.parametrize("source", evidence.table().sources)
+def test_the_source_that_judges_has_no_say_in_the_choice(change, source: str) -> None:
+    before = next(r.chosen.key for r in evidence.table().rows if r.source == source)
+
+    def turn(rows: Rows) -> None:
+        for row in rows:
+            if row["source"] == source and row["measure"] != "best d/L":
+                row["value"] = str(float(Fraction(10) - Fraction(row["value"])))
+
+    change(turn)
+    after = next(r for r in evidence.table().rows if r.source == source)
+    assert after.chosen.key == before
+    assert after.chosen.read_off != source
+
+
+def test_where_the_choice_does_worse_than_the_default_it_is_shown() -> None:
+    # With the family alone the others choose worse than d = 64 L; the table does not hide it.
+    found = evidence.table(pool="family")
+    assert found.held_out > found.default.mean > found.best.mean
+    assert evidence.table().held_out == pytest.approx(
+        sum(r.share for r in evidence.table().rows) / len(evidence.table().rows))
+
+
+def test_other_kinds_of_nets_follow_the_optimum_published_for_them() -> None:
+    assert evidence.best_rule(Key("mup")).key == "mup"
+    assert evidence.best_rule(Key("completep")).key == "mup"
+    assert evidence.best_rule(Key(residual="attnres")).key == "attnres"
+    assert evidence.best_rule(Key(norm="post")) == evidence.best_rule()
+    assert "published for this kind" in evidence.reason(Key("mup"))
+    assert f"{evidence.table().held_out:.2f}" in evidence.reason()
+
+
+def test_as_of_a_year_only_what_was_known() -> None:
+    assert evidence.best_rule(known_by=2020).key == "levine"
+    for year in (2021, 2023, 2024, 2025):
+        found = evidence.table(known_by=year)
+        assert all(o.grid.year <= year for s in found.scores for o in s.outcomes)
+        assert all(r.chosen.year <= year or r.chosen in rules.family(year) for r in found.rows)
+    assert evidence.interval(1e9, known_by=2024) is None
+    assert evidence.reason(known_by=2020).startswith("the oldest rule")
+    assert evidence.table(known_by=2023).of("nanochat").rule.key == "nanochat"
+
+
+# --- price and interval --------------------------------------------------------------------------
+
+
+def test_price_between_two_cells_by_hand() -> None:
+    # 50 x 1536 and 27 x 2048 at 1.7e9 weights in layers, cooled and not.
+    start, end = 1536 / 50, 2048 / 27
+    found = evidence.price(1.7e9 * 12 / 15, start, end)
+    size = ((15 * 27 * 2048**2 + 2 * 27 * 2048 + 2048)
+            / (15 * 50 * 1536**2 + 2 * 50 * 1536 + 1536)) ** grids.SIZE_EXPONENT
+    by_hand = {2.514 / 2.504 * size - 1, 2.5329 / 2.5234 * size - 1}
+    near = [g for g in grids.losses_near(1.7e9 / 15)[0] if g.volume > 1e8]
+    assert len(near) == 2
+    assert found is not None
+    assert found[:2] == pytest.approx((min(by_hand), max(by_hand)))
+    assert {round(g.regret_at(end) - g.regret_at(start), 3) for g in near} == {
+        round(v, 3) for v in by_hand}
+
+
+def test_price_there_and_back_is_nothing() -> None:
+    there, back = (evidence.price(1e9, *ratios) for ratios in ((40, 90), (90, 40)))
+    assert there is not None
+    assert back is not None
+    assert (1 + there.low) * (1 + back.high) == pytest.approx(1)
+    assert evidence.price(1e9, 50, 50)[:2] == (0, 0)
+
+
+@pytest.mark.parametrize(("ratio", "key"), [
+    (1.0, STANDARD), (1000.0, STANDARD), (60.0, Key("mup")), (60.0, Key(residual="attnres"))])
+def test_no_price_outside_what_was_trained(ratio: float, key: Key) -> None:
+    assert evidence.price(1e9, 64, ratio, key) is None
+
+
+def test_far_from_every_size_the_nearest_is_asked_and_that_is_said() -> None:
+    found = evidence.price(1e12, 64, 100)
+    assert found is not None
+    assert found.extrapolated
+    within = evidence.interval(1e12)
+    assert within is not None
+    assert within.extrapolated
+    assert "no grid has nets of this size" in within.why
+    near, extrapolated = grids.losses_near(1.4e8)
+    assert not extrapolated
+    assert {g.name for g in near} >= {"1.9-2.0B"}
+
+
+@pytest.mark.parametrize("size", [2e7, 1e8, 3e8, 1e9, 3e9, 2e10])
+def test_inside_the_interval_no_grid_of_the_size_loses_one_percent(size: float) -> None:
+    found = evidence.interval(size)
+    assert found is not None
+    assert 1 <= found.low <= found.high
+    near, _ = grids.losses_near(size / 12)
+    for layers in range(found.low, found.high + 1):
+        ratio = math.sqrt(size / 12 / layers) / layers
+        regrets = [g.regret_at(ratio) for g in near]
+        assert all(r is None or r <= evidence.TOLERANCE + 1e-9 for r in regrets), layers
+
+
+def test_the_interval_holds_the_recommended_depth() -> None:
+    for exponent in range(70, 130):
+        size = 10 ** (exponent / 10)
+        within = evidence.interval(size)
+        assert within is not None
+        assert within.low <= round(evidence.best_rule().depth(size)) <= within.high
+
+
+def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
+    for key, ratio in ((Key("mup"), 38.7), (Key("completep"), 11.8)):
+        found = evidence.interval(1.5e9, key=key)
+        assert found is not None
+        assert found.high == math.floor(laws.aspect_depth(1.5e9, ratio))
+        assert "CompleteP" in found.sources
+    mup, completep = (evidence.interval(1.5e9, key=Key(p)) for p in ("mup", "completep"))
+    assert mup.high < completep.high
+
+
+def test_without_its_only_source_nothing_is_said() -> None:
+    assert evidence.interval(1e9, without="Gemstones") is None
+    assert all(row.covered == (0, 0) for row in evidence.table().rows if row.source == "Gemstones")
+
+
+# --- Levine's projections ------------------------------------------------------------------------
+
+
+def test_projections_beside_the_fit_with_the_rows_that_do_not_match() -> None:
+    found = evidence.projections()
+    assert len(found) == len(PROJECTIONS) == 10
+    assert [(p.model, p.stated, math.floor(p.solved + 0.5)) for p in found if not p.matches] == [
+        ("GPT-3 Large", 38, 37), ("1 trillion", 92, 95)]
+    trillion = [p for p in found if p.model == "1 trillion"]
+    assert {p.stated for p in trillion} == {92, 95}  # two statements that disagree
+    assert len({p.solved for p in trillion}) == 1
+    for p in found:
+        assert 12 * p.solved * math.exp(2 * (5.039 + 0.0555 * p.solved)) == pytest.approx(
+            p.parameters, rel=1e-9)
+        assert p.error > 0

@@ -1,0 +1,100 @@
+"""Advice for a depth: constants are those of the claims, and nothing counts depth twice."""
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from depthlaw.advisor import laws
+from depthlaw.advisor.grids import Key
+from depthlaw.advisor.initialisation import advice
+from depthlaw.theory.claim import Case, at, find, registry
+
+KEYS = [Key(parametrisation, norm, residual) for parametrisation in ("standard", "mup", "completep")
+        for norm in ("pre", "post", "lns") for residual in ("plain", "attnres")]
+
+
+def says(what: str, *args: object, **kwargs: object) -> str:
+    return next(a.says for a in advice(*args, **kwargs) if a.what == what)
+
+
+@pytest.mark.parametrize("key", KEYS, ids=str)
+def test_every_piece_has_a_source_and_a_claim_that_exists(key: Key) -> None:
+    found = advice(40, key, base_layers=10)
+    assert found
+    for each in found:
+        assert each.source
+        assert set(each.wording.replace(";", " ").split()) <= {
+            "printed", "reported", "recalled", "derived"}
+        assert each.claim is None or each.claim in registry()
+        assert each.source in str(each)
+        assert "\n" not in str(each)
+
+
+@pytest.mark.parametrize("depth", [1, 6, 24, 100])
+def test_deepnorm_is_that_of_its_claims(depth: int) -> None:
+    alpha, beta = laws.deepnorm_scales(depth)
+    case = Case(depth=depth, decoder=False)
+    # Claims state scales rounded down to nine decimals.
+    assert alpha == pytest.approx(
+        float(at(find("signal_propagation/deepnorm_alpha").statement.rhs, case)), abs=1.001e-9)
+    assert beta == pytest.approx(
+        float(at(find("signal_propagation/deepnorm_beta").statement.rhs, case)), abs=1.001e-9)
+    _, _, alpha_d, beta_d = laws.deepnorm_pair(depth, depth)
+    case = Case(decoder_depth=depth, decoder=True)
+    assert alpha_d == pytest.approx(float(at(
+        find("signal_propagation/deepnorm_decoder_alpha").statement.rhs, case)), abs=1.001e-9)
+    assert beta_d == pytest.approx(float(at(
+        find("signal_propagation/deepnorm_decoder_beta").statement.rhs, case)), abs=1.001e-9)
+
+
+def test_encoder_scales_are_the_printed_ones_to_two_digits() -> None:
+    alpha, beta, _, _ = laws.deepnorm_pair(18, 6)
+    case = Case(depth=18, decoder_depth=6)
+    for value, name in ((alpha, "alpha"), (beta, "beta")):
+        exact = at(find(f"signal_propagation/deepnorm_encoder_{name}").statement.rhs, case)
+        assert value == pytest.approx(float(exact), rel=0.005)
+
+
+@pytest.mark.parametrize("layers", [1, 12, 96])
+def test_scaled_branches_keep_the_variance_of_the_claim(layers: int) -> None:
+    scale = laws.residual_scale(layers)
+    assert 1 + 2 * layers * scale**2 == pytest.approx(2)
+    assert f"{0.02 / math.sqrt(2 * layers):.3g}" in says("initialisation", layers)
+
+
+def test_completep_scales_follow_the_ratio_of_depths() -> None:
+    key = Key("completep")
+    assert says("branch multiplier", 40, key, base_layers=10).startswith("m^-1 = 0.25")
+    assert "m^-1 = 0.25" in says("epsilon", 40, key, base_layers=10)
+    assert "no power of the depth" in says("learning rate", 40, key)
+    assert "m^0.5 = 2 " in says("initialisation", 40, key, base_layers=10)
+    assert not re.search(r"m\^-1 = ", says("branch multiplier", 40, key))  # no base, no number
+    # At the base depth nothing changes.
+    assert "m^-1 = 1," in says("branch multiplier", 10, key, base_layers=10)
+
+
+@pytest.mark.parametrize("key", [k for k in KEYS if k.residual == "plain"], ids=str)
+def test_depth_is_counted_once(key: Key) -> None:
+    found = advice(32, key, base_layers=8)
+    assert any("do not count depth twice" in a.says for a in found)
+    scales = [a for a in found if a.what == "initialisation" and "0.02 / sqrt(2 L)" in a.says]
+    others = [a for a in found if a.what in ("branch multiplier", "residual scale", "norm")]
+    assert not (scales and others)
+
+
+def test_plain_post_norm_is_warned_of_when_deep() -> None:
+    assert not any(a.what == "warning" for a in advice(12, Key(norm="post")))
+    assert any(a.what == "warning" for a in advice(13, Key(norm="post")))
+    assert "in the decoder" in says("residual scale", 6, Key(norm="post"), encoder_layers=18)
+
+
+def test_layernorm_scaling_ends_at_one_over_the_root_of_the_depth() -> None:
+    assert "0.125 in the last" in says("norm", 64, Key(norm="lns"))
+
+
+@pytest.mark.parametrize(("layers", "base"), [(0, None), (-1, None), (4, 0)])
+def test_depths_that_are_none_are_refused(layers: int, base: int | None) -> None:
+    with pytest.raises(ValueError, match="a depth of"):
+        advice(layers, base_layers=base)

@@ -1,0 +1,116 @@
+"""Rules of depth: each is what its source or its claim says, and known from its year on."""
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from depthlaw.advisor import laws, rules
+from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.theory.claim import Case, at, find, registry
+
+sizes = st.floats(1e5, 1e14)
+RULES = (*rules.rules(), *rules.family())
+
+
+def shape(size: float, depth: float) -> float:
+    """d / L of a net of 12 L d^2 parameters."""
+    return math.sqrt(size / (12 * depth)) / depth
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.key)
+def test_every_rule_says_whose_it_is(rule: rules.Rule) -> None:
+    assert rule.source
+    assert set(rule.wording.replace(";", " ").split()) & {
+        "printed", "reported", "recalled", "derived"}
+    assert rule.claim is None or rule.claim in registry()
+    assert 2020 <= rule.year <= 2026
+    assert rule.domain is None or rule.domain[0] <= rule.domain[1]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda r: r.key)
+def test_a_depth_depends_on_the_volume_alone(rule: rules.Rule) -> None:
+    for size in (1e7, 1.3e9, 7e10):
+        assert rule.depth(size) > 0
+        assert rule.depth(15 * size / 12, 15) == pytest.approx(rule.depth(size), rel=1e-12)
+
+
+@given(sizes, st.floats(1.001, 100))
+def test_what_may_be_recommended_grows_with_the_budget(size: float, factor: float) -> None:
+    for rule in RULES:
+        if rule.recommends:
+            assert rule.depth(size) < rule.depth(size * factor), rule.key
+
+
+def test_keys_are_unique_and_bounds_are_not_recommended() -> None:
+    assert len({r.key for r in RULES}) == len(RULES)
+    assert {r.meaning for r in RULES if not r.recommends} == {
+        "floor", "knee", "maximum", "within 1 %", "within 3 %", "measured", "built"}
+
+
+@pytest.mark.parametrize(("key", "size", "ratio"), [
+    ("mup", 5e7, 40), ("mup", 3e8, 50), ("mup", 1.5e9, 62), ("mup", 1e6, 40), ("mup", 1e12, 62),
+    ("nanochat", 12 * 20 * 1280**2, 64), ("attnres", 1e9, 45), ("prenorm", 1e9, 60),
+    ("mup-least", 1.5e9, 38.7), ("completep-least", 1.5e9, 11.8),
+    ("kaplan", 12 * 6 * 4288**2, 4288 / 6)])
+def test_ratios_are_those_published(key: str, size: float, ratio: float) -> None:
+    assert shape(size, rules.rule(key).depth(size)) == pytest.approx(ratio, rel=1e-9)
+
+
+def test_between_sizes_mup_is_linear_in_the_logarithm() -> None:
+    middle = math.sqrt(5e7 * 3e8)
+    assert shape(middle, rules.rule("mup").depth(middle)) == pytest.approx(45, rel=1e-9)
+
+
+def test_a_least_ratio_is_no_optimum() -> None:
+    # 11.8 and 38.7 were once taken for optima of CompleteP and muP.
+    for key in ("mup-least", "completep-least"):
+        assert rules.rule(key).meaning == "within 1 %"
+    assert not any(r.meaning == "optimum" and r.applies == Key("completep") for r in RULES)
+
+
+@pytest.mark.parametrize(("width", "layers"), [(512, 6), (768, 8), (2048, 21), (4096, 40),
+                                               (8192, 77)])
+def test_marin_at_the_widths_of_its_code(width: int, layers: int) -> None:
+    exact = width / (64 + 4 * math.log2(width) - 9)
+    assert round(exact) == layers
+    assert laws.marin_depth(12 * exact * width**2) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 2, 11, 100, 12288])
+def test_the_knee_is_that_of_its_claim(width: int) -> None:
+    stated = at(find("separation_rank/knee").statement.rhs, Case(width=width))
+    real = math.log(2 * width**2 + 2 * width + 1, 3)
+    assert math.ceil(real - 1e-12) == stated
+    assert laws.knee_depth(12 * real * width**2) == pytest.approx(real, rel=1e-9)
+
+
+def test_delusion_is_a_maximum_that_its_width_obeys() -> None:
+    size = 1e9
+    depth = rules.rule("delusion").depth(size)
+    assert depth == pytest.approx(2.43 * math.log(math.sqrt(size / (12 * depth))), rel=1e-12)
+
+
+def test_levine_has_an_error_and_a_domain() -> None:
+    levine = rules.rule("levine")
+    assert levine.standard_error(1e8) == pytest.approx(laws.transition_depth_error(1e8))
+    assert levine.extrapolates(7e9)
+    assert not levine.extrapolates(1e8)
+    assert levine.depth(levine.domain[0]) == pytest.approx(6)  # no net behind the fit is shallower
+    assert rules.rule("nanochat").standard_error(1e8) is None
+
+
+def test_as_of_a_year_nothing_later_is_known() -> None:
+    for year in range(2019, 2027):
+        assert all(r.year <= year for r in rules.rules(year))
+        assert all(r.read_off == "" for r in rules.family(year)) == (year < 2025)
+    assert rules.rules(2019) == ()
+    assert {"nanochat", "mup"} <= {r.key for r in rules.rules(2025)}
+
+
+def test_only_two_rules_are_for_other_nets_than_the_standard() -> None:
+    others = {r.key: r.applies for r in rules.rules() if r.applies != STANDARD}
+    assert others == {"attnres": Key(residual="attnres"), "mup": Key("mup"),
+                      "mup-least": Key("mup"), "completep-least": Key("completep")}
