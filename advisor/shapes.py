@@ -42,6 +42,7 @@ class Defaults(NamedTuple):
     below: float  # total parameters
     head_width: int
     kv_ratio: int
+    heads: int  # query heads are a multiple of it
     ff_factor: float
     multiple: int
     vocabulary: int
@@ -49,12 +50,15 @@ class Defaults(NamedTuple):
 
 
 # Medians over the published dense gated decoders with grouped queries of each class in models.csv
-# (tests/advisor/test_shapes.py derives them from there); `tied` is what most of them are.
+# (tests/advisor/test_shapes.py derives them from there); `tied` is what most of them are, `heads`
+# divides the heads of nine in ten, and below 5e8 is the ratio. No such net has less than 1e8; there
+# multiples of three heads would leave too few widths.
 DEFAULTS = (
-    Defaults(5e8, 64, 3, 8 / 3, 64, 49152, True),
-    Defaults(4e9, 128, 4, 4.0, 128, 151936, True),
-    Defaults(2e10, 128, 4, 3.5, 128, 131072, False),
-    Defaults(math.inf, 128, 8, 3.5, 128, 131072, False),
+    Defaults(1e8, 64, 3, 1, 8 / 3, 64, 49152, True),
+    Defaults(5e8, 64, 3, 3, 8 / 3, 64, 49152, True),
+    Defaults(4e9, 128, 4, 2, 4.0, 128, 151936, True),
+    Defaults(2e10, 128, 4, 4, 3.5, 128, 131072, False),
+    Defaults(math.inf, 128, 8, 8, 3.5, 128, 131072, False),
 )
 # Of nets that are not gated nearly all have this factor.
 _PLAIN_FACTOR = 4.0
@@ -136,8 +140,9 @@ def template(target: Target, c: Constraints) -> Template:
     """The constraints with the defaults of this size filled in, checked.
 
     Heads must divide among tensor-parallel devices. A demanded ratio of query to key heads must
-    divide the heads; by default the divisor nearest to the ratio of the size class is taken, and on
-    one device that ratio or half of it must divide.
+    divide the heads; by default the divisor nearest to the ratio of the size class is taken, and
+    where neither ratio, head width nor devices are demanded, heads come in the multiples of the
+    class.
 
     Raises:
         UsageError: where demands contradict each other or no net can meet them.
@@ -157,8 +162,8 @@ def template(target: Target, c: Constraints) -> Template:
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
     heads = c.tensor * (c.kv_ratio or 1)
-    if not c.kv_ratio and c.tensor == 1:
-        heads = ratio // 2 if ratio > 2 and ratio % 2 == 0 else ratio
+    if c == replace(c, kv_ratio=None, head_width=None, tensor=1, kind="decoder"):
+        heads = default.heads
     inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
     factor = c.ff_factor or (default.ff_factor if c.gated else _PLAIN_FACTOR)
     used = c.active_experts + c.shared_experts
@@ -539,7 +544,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
         heads = width // a.head_size if bound else a.heads
         keys = heads // (a.heads // a.key_heads) if bound else a.key_heads
         shape = _filled(deep.with_(width=width, heads=heads, kv_heads=keys, head_width=a.head_size),
-                        goal, of)
+                        width / a.width, goal, of)
         off = max(abs(measure(shape, of) / goal - 1), CLOSE)
         if best is None or off < best[0]:
             best = off, shape
@@ -547,21 +552,24 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     return best[1]
 
 
-def _filled(a: Architecture, goal: float, of: Measure) -> Architecture:
-    """The architecture with the inner width at which a size is reached, within the usual range."""
+def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architecture:
+    """The architecture with the inner width at which a size is reached, within the usual range
+    around what it is, `wider` times that of a net with other layers."""
     was = a.experts.width if a.experts else a.d_ff
 
     def inner(width: int) -> Architecture:
         if a.experts:
-            return a.with_(experts=replace(a.experts, width=width))
+            dense = max(1, round(a.d_ff * wider / multiple)) * multiple
+            return a.with_(experts=replace(a.experts, width=width), d_ff=dense)
         return a.with_(d_ff=width)
 
     multiple = min(128, was & -was)
     while multiple > 8 and multiple * 40 > was:
         multiple //= 2
-    low, high = (int(rounded(share * was, multiple)) for share in (LEAST_INNER, MOST_INNER))
+    low, high = (int(rounded(share * was * wider, multiple))
+                 for share in (LEAST_INNER, MOST_INNER))
     if low == high:
-        return a
+        return inner(low)
     least, most = measure(inner(low), of), measure(inner(high), of)
     wanted = low + (high - low) * (goal - least) / (most - least)
     return inner(int(min(max(rounded(wanted, multiple), low), high)))

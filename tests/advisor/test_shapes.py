@@ -35,23 +35,27 @@ MIXTURE = {"experts": 16, "active_experts": 2, "shared_experts": 1, "dense_layer
 
 
 def test_defaults_are_the_medians_of_published_nets() -> None:
-    low = 0.0
-    for default in DEFAULTS:
+    low = DEFAULTS[0].below
+    assert DEFAULTS[0]._replace(below=5e8, heads=3) == DEFAULTS[1]
+    assert all(count(architecture(m)).total > low for m in GROUPED)
+    for default in DEFAULTS[1:]:
         nets = [m for m in GROUPED if low <= count(architecture(m)).total < default.below]
-        low = default.below
         assert len(nets) >= 7
         assert default.head_width == median_low(m.sizes["head_width"] for m in nets)
         assert default.kv_ratio == median_low(m.heads // m.sizes["kv_heads"] for m in nets)
+        assert (default.below == 5e8 and default.heads == default.kv_ratio) or sum(
+            m.heads % default.heads == 0 for m in nets) >= 0.9 * len(nets)
         assert default.vocabulary == median_low(m.sizes["vocabulary"] for m in nets)
         assert default.tied == mode(m.tied for m in nets)
         factor = median(m.sizes["d_ff"] / m.width for m in nets)
         assert abs(default.ff_factor / factor - 1) < 0.04
         assert sum(m.width % default.multiple == 0 for m in nets) >= 0.9 * len(nets)
+        low = default.below
 
 
 def test_free_inner_widths_stay_within_published_factors() -> None:
     factors = [m.sizes["d_ff"] / m.width for m in GROUPED]
-    for default in DEFAULTS[1:]:
+    for default in DEFAULTS[2:]:
         assert min(factors) <= LEAST_INNER * default.ff_factor
         assert MOST_INNER * default.ff_factor <= max(factors)
 
