@@ -29,7 +29,7 @@ class Recount(NamedTuple):
     """A listed model counted from its shape, and what it is compared with."""
 
     model: Model
-    count: Count
+    counts: Count
     as_listed: int  # counted as the list counts: see `_as_listed`
     built: int | None  # parameters of the class in transformers, where there is one
 
@@ -38,7 +38,7 @@ class Recount(NamedTuple):
         """Relative difference from the reported size."""
         if not self.model.reported:
             return None
-        return self.count.total / reported_size(self.model.reported)[0] - 1
+        return self.counts.total / reported_size(self.model.reported)[0] - 1
 
     @property
     def as_reported(self) -> bool:
@@ -46,7 +46,7 @@ class Recount(NamedTuple):
         if not self.model.reported:
             return True
         size, half = reported_size(self.model.reported)
-        return abs(self.count.total - size) <= max(half, _NEAR * size)
+        return abs(self.counts.total - size) <= max(half, _NEAR * size)
 
     @property
     def exactly_listed(self) -> bool:
@@ -57,7 +57,7 @@ class Recount(NamedTuple):
     def near_listed(self) -> bool:
         """Whether everything together is within 1 % of the list's own count."""
         listed = self.model.listed
-        return not listed or abs(self.count.total - listed) <= _NEAR * listed
+        return not listed or abs(self.counts.total - listed) <= _NEAR * listed
 
 
 def reported_size(text: str) -> tuple[float, float]:
@@ -117,7 +117,7 @@ def _summary() -> Iterator[str]:
     reported = [r for r in found if r.model.reported]
     yield f"Of {len(models())} listed models {len(found)} are complete."
     yield ""
-    yield f"- {_share([r.built == r.count.total for r in built])} are exactly what the class in " \
+    yield f"- {_share([r.built == r.counts.total for r in built])} are exactly what the class in " \
           "transformers has, built without memory; " \
           f"{len(found) - len(built)} have no such class."
     yield f"- {_share([r.exactly_listed for r in listed])}, counted as the list counts, are " \
@@ -139,8 +139,8 @@ def _exceptions() -> Iterator[str]:
     for r in recounts():
         if r.model.difference:
             listed = f"{r.model.listed:,}" if r.model.listed else ""
-            off = _percent(r.count.total / r.model.listed - 1) if r.model.listed else ""
-            yield (f"| {md(r.model.name)} | {r.count.total:,} | {r.model.reported} | "
+            off = _percent(r.counts.total / r.model.listed - 1) if r.model.listed else ""
+            yield (f"| {md(r.model.name)} | {r.counts.total:,} | {r.model.reported} | "
                    f"{_percent(r.off_reported)} | {listed} | {off} | {md(r.model.difference)} |")
 
 
@@ -149,11 +149,11 @@ def _models() -> Iterator[str]:
            "| | transformers | shape |")
     yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
     for r in recounts():
-        active = f"{r.count.active:,}" if r.count.active != r.count.total else ""
+        active = f"{r.counts.active:,}" if r.counts.active != r.counts.total else ""
         built = "" if r.built is None else (
-            "equal" if r.built == r.count.total else f"{r.built:,}")
+            "equal" if r.built == r.counts.total else f"{r.built:,}")
         yield (f"| {md(r.model.name)} | {r.model.year} | {r.model.layers} | {r.model.width} | "
-               f"{r.count.total:,} | {r.count.nonembedding:,} | {active} | {r.model.reported} | "
+               f"{r.counts.total:,} | {r.counts.nonembedding:,} | {active} | {r.model.reported} | "
                f"{_percent(r.off_reported)} | {built} | {r.model.status} |")
 
 
@@ -180,7 +180,7 @@ def _tools() -> Iterator[str]:
 
 
 def _versions() -> Iterator[str]:
-    asked = {}
+    asked: dict[str, dict[str, str]] = {}
     for row in _others():
         if row["tool"] not in asked or row["parameters"]:
             asked.setdefault(row["tool"], row)
