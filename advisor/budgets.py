@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 from .architecture import Architecture
 from .counting import count, kv_numbers
 from .hardware import gpu
 from .latency import Fit
-from .quantities import UsageError
+from .quantities import UsageError, quoted
 from .shapes import (
     Constraints,
     Measure,
@@ -63,6 +64,12 @@ class Budget:
     kv_bytes: float | None = None  # for the KV cache of one sequence at full context
     bandwidth: float | None = None  # bytes per second of the memory where it is served
     bytes_per_weight: float = 2.0  # where it is served
+
+    def __post_init__(self) -> None:
+        """What was read exactly is a number like every other from here on."""
+        for name, value in vars(self).items():
+            if isinstance(value, Fraction):
+                object.__setattr__(self, name, float(value))
 
 
 @dataclass(frozen=True)
@@ -194,9 +201,14 @@ def _check(b: Budget) -> None:
             ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
             ("bandwidth", b.bandwidth, 1e18, "50e9"),
             ("number of bytes of a weight", b.bytes_per_weight, 16, "2")):
-        if value is not None and not (math.isfinite(value) and 0 < value <= most):
-            raise UsageError(f"the {name} is {value:g}; accepted are positive numbers up to "
-                             f"{most:g}, such as {example}")
+        if value is None:
+            continue
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 < value <= most:
+            raise UsageError(f"the {name} is {quoted(str(value))}; accepted are positive numbers "
+                             f"up to {most:g}, such as {example}")
+    if b.gpus != int(b.gpus):
+        raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")
     sizes = [name for name, value in (
         ("total", b.total), ("without embeddings", b.nonembedding), ("active", b.active)) if value]
     if len(sizes) > 1:

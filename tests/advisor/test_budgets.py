@@ -66,6 +66,14 @@ def test_three_billion_on_64_gpus_for_two_weeks() -> None:
     assert any("per parameter (about 20" in note for note in done.notes)
 
 
+def test_quantities_read_exactly_are_budgets() -> None:
+    exact = Budget(total=3e9, gpu="H100", hours=Fraction(336), utilisation=Fraction(2, 5),
+                   milliseconds=Fraction(1000, 3), memory=Fraction(24 * 2**30))
+    done = resolve(exact, Constraints())
+    assert done == resolve(Budget(total=3e9, gpu="H100", hours=336, milliseconds=1000 / 3,
+                                  memory=24 * 2**30), Constraints())
+
+
 def test_tokens_alone_give_the_size_they_are_best_for() -> None:
     assert resolve(Budget(tokens=6e10), Constraints()).target.value == 3e9
 
@@ -119,14 +127,17 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     (Budget(flops=1e22, gpu="H100", gpus=64, hours=336), "1e.22 training FLOPs, .* come to 3.06e"),
     (Budget(total=3e9, tokens=1e12, flops=1e21), "1.8e.22 FLOPs .* more than the 1e.21"),
     (Budget(total=3e9, tokens=1e14, gpu="A100", hours=1), "they allow .* tokens, or"),
-    (Budget(total=0.0), "number of parameters is 0"), (Budget(total=-1.0), "is -1"),
-    (Budget(total=math.nan), "is nan"), (Budget(flops=math.inf), "is inf"),
-    (Budget(total=1e16), "1e.16; accepted"), (Budget(total=3e9, utilisation=1.2), "up to 1,"),
-    (Budget(total=3e9, gpu="H100", hours=-1), "hours is -1"),
-    (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is 0"),
-    (Budget(total=3e9, milliseconds=0.0), "milliseconds is 0"),
-    (Budget(total=3e9, tokens=0.0), "tokens is 0"), (Budget(flops=1e3), "comes to"),
-    (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is 32"),
+    (Budget(total=0.0), "number of parameters is '0.0'"), (Budget(total=-1.0), "is '-1.0'"),
+    (Budget(total=math.nan), "is 'nan'"), (Budget(flops=math.inf), "is 'inf'"),
+    (Budget(total=1e16), "'1e.16'; accepted"), (Budget(total=3e9, utilisation=1.2), "up to 1,"),
+    (Budget(total=3e9, gpu="H100", hours=-1), "hours is '-1'"),
+    (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is '0'"),
+    (Budget(total=3e9, milliseconds=0.0), "milliseconds is '0.0'"),
+    (Budget(total=3e9, tokens=0.0), "tokens is '0.0'"), (Budget(flops=1e3), "comes to"),
+    (Budget(total=10**400), "number of parameters is '1000"), (Budget(total=True), "is 'True'"),
+    (Budget(total="3B"), "is '3B'"),  # type: ignore[arg-type]
+    (Budget(total=3e9, gpu="H100", gpus=1.5), "1.5 GPUs"),  # type: ignore[arg-type]
+    (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is '32'"),
     (Budget(memory=1e3), "no net keeps the limits"),
     (Budget(total=70e9, memory=24e9), "70B parameters keeps the limits: .*the largest that does"),
     (Budget(total=7e9, kv_bytes=1e5), "for the KV cache of 4,096 tokens"),
