@@ -642,9 +642,9 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         yield f"{deep} are too few for {c.pipeline} pipeline stages"
     elif a.own_layers % c.pipeline:
         below = a.own_layers // c.pipeline * c.pipeline
-        split = Counter(stages(a.own_layers, c.pipeline)).most_common()
+        split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (f"{deep} do not divide among {c.pipeline} pipeline stages: "
-               + " and ".join(f"{times} of {n}" for n, times in split)
+               + " and ".join(f"{times} with {n}" for n, times in split)
                + f"; {below} or {below + c.pipeline} would")
     if a.heads % c.tensor:
         yield f"{a.heads} heads do not divide among {c.tensor} devices"

@@ -1,0 +1,425 @@
+"""The recommendation: what holds of it for every budget, and what stands beside it."""
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from fractions import Fraction
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from depthlaw.advisor import counting, laws, recommend
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.budgets import Budget
+from depthlaw.advisor.evidence import best_rule, interval
+from depthlaw.advisor.grids import Key, grids
+from depthlaw.advisor.huggingface import config_of
+from depthlaw.advisor.latency import Point, fit
+from depthlaw.advisor.models import architecture, model
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.recommendation import Answer
+from depthlaw.advisor.rules import rules
+from depthlaw.advisor.shapes import Constraints, size_class
+from depthlaw.advisor.shapes import Target as Size
+from depthlaw.theory.claim import find
+
+# A size from 100M to 2T, every magnitude as often; of smaller ones some have no shape.
+SIZES = st.floats(math.log(1e8), math.log(2e12)).map(math.exp)
+CONSTRAINTS = st.one_of(
+    st.builds(Constraints, pipeline=st.sampled_from([1, 2, 4, 8]), tensor=st.sampled_from([1, 2]),
+              head_width=st.sampled_from([None, 64, 128]), gated=st.booleans(),
+              kv_ratio=st.sampled_from([None, 1, 4]), vocabulary=st.sampled_from([None, 32000]),
+              latency_matters=st.booleans(),
+              parametrisation=st.sampled_from(["standard", "mup", "completep"])),
+    st.builds(Constraints, loops=st.sampled_from([2, 3])),
+    st.builds(Constraints, experts=st.just(8), active_experts=st.sampled_from([1, 2])),
+    st.just(Constraints(kind="encoder-decoder")))
+ABOUT = settings(max_examples=40, deadline=None)
+
+
+def shape(size: float, constraints: Constraints) -> Architecture:
+    found = recommend(Budget(total=size), constraints=constraints).shape
+    assert found is not None
+    return found.architecture
+
+
+def total(a: Architecture) -> int:
+    return counting.count(a).total
+
+
+# --- what holds for every budget ------------------------------------------------------------------
+
+
+@ABOUT
+@given(SIZES, SIZES, CONSTRAINTS)
+def test_more_parameters_never_give_a_smaller_net(
+        one: float, other: float, constraints: Constraints) -> None:
+    small, large = (shape(size, constraints) for size in sorted((one, other)))
+    assert total(small) <= total(large)
+
+
+@ABOUT
+@given(SIZES, SIZES, CONSTRAINTS)
+def test_more_parameters_give_a_shallower_net_by_one_legal_step_at_most(
+        one: float, other: float, constraints: Constraints) -> None:
+    """And then only because of rounding: sizes 0.8 % apart may round to neighbouring depths. Where
+    the defaults change with the size (a larger vocabulary, say), the depth follows them."""
+    if size_class(Size(one)) == size_class(Size(other)):
+        small, large = (shape(size, constraints) for size in sorted((one, other)))
+        step = constraints.loops * constraints.pipeline
+        assert large.layers >= small.layers - step
+
+
+@ABOUT
+@given(SIZES, CONSTRAINTS)
+def test_the_own_size_of_a_recommended_net_gives_the_same_net(
+        size: float, constraints: Constraints) -> None:
+    found = shape(size, constraints)
+    again = recommend(Budget(total=float(total(found))), constraints=constraints)
+    assert again.shape is not None
+    assert again.shape.architecture == found
+    # Idempotent: the answer to the same question is the same.
+    assert recommend(Budget(total=float(total(found))), constraints=constraints) == again
+
+
+@ABOUT
+@given(SIZES, CONSTRAINTS)
+def test_every_shape_that_is_shown_can_be_built(size: float, constraints: Constraints) -> None:
+    answer = recommend(Budget(total=size), constraints=constraints)
+    assert answer.shape is not None
+    shown = [answer.shape, *answer.runners_up, *answer.neighbours]
+    for candidate in shown:
+        a, c = candidate.architecture, constraints
+        assert candidate.counts == counting.count(a)
+        assert a.width == a.heads * a.head_size
+        assert a.heads % a.key_heads == 0
+        assert a.heads % c.tensor == a.key_heads % c.tensor == 0
+        assert a.layers % (c.pipeline * c.loops) == 0 or "2 or 4 pipeline" in getattr(
+            candidate, "why", "")
+        assert c.head_width in (None, a.head_size)
+        assert c.kv_ratio in (None, a.heads // a.key_heads)
+        assert c.vocabulary in (None, a.vocabulary)
+        assert (a.gated, a.kind, bool(a.experts)) == (c.gated, c.kind, bool(c.experts))
+    assert abs(math.log(answer.shape.counts.total / size)) < 0.25
+    assert len({(c.architecture.layers, c.architecture.width)
+                for c in (answer.shape, *answer.runners_up)}) == 1 + len(answer.runners_up)
+
+
+@ABOUT
+@given(SIZES, st.sampled_from(["standard", "mup", "completep"]))
+def test_the_depth_is_that_of_the_rule_which_the_evidence_fixes(
+        size: float, parametrisation: str) -> None:
+    answer = recommend(Budget(total=size), constraints=Constraints(parametrisation=parametrisation))
+    assert answer.shape is not None
+    a = answer.shape.architecture
+    rule = best_rule(Key(parametrisation))
+    assert answer.rule == rule.key
+    one = counting.per_layer(a)
+    wanted = rule.depth(one * a.layers, one / a.width**2)
+    # The rule is met by the real width; rounding the width moves the rule's depth a little.
+    assert abs(math.log(a.layers / wanted)) < 0.08 or abs(a.layers - wanted) < 1.5
+
+
+@given(st.floats(1e3, 1e15))
+@settings(max_examples=60, deadline=None)
+def test_any_size_has_an_answer_or_one_line_that_helps(size: float) -> None:
+    said = ""
+    try:
+        assert recommend(Budget(total=size)).shape is not None
+    except UsageError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert not said or re.search("try |relax |give ", said)
+
+
+# --- what stands beside it ------------------------------------------------------------------------
+
+
+def answer(budget: object = None, **options: object) -> Answer:
+    return recommend(budget, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def three() -> Answer:
+    return answer("3B")
+
+
+def test_a_number_is_what_is_typed_and_all_parameters(three: Answer) -> None:
+    assert three == answer(3e9) == answer(3_000_000_000) == answer(Budget(total=3e9)) == answer(
+        total="3B")
+    assert three.shape is not None
+    assert abs(three.shape.counts.total / 3e9 - 1) < 0.01
+
+
+def test_each_law_has_source_wording_meaning_and_its_claim_exists(three: Answer) -> None:
+    bibliography = re.findall(
+        r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M)
+    assert [law.key for law in three.laws if law.key == "threshold"] == ["threshold"]
+    for law in three.laws:
+        assert law.layers >= 1
+        assert abs(law.layers - law.depth) <= 1
+        assert re.search("printed|reported|recalled|derived", law.wording)
+        key = law.source.split(",")[0]
+        assert key in bibliography or re.match("arXiv|bigscience|nanochat|marin|depthlaw", key)
+        if law.claim is not None:
+            assert find(law.claim).key == law.claim
+    assert [law.depth for law in three.laws] == sorted(law.depth for law in three.laws)
+
+
+def test_the_floor_is_the_exact_threshold_and_is_never_the_recommendation() -> None:
+    for budget in ("100M", "1B", "30B", "1T"):
+        found = answer(budget)
+        assert found.floor is not None
+        assert found.shape is not None
+        a = found.shape.architecture
+        same_volume = round(12 * a.layers * a.width**2)
+        assert found.floor.layers == laws.threshold_layers(same_volume)
+        assert found.floor.meaning == "floor"
+        assert found.shape.architecture.layers > found.floor.layers
+
+
+def test_laws_outside_what_they_measured_say_so(three: Answer) -> None:
+    size = {law.key: law for law in three.laws}["levine"]
+    assert size.extrapolated
+    assert size.error is not None
+    small = {law.key: law for law in answer("200M").laws}["levine"]
+    assert not small.extrapolated
+
+
+def test_nothing_is_averaged(three: Answer) -> None:
+    assert three.interval is not None
+    assert three.shape is not None
+    a = three.shape.architecture
+    one = counting.per_layer(a)
+    assert three.interval == interval(one * a.layers, one / a.width**2)
+    rule = {r.key: r for r in rules()}[three.rule]
+    law = {law.key: law for law in three.laws}[three.rule]
+    assert law.depth == rule.depth(one * a.layers, one / a.width**2)
+
+
+def test_neighbours_are_one_legal_depth_away_at_equal_parameters_and_equal_flops() -> None:
+    found = answer("3B", pipeline=4)
+    assert found.shape is not None
+    base = found.shape.architecture
+    for equal in ("parameters", "FLOPs"):
+        rows = [n for n in found.neighbours if n.equal == equal]
+        assert [n.layers - base.layers for n in rows] == [-4, 0, 4]
+        for n in rows:
+            mine, theirs = ((total(x) if equal == "parameters" else counting.flops(x).forward)
+                            for x in (n.architecture, base))
+            assert abs(mine / theirs - 1) < 0.02
+        assert rows[1].architecture == base
+        assert rows[1].loss_change == (0, 0)
+
+
+def test_a_price_comes_from_a_grid_with_its_source_or_is_not_given() -> None:
+    for budget in ("350M", "3B", "70B"):
+        for n in answer(budget).neighbours:
+            if n.loss_change is None:
+                assert n.loss_source == "no published grid covers this"
+                assert n.speedup is None
+            else:
+                low, high = n.loss_change
+                assert low <= high
+                assert any(g.source in n.loss_source for g in grids()) or low == high == 0
+    assert all(n.speedup is None or n.speedup == (1, 1) for n in answer("70B").neighbours)
+    assert answer("3B", known_by=2021).neighbours[0].loss_change is None
+
+
+def test_effective_speedup_is_the_printed_formula() -> None:
+    found = answer("1B", layers=24)
+    row = next(n for n in found.neighbours if n.equal == "parameters" and n.layers > 24)
+    assert found.shape is not None
+    assert row.loss_change is not None
+    assert row.speedup is not None
+    base = found.shape.architecture
+    one = counting.per_layer(base)
+    faster = counting.flops(base).forward / counting.flops(row.architecture).forward
+    values = []
+    for grid in grids():
+        near = 1 / 4 <= grid.volume / (one * base.layers / (one / base.width**2)) <= 4
+        if grid.scored and grid.measure == "loss" and grid.budget == "nonembedding" and near:
+            regret = grid.regret_at(base.aspect)
+            assert regret is not None
+            loss = grid.best.cost * (1 + regret)
+            values += [((loss - limit) / (loss * (1 + change) - limit)) ** (1 / alpha) * faster
+                       for change in row.loss_change
+                       for limit, alpha in ((1.6, 0.0941), (1.2, 0.0842))]
+    assert row.speedup == pytest.approx((min(values), max(values)))
+
+
+def test_real_models_are_counted_by_shape_and_not_by_copies() -> None:
+    built = answer("13B", vocabulary=32000).built
+    assert built is not None
+    assert built.recipes < built.models
+    assert built.low <= built.middle <= built.high
+    assert len({(layers, width) for _, layers, width in built.nearest}) == len(built.nearest)
+    assert answer("900T").built is None
+
+
+def test_as_of_a_year_nothing_later_is_used() -> None:
+    found = answer("3B", known_by=2021)
+    assert all(law.year is not None and law.year <= 2021 for law in found.laws)
+    assert found.built is not None
+    assert {name for name, _, _ in found.built.nearest} <= {
+        "GPT-3 2.7B", "GPT-Neo-2.7B", "GPT-2 XL", "GPT-Neo-1.3B", "T5-3B", "GPT-3 XL 1.3B"}
+    assert found != answer("3B")
+
+
+def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
+    found = answer("47B", experts=8, active_experts=2)
+    assert found.shape is not None
+    assert abs(found.shape.counts.total / 47e9 - 1) < 0.01
+    assert found.shape.counts.active < 20e9
+    assert found.shape.architecture.layers < answer("47B").shape.architecture.layers  # type: ignore[union-attr]
+    assert any("mixture of experts" in warning for warning in found.warnings)
+    assert found.memory is not None
+    assert found.memory.weights == 2 * found.shape.counts.total
+
+
+def test_a_gated_net_says_that_12_l_d_squared_is_not_its_count() -> None:
+    gated = answer("3B", ff_factor=4.0, kv_ratio=1)
+    assert any("16 d^2 weights, not the 12 d^2" in warning for warning in gated.warnings)
+    plain = answer("3B", gated=False, kv_ratio=1, ff_factor=4.0)
+    assert not any("d^2" in warning for warning in plain.warnings)
+
+
+def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
+    fast, usual = answer("3B", latency_matters=True), answer("3B")
+    assert fast.interval is not None
+    assert fast.shape is not None
+    assert usual.shape is not None
+    layers = fast.shape.architecture.layers
+    assert fast.interval.low <= layers <= fast.interval.low + 1
+    assert layers < usual.shape.architecture.layers
+    measured = fit([Point(layers, width, Fraction(2) + Fraction(layers, 2)
+                          + Fraction(layers * width**2, 10**7))
+                    for layers in (8, 16, 32) for width in (1024, 2048)])
+    limited = answer("1B", milliseconds=20, latency=measured)
+    assert limited.shape is not None
+    assert limited.shape.milliseconds is not None
+    assert limited.shape.milliseconds[1] <= 20
+    assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers  # type: ignore[union-attr]
+    assert all(n.milliseconds is not None for n in limited.neighbours)
+
+
+def test_a_budget_in_gpu_hours_gives_tokens_and_training_flops() -> None:
+    found = answer("3B", gpu="H100", gpus=64, hours=336)
+    assert found.tokens is not None
+    assert found.training_flops is not None
+    assert found.training_flops == pytest.approx(6 * 3e9 * found.tokens, rel=0.02)
+    assert found.hours == pytest.approx(336, rel=0.02)
+    assert "64 x H100 for 336 hours" in found.question
+    assert found.limits
+
+
+def test_a_task_alone_and_beside_a_size() -> None:
+    alone = answer(task="hops", hops=16)
+    assert alone.shape is alone.interval is None
+    assert alone.laws == ()
+    both = answer("3B", task="connectivity", diameter=10**6, vertices=10**7)
+    assert both.shape is not None
+    deep = both.shape.architecture.layers
+    assert f"(a) {deep} layers, (b) 66 layers" in both.together
+    assert both.tasks == answer(task="connectivity", diameter=10**6, vertices=10**7).tasks
+
+
+# --- a configuration ------------------------------------------------------------------------------
+
+
+def test_a_net_inside_the_interval_is_left_as_it_is() -> None:
+    llama = architecture(model("Llama-3-8B"))
+    found = answer(config=llama)
+    assert found.given is not None
+    assert found.shape is not None
+    assert found.given.architecture == found.shape.architecture == llama
+    assert "inside the" in found.verdicts[0]
+    assert any(verdict.startswith("moving to ") for verdict in found.verdicts)
+
+
+@pytest.mark.parametrize(("layers", "width", "word"), [
+    (4, 8192, "too shallow"), (200, 1024, "too deep")])
+def test_a_net_outside_is_told_what_to_do(layers: int, width: int, word: str) -> None:
+    odd = Architecture(layers, width, width // 128, 4 * width, 32000, name="odd")
+    found = answer(config=odd)
+    assert word in found.verdicts[0]
+    assert found.shape is not None
+    assert found.interval is not None
+    assert found.interval.low <= found.shape.architecture.layers <= found.interval.high
+    assert abs(found.shape.counts.total / total(odd) - 1) < 0.03
+
+
+def test_a_net_that_does_not_fit_its_pipeline_or_devices_or_memory() -> None:
+    llama = architecture(model("Llama-3-8B")).with_(layers=40)
+    found = answer(config=llama, pipeline=16, tensor=3, memory="12GB")
+    text = "; ".join(found.verdicts)
+    assert ("40 layers do not divide among 16 pipeline stages: 8 with 3 and 8 with 2; 32 or 48 "
+            "would") in text
+    assert "32 heads do not divide among 3 devices" in text
+    assert "more than" in text
+    legal = answer(config=llama, pipeline=16).shape
+    assert legal is not None
+    assert legal.architecture.layers in (32, 48)
+
+
+def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
+    llama = architecture(model("Llama-3-8B"))
+    file = tmp_path / "config.json"
+    file.write_text(json.dumps(config_of(llama)))
+    found = answer(config=file)
+    assert found.given is not None
+    assert total(found.given.architecture) == total(llama)
+    assert found.given.counts == answer(config=str(file)).given.counts  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("name", ["T5-3B", "ALBERT-xxlarge", "Mixtral-8x7B", "DeepSeek-V3",
+                                  "GPT-2 small", "BERT-Tiny", "Gemma-2-9B", "gpt-oss-20b"])
+def test_every_kind_of_net_has_an_answer(name: str) -> None:
+    a = architecture(model(name))
+    found = answer(config=a)
+    assert found.given is not None
+    assert found.verdicts
+    assert found.given.counts == counting.count(a)
+    for n in found.neighbours:
+        assert n.architecture.kind == a.kind
+        assert bool(n.architecture.experts) == bool(a.experts)
+
+
+# --- what is refused ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ask", "why"), [
+    (lambda: answer(), "nothing to answer"),
+    (lambda: answer("3X"), "cannot read the budget"),
+    (lambda: answer("3B", frob=1), "no option 'frob'"),
+    (lambda: answer(math.nan), "number of parameters is .?nan"),
+    (lambda: answer("3B", hops=3), "--hops belongs to the task hops"),
+    (lambda: answer("3B", task="hops"), "needs --hops"),
+    (lambda: answer("1K"), "embeddings alone"),
+    (lambda: answer("3B", config=architecture(model("Llama-3-8B"))), "give one of them"),
+    (lambda: answer(config=architecture(model("Llama-3-8B")), multiple=64), "give one of them"),
+    (lambda: answer("3B", layers=1, pipeline=4), "leave stages empty"),
+    (lambda: answer("70B", memory="1GB"), "keeps the limits"),
+    (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
+    (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
+])
+def test_what_cannot_be_answered_is_said_in_one_line(
+        ask: Callable[[], Answer], why: str) -> None:
+    with pytest.raises(UsageError, match=why) as caught:
+        ask()
+    assert "\n" not in str(caught.value)
+
+
+def test_it_works_without_the_other_folders_and_without_numpy() -> None:
+    code = ("import sys; sys.modules.update(dict.fromkeys(('numpy', 'sympy', 'torch', "
+            "'depthlaw.theory', 'depthlaw.ledger'))); from depthlaw.advisor import recommend; "
+            "print(recommend('3B', task='hops', hops=5).tasks[0].numbers[0].layers)")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert done.stdout == "4\n", done.stderr
