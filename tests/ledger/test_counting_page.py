@@ -11,7 +11,7 @@ from depthlaw.ledger.publish.counting import part, recounts, reported_size
 def test_every_recount_is_what_transformers_has() -> None:
     built = [r for r in recounts() if r.built is not None]
     assert len(built) >= 0.95 * len(recounts())
-    assert [r.model.name for r in built if r.built != r.count.total] == []
+    assert [r.model.name for r in built if r.built != r.counts.total] == []
 
 
 def test_at_least_98_percent_have_exactly_the_parameters_of_the_list() -> None:
