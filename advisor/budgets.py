@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from .architecture import Architecture
 from .counting import count, kv_numbers
-from .hardware import gpu
+from .hardware import gpu, slowest_with
 from .latency import Fit
 from .quantities import UsageError, quoted
 from .shapes import (
@@ -238,10 +238,10 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
         if b.gpu is not None:
             gpu(b.gpu)
         return b.flops
-    device = gpu(b.gpu)
-    found = b.gpus * b.hours * 3600 * device.flops * b.utilisation
-    notes.append(f"{b.gpus:,} x {device.name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
-                 f"{device.flops / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs")
+    name, peak = _trainer(b.gpu)
+    found = b.gpus * b.hours * 3600 * peak * b.utilisation
+    notes.append(f"{b.gpus:,} x {name} for {b.hours:,.4g} h at {b.utilisation:.0%} of "
+                 f"{peak / 1e12:,.4g} TFLOP/s: {found:.3g} FLOPs")
     if b.flops is not None and abs(found / b.flops - 1) > _AGREE:
         raise UsageError(f"{b.flops:.3g} training FLOPs, but the GPU-hours come to {found:.3g}; "
                          "give one of them, or another utilisation")
@@ -251,7 +251,16 @@ def _training_flops(b: Budget, notes: list[str]) -> float | None:
 def _hours(b: Budget, flops: float | None) -> float | None:
     if b.gpu is None or flops is None:
         return None
-    return flops / (3600 * b.gpus * gpu(b.gpu).flops * b.utilisation)
+    return flops / (3600 * b.gpus * _trainer(b.gpu)[1] * b.utilisation)
+
+
+def _trainer(name: str) -> tuple[str, float]:
+    """The name of a GPU, and its peak in FLOPs per second."""
+    device = gpu(name)
+    if device.flops is None:
+        raise UsageError(f"for the {device.name} no rate of training is listed; name a GPU that "
+                         "nets are trained on, such as H100, or give the training FLOPs")
+    return device.name, device.flops
 
 
 def _affordable(needed: float, have: float | None, active: float, tokens: float) -> None:
@@ -373,8 +382,14 @@ def _with_floor(done: Resolved, c: Constraints) -> Resolved:
         return done
     shape = _at_aspect(done.target, c, _ASPECT) or shapes(done.target, c)[0]
     size = read_bytes(shape.architecture, b.bytes_per_weight)
-    judged = "" if b.latency or b.bandwidth else (
-        "; no bandwidth and no table of measured points is given, so this excludes nothing")
+    rate = 1000 * size / b.milliseconds
+    judged = ""
+    if not (b.latency or b.bandwidth):
+        device = slowest_with(rate)
+        having = (f"the slowest listed device that has it is the {device.name} "
+                  f"({_gb(device.bandwidth)}/s at best)" if device else "no listed device has it")
+        judged = (f"; {having}; no bandwidth and no measured points are given, so this excludes "
+                  "nothing")
     note = (f"one token reads {_gb(size)} of weights ({b.bytes_per_weight:g} bytes each): "
-            f"{b.milliseconds:g} ms need at least {_gb(1000 * size / b.milliseconds)}/s{judged}")
+            f"{b.milliseconds:g} ms need at least {_gb(rate)}/s{judged}")
     return replace(done, notes=(*done.notes, note))

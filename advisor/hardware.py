@@ -17,14 +17,14 @@ from .quantities import UsageError, quoted
 
 @dataclass(frozen=True)
 class Hardware:
-    """One device: a GPU, or a chip of a TPU."""
+    """One device: a GPU, a chip of a TPU, or the processor of a phone or a laptop."""
 
     name: str
     also: tuple[str, ...]  # other names
-    flops: float  # per second, dense, bf16 (fp16 where there is no bf16)
-    memory: float  # bytes; a GB of a memory chip is 2^30 bytes
+    flops: float | None  # per second, dense, bf16 (else fp16); None: not for training
+    memory: float | None  # bytes; a GB of a memory chip is 2^30 bytes; None: depends on the phone
     bandwidth: float  # bytes per second of that memory; here a GB is 10^9 bytes
-    wording: str  # how the numbers are known: printed, reported, recalled
+    wording: str  # how the numbers are known: printed, reported, recalled, derived
     source: str
 
 
@@ -38,8 +38,9 @@ def devices() -> tuple[Hardware, ...]:
     with (Path(__file__).parent / "hardware.csv").open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
     return tuple(
-        Hardware(name, tuple(filter(None, also.split(";"))), float(teraflops) * 1e12,
-                 float(size) * 2**30, float(rate) * 1e9, wording, source)
+        Hardware(name, tuple(filter(None, also.split(";"))),
+                 float(teraflops) * 1e12 if teraflops else None,
+                 float(size) * 2**30 if size else None, float(rate) * 1e9, wording, source)
         for name, also, teraflops, size, rate, wording, source in rows)
 
 
@@ -64,9 +65,19 @@ def gpu(name: str) -> Hardware:
                      "training FLOPs can be given instead")
 
 
+def slowest_with(bandwidth: float) -> Hardware | None:
+    """The listed device with the least bandwidth that is at least so much; None where none has it.
+
+    >>> slowest_with(60e9).name
+    'Snapdragon 8 Gen 2'
+    """
+    enough = [d for d in devices() if d.bandwidth >= bandwidth]
+    return min(enough, key=lambda d: d.bandwidth, default=None)
+
+
 # What people add to names that are known without it.
 _UNSAID = {"nvidia", "amd", "google", "geforce", "tesla", "instinct", "gpu", "cloud", "tensor",
-           "core", "hbm", "hbm2", "hbm2e", "hbm3", "hbm3e", ""}
+           "core", "apple", "qualcomm", "bionic", "hbm", "hbm2", "hbm2e", "hbm3", "hbm3e", ""}
 
 
 @cache

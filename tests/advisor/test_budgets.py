@@ -53,7 +53,7 @@ def test_flops_and_tokens_give_a_size() -> None:
 def test_size_and_tokens_give_flops_and_hours() -> None:
     done = resolve(Budget(total=1e9, tokens=1e11, gpu="H100", gpus=8), Constraints())
     assert done.flops == 6e20
-    assert done.hours == pytest.approx(6e20 / (8 * 3600 * 0.4 * gpu("H100").flops))
+    assert done.hours == pytest.approx(6e20 / (8 * 3600 * 0.4 * 989.4e12))
 
 
 def test_three_billion_on_64_gpus_for_two_weeks() -> None:
@@ -130,6 +130,7 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     (Budget(total=0.0), "number of parameters is '0.0'"), (Budget(total=-1.0), "is '-1.0'"),
     (Budget(total=math.nan), "is 'nan'"), (Budget(flops=math.inf), "is 'inf'"),
     (Budget(total=1e16), "'1e.16'; accepted"), (Budget(total=3e9, utilisation=1.2), "up to 1,"),
+    (Budget(gpu="Apple M4 Max", hours=10), "no rate of training is listed"),
     (Budget(total=3e9, gpu="H100", hours=-1), "hours is '-1'"),
     (Budget(total=3e9, gpu="H100", gpus=0), "number of GPUs is '0'"),
     (Budget(total=3e9, milliseconds=0.0), "milliseconds is '0.0'"),
@@ -206,6 +207,7 @@ def test_a_limit_of_milliseconds_without_measurements_names_the_bandwidth() -> N
     note = done.notes[-1]
     assert "at least 35" in note
     assert "GB/s" in note
+    assert "the Apple A16 (51.2 GB/s at best)" in note
     assert "excludes nothing" in note
     assert not any(done.excludes(s.architecture) for s in shapes(done.target, Constraints()))
 
@@ -216,6 +218,13 @@ def test_a_gpu_without_training_is_what_serves() -> None:
     assert "served on one RTX 4090" in done.notes[0]
     with pytest.raises(UsageError, match="read its weights at 1.01 TB/s"):
         resolve(Budget(total=14e9, gpu="RTX 4090", milliseconds=20), Constraints())
+
+
+def test_a_phone_by_its_name() -> None:
+    served = Budget(total=3.5e8, gpu="Snapdragon 8 Gen 3", milliseconds=20)
+    assert "at least 35" in resolve(served, Constraints()).notes[-1]
+    with pytest.raises(UsageError, match="largest that does has about .*M parameters"):
+        resolve(Budget(total=3e9, gpu="Snapdragon 8 Gen 3", milliseconds=20), Constraints())
 
 
 def test_measured_points_alone_give_a_size() -> None:

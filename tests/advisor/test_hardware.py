@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import pytest
 
-from depthlaw.advisor.hardware import devices, gpu
+from depthlaw.advisor.hardware import devices, gpu, slowest_with
 from depthlaw.advisor.quantities import UsageError
 
 
@@ -18,7 +18,9 @@ from depthlaw.advisor.quantities import UsageError
     ("A10G", "A10G"), ("a10", "A10"), ("L40S", "L40S"), ("l40", "L40"), ("L4", "L4"),
     ("AMD Instinct MI300X", "MI300X"), ("mi250x", "MI250X"),
     ("TPU v4", "TPU v4"), ("tpu-v5e", "TPU v5e"), ("Google Cloud TPU v5p", "TPU v5p"),
-    ("trillium", "TPU v6e"),
+    ("trillium", "TPU v6e"), ("M4 max", "Apple M4 Max"),
+    ("snapdragon-8-gen-3", "Snapdragon 8 Gen 3"),
+    ("Qualcomm Snapdragon 8 Gen 2", "Snapdragon 8 Gen 2"), ("A16", "Apple A16"),
 ])
 def test_names_as_people_spell_them(typed: str, name: str) -> None:
     assert gpu(typed).name == name
@@ -44,13 +46,23 @@ def test_an_unknown_name_gets_the_nearest_ones(typed: str, nearest: str) -> None
 
 def test_rows_are_plausible_and_say_where_they_come_from() -> None:
     for d in devices():
-        assert d.wording in {"printed", "reported", "recalled"}
+        assert d.wording in {"printed", "reported", "recalled", "derived"}
         assert d.source
+        assert 5e10 <= d.bandwidth <= 8e12
+        if d.flops is None:
+            continue
+        assert d.memory is not None
         # Of the devices that train nets today, between a T4 and a GB200.
         assert 5e13 <= d.flops <= 3e15
         assert 1e10 <= d.memory <= 3.2e11
         # Dense rates: those with sparsity would be twice as far from the bandwidth.
         assert 30 <= d.flops / d.bandwidth <= 700
+
+
+def test_the_slowest_device_with_enough_bandwidth() -> None:
+    assert slowest_with(1.0) == min(devices(), key=lambda d: d.bandwidth)
+    assert slowest_with(2.1e12).name == "TPU v5p"  # type: ignore[union-attr]
+    assert slowest_with(1e14) is None
 
 
 def test_dense_rates_are_not_the_sparse_ones() -> None:
