@@ -299,8 +299,8 @@ def interval(
     ends = [grid.within(TOLERANCE) for grid in near]
     deep = [r for (r, crossed), _ in ends if crossed]
     wide = [r for _, (r, crossed) in ends if crossed]
-    low = max([*deep, min(r for (r, _), _ in ends)])
-    high = min([*wide, max(r for _, (r, _) in ends)])
+    low = max(deep) if deep else min(r for (r, _), _ in ends)
+    high = min(wide) if wide else max(r for _, (r, _) in ends)
     sources = list(dict.fromkeys(g.source for g in near))
     notes = [] if deep else ["no deeper net was trained"]
     notes += [] if wide else ["no wider net was trained"]
