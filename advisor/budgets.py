@@ -15,7 +15,7 @@ from .architecture import Architecture
 from .counting import count, kv_numbers
 from .hardware import gpu, slowest_with
 from .latency import Fit
-from .quantities import UsageError, quoted
+from .quantities import UsageError, shown
 from .shapes import (
     Constraints,
     Measure,
@@ -205,7 +205,7 @@ def _check(b: Budget) -> None:
             continue
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 < value <= most:
-            raise UsageError(f"the {name} is {quoted(str(value))}; accepted are positive numbers "
+            raise UsageError(f"the {name} is {shown(value)}; accepted are positive numbers "
                              f"up to {most:g}, such as {example}")
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")

@@ -260,6 +260,18 @@ def quoted(text: str) -> str:
     return ascii(text if len(text) <= 32 else text[:29] + "...")
 
 
+def shown(value: object) -> str:
+    """A value that a program passed, quoted; also an integer too long to be printed.
+
+    >>> shown(12.5), shown(10**5000)
+    ("'12.5'", 'with thousands of digits')
+    """
+    try:
+        return quoted(str(value))
+    except ValueError:
+        return "with thousands of digits"
+
+
 def _read(text: str) -> tuple[re.Match[str], Fraction | None] | None:
     """The parts of a number and its value without sign and suffix, None where the power decides."""
     compact = text.strip()

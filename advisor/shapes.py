@@ -11,11 +11,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .counting import count, flops
-from .quantities import UsageError
+from .quantities import UsageError, shown
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 
@@ -194,12 +194,26 @@ def _check_numbers(c: Constraints) -> None:
             ("tensor-parallel size", c.tensor, 1, 1024),
             ("number of pipeline stages", c.pipeline, 1, 10**4),
             ("number of layers", c.layers, 1, 10**4), ("width", c.width, 1, 10**7)):
-        if value is not None and not least <= value <= most:
-            raise UsageError(f"the {name} {value:,} is out of range; accepted are {least} to "
+        if value is None:
+            continue
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise UsageError(f"the {name} {shown(value)} is not a whole number; accepted are "
+                             f"{least} to {most:,}")
+        if not least <= value <= most:
+            raise UsageError(f"the {name} {shown(value)} is out of range; accepted are {least} to "
                              f"{most:,}")
-    if c.ff_factor is not None and not 0.1 <= c.ff_factor <= 100:
-        raise UsageError(f"the factor {c.ff_factor:g} of the feed-forward network is out of range; "
+    factor = c.ff_factor
+    if factor is not None and not (isinstance(factor, int | float) and 0.1 <= factor <= 100):
+        raise UsageError(f"the factor {shown(factor)} of the feed-forward network is out of range; "
                          "accepted are 0.1 to 100, such as 2.67 (gated) or 4")
+    choices: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+        ("kind of net", c.kind, get_args(Kind)),
+        ("parametrisation", c.parametrisation, ("standard", "mup", "completep")),
+        ("norm", c.norm, ("pre", "post", "lns")), ("residual", c.residual, ("plain", "attnres")))
+    for name, choice, accepted in choices:
+        if choice not in accepted:
+            raise UsageError(f"the {name} {shown(choice)} is unknown; accepted are "
+                             f"{', '.join(accepted)}")
 
 
 def _check_experts(c: Constraints) -> None:

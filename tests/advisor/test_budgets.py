@@ -136,6 +136,7 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     (Budget(total=3e9, milliseconds=0.0), "milliseconds is '0.0'"),
     (Budget(total=3e9, tokens=0.0), "tokens is '0.0'"), (Budget(flops=1e3), "comes to"),
     (Budget(total=10**400), "number of parameters is '1000"), (Budget(total=True), "is 'True'"),
+    (Budget(total=10**5000), "with thousands of digits"),
     (Budget(total="3B"), "is '3B'"),  # type: ignore[arg-type]
     (Budget(total=3e9, gpu="H100", gpus=1.5), "1.5 GPUs"),  # type: ignore[arg-type]
     (Budget(total=3e9, bytes_per_weight=32), "bytes of a weight is '32'"),

@@ -165,7 +165,12 @@ def test_a_demanded_width_leaves_the_depth() -> None:
 
 
 @pytest.mark.parametrize(("demands", "why"), [
-    ({"head_width": 0}, "head width 0 is out of range"),
+    ({"head_width": 0}, "head width '0' is out of range"),
+    ({"head_width": 12.5}, "head width '12.5' is not a whole"), ({"layers": "12"}, "not a whole"),
+    ({"layers": True}, "not a whole"), ({"ff_factor": "4"}, "factor '4'"),
+    ({"layers": 10**5000}, "out of range"), ({"kind": "diffusion"}, "accepted are decoder"),
+    ({"norm": "batch"}, "accepted are pre"), ({"residual": "dense"}, "accepted are plain"),
+    ({"parametrisation": "ntk"}, "accepted are standard"),
     ({"width": 5590}, "head width 128 does not divide"),
     ({"width": 4096, "multiple": 96}, "multiple 96 does not divide"),
     ({"width": 4096, "head_width": 128, "kv_ratio": 5}, "5 must divide the heads"),
@@ -182,10 +187,10 @@ def test_a_demanded_width_leaves_the_depth() -> None:
     ({**MIXTURE, "loops": 2}, "looped layers and first dense layers"),
     ({**MIXTURE, "layers": 1}, "leave none with experts"),
     ({**MIXTURE, "tensor": 3}, "one of the two must divide"),
-    ({"ff_factor": float("nan")}, "factor nan"), ({"ff_factor": 1e9}, "out of range"),
+    ({"ff_factor": float("nan")}, "factor 'nan'"), ({"ff_factor": 1e9}, "out of range"),
     ({"vocabulary": 10**7}, "no shape"), ({"width": 128, "layers": 2}, "no shape"),
-    ({"kv_ratio": 1024}, "no shape"), ({"context": 0}, "context 0 is out of range"),
-    ({"pipeline": 0}, "pipeline stages 0"), ({"tensor": 5000}, "tensor-parallel size 5,000"),
+    ({"kv_ratio": 1024}, "no shape"), ({"context": 0}, "context '0' is out of range"),
+    ({"pipeline": 0}, "pipeline stages '0'"), ({"tensor": 5000}, "tensor-parallel size '5000'"),
 ])
 def test_contradictions_get_one_clear_line(demands: dict, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
