@@ -5,7 +5,7 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test slow-test lint types wheel-test bench docs reference clean
+.PHONY: help verify test slow-test lint types wheel-test bench docs transcripts reference clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -34,6 +34,7 @@ help:
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
 	@echo "make docs        write all pages, with what records fill in, into docs/_site"
+	@echo "make transcripts run the commands shown in docs/depth.md again"
 	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
@@ -74,6 +75,10 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.dev
 	$(BIN)/depthlaw verify theory $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS) --suite theory
+
+# A test compares them with what the commands print.
+transcripts: $(VENV)/.dev
+	$(BIN)/python -m depthlaw.ledger.publish.transcripts docs/depth.md
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
 reference: $(VENV)/.dev

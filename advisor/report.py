@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .evidence import projections
+from .rules import rules
 from .verdicts import verdict
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ def explained(answer: Answer, width: int = 80) -> str:
     for heading, rows in _sections(answer):
         if lines := _laid_out(rows, width, "- "):
             parts.append("\n".join([*_wrap(heading, width), *lines]))
+    if answer.neighbours:
+        parts.insert(1, _around(answer.neighbours, width))
     return "\n\n".join([*parts, "\n".join(_wrap(LEGEND, width))])
 
 
@@ -104,13 +107,13 @@ def _price(answer: Answer) -> str:
     middle = answer.shape.architecture.layers if answer.shape else 0
     others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
     said = [f"{n.layers} x {n.architecture.width:,}: {_effects(n)}" for n in others]
-    sources = ", ".join(dict.fromkeys(n.loss_source for n in others))
-    return f"{'; '.join(said)} ({sources})" if said else ""
+    sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
+    return "; ".join(said) + (f" ({sources})" if sources else "")
 
 
 def _effects(n: Neighbour) -> str:
     """What a neighbour costs or gains."""
-    parts = [f"loss {percents(n.loss_change)}" if n.loss_change else "change of loss not known"]
+    parts = [f"loss {percents(n.loss_change)}" if n.loss_change else n.loss_source]
     if n.speedup:
         low, high = (f"{factor:.2f}" for factor in n.speedup)
         if (low, high) != ("1.00", "1.00"):
@@ -131,10 +134,6 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
         yield "Other shapes:", [
             ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
             for c in answer.runners_up]
-        yield "One depth less, the same, one more:", [
-            ("", f"equal {n.equal}: {shape(n.architecture)}; {counted(n.counts)}; {_effects(n)} "
-             f"({n.loss_source})")
-            for n in answer.neighbours]
     if answer.given and answer.rule_why:
         yield "The rule:", [("", answer.rule_why)]
     if answer.interval:
@@ -153,6 +152,26 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
         yield "Layers of each pipeline stage:", [("", ", ".join(map(str, answer.stages)))]
     yield "Initialisation for this depth:", [("", text) for text in answer.initialisation]
     yield "Doubts:", [("", text) for text in answer.doubts]
+
+
+def _around(neighbours: Sequence[Neighbour], width: int) -> str:
+    """A table of the shapes with one legal depth less, the same, and one more."""
+    rows = [("equal", "layers x width", "heads", "d_ff", "parameters", "loss", "compute")]
+    for n in neighbours:
+        a, worth = n.architecture, ""
+        if n.speedup:
+            low, high = (f"{factor:.2f}" for factor in n.speedup)
+            worth = low if low == high else f"{low} to {high}"
+        rows.append((n.equal, f"{a.layers} x {a.width:,}", f"{a.heads} ({a.key_heads})",
+                     f"{a.d_ff:,}", size(n.counts.total),
+                     percents(n.loss_change) if n.loss_change else "not known", worth))
+    sources = dict.fromkeys(n.loss_source for n in neighbours)
+    about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: what equal "
+             "loss would take, as a factor.")
+    timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
+             for n in neighbours if n.milliseconds]
+    return "\n".join([*_wrap(about, width), _columns(rows, width),
+                      *(line for text in timed for line in _wrap(text, width, "- ", "  "))])
 
 
 def _costs(answer: Answer) -> Iterator[Row]:
@@ -232,7 +251,7 @@ def evidence(found: Table, width: int = 80) -> str:
         "Regret: where the net that a rule picks lies between the best (0) and the worst (1) of a "
         "grid; mean over the grids of a source, then over sources. loss: regret in percent of the "
         "loss, where losses are published. best: grids whose best net it picks.")
-    rules = [("rule", "says", "regret", "worst", "loss %", "best")] + [
+    every = [("rule", "says", "regret", "worst", "loss %", "best")] + [
         (s.rule.name, s.rule.meaning, f"{s.mean:.2f}", f"{s.worst:.2f}", _hundredths(s.loss),
          f"{s.hits}/{len(s.outcomes)}") for s in found.scores]
     left_out = (
@@ -246,7 +265,7 @@ def evidence(found: Table, width: int = 80) -> str:
         (p.model, size(p.parameters), str(p.stated), f"{p.solved:.1f}", f"{p.error:.1f}",
          "" if p.matches else "does not match") for p in projections()]
     return "\n\n".join([
-        "\n".join(_wrap(about, width)), _columns(rules, width), "\n".join(_wrap(left_out, width)),
+        "\n".join(_wrap(about, width)), _columns(every, width), "\n".join(_wrap(left_out, width)),
         _columns(rows, width), "\n".join(_wrap(
             "Depths that Levine et al. project (recalled) beside their fit solved for the size, "
             "with its standard error:", width)), _columns(projected, width)])
@@ -418,14 +437,17 @@ def _plain(value: Any) -> Any:
 
 def citation(answer: Answer, version: str) -> str:
     """One sentence that says what was recommended, by what, and from which sources."""
+    known = {rule.read_off: rule.source for rule in rules() if rule.read_off}
     parts = []
     if answer.shape:
         a = answer.shape.architecture
         parts.append(f"recommends {layers(a.layers)} of width {a.width:,} "
                      f"({size(answer.shape.counts.total)} parameters)")
     if answer.interval:
+        sources = "; ".join(known.get(name, name) for name in answer.interval.sources)
+        outside = ", extrapolated" if answer.interval.extrapolated else ""
         parts.append(f"finds {answer.interval.low} to {layers(answer.interval.high)} within 1 % of "
-                     f"the best loss in published grids ({'; '.join(answer.interval.sources)})")
+                     f"the best loss in published grids ({sources}{outside})")
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(f"says of the task {task.task}: {task.headline} ({sources})")
