@@ -231,10 +231,11 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     if not found.rows:
         return "the oldest rule: no grid was published by then"
     mean, default = found.of(chosen.key).mean, found.default.mean
+    alone = table(known_by=known_by, pool="family").held_out
     return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
             f"{len(found.rows)} sources: {mean:.2f} of a grid's range, {default:.2f} "
             f"for d = 64 L; chosen by the other sources and judged by the one left out, "
-            f"{found.held_out:.2f}")
+            f"{found.held_out:.2f}, but {alone:.2f} where only ratios d / L may be chosen")
 
 
 @cache

@@ -322,6 +322,20 @@ def test_one_layer_less_than_the_interval_some_grid_loses_one_percent(size: floa
     assert any((g.regret_at(ratio) or 0) > 0.01 for g in near)
 
 
+def test_the_tightest_of_several_deep_ends_counts(change) -> None:
+    before = evidence.interval(1e8)
+
+    def deepest_worse(rows: Rows) -> None:
+        for row in rows:
+            if row["grid"].startswith("337") and row["layers"] == "45":
+                row["value"] = "2.80"
+
+    change(deepest_worse)
+    after = evidence.interval(1e8)
+    assert after.high < before.high
+    assert after.low == before.low
+
+
 def test_the_interval_holds_the_recommended_depth() -> None:
     for exponent in range(70, 130):
         size = 10 ** (exponent / 10)
