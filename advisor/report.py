@@ -25,6 +25,8 @@ LEGEND = (
     "`depthlaw show CLAIM`.")
 # Columns of the labels, and the width below which there is no room for such a column.
 _LABEL, _NARROW = 9, 60
+# The narrowest that a column of words in a table may become.
+_LEAST = 14
 
 # What a law may be for, where that is not the usual net.
 _SPECIAL = {"mup": "muP", "completep": "CompleteP", "post": "post-norm", "lns": "scaled norms",
@@ -276,22 +278,31 @@ def _hundredths(share: float | None) -> str:
 
 
 def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
-    """A table, columns of numbers to the right; where it does not fit, each row becomes a block of
-    named values."""
-    columns = []
-    for heading, *cells in zip(*rows, strict=True):
-        numbers = all(cell[:1].isdigit() or not cell for cell in cells)
-        most = max(map(len, (heading, *cells)))
-        columns.append([cell.rjust(most) if numbers else cell.ljust(most)
-                        for cell in (heading, *cells)])
-    lines = ["  ".join(row).rstrip() for row in zip(*columns, strict=True)]
-    if max(map(len, lines)) <= width:
-        return "\n".join(lines)
-    heading, *others = rows
-    return "\n".join(line for row in others for line in _wrap(
-        row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],
-                                                                     strict=True) if c),
-        width, rest="  "))
+    """A table, columns of numbers to the right. Where it does not fit, its widest column of words
+    wraps; where that column would be too narrow, each row becomes a block of named values."""
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in columns]
+    numbers = [all(cell[:1].isdigit() or not cell for cell in cells) for _, *cells in columns]
+    words = [i for i, number in enumerate(numbers) if not number]
+    if words:
+        widest = max(words, key=widths.__getitem__)
+        widths[widest] -= max(0, sum(widths) + 2 * (len(widths) - 1) - width)
+    if min(widths) < 1 or (words and widths[widest] < _LEAST and widths[widest] < max(
+            map(len, columns[widest]))):
+        heading, *others = rows
+        return "\n".join(line for row in others for line in _wrap(
+            row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],
+                                                                         strict=True) if c),
+            width, rest="  "))
+    lines = []
+    for row in rows:
+        cells = [_wrap(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
+        for i in range(max(map(len, cells))):
+            each = [cell[i] if i < len(cell) else "" for cell in cells]
+            lines.append("  ".join(
+                cell.rjust(w) if number else cell.ljust(w)
+                for cell, w, number in zip(each, widths, numbers, strict=True)).rstrip())
+    return "\n".join(lines)
 
 
 def evidence_json(found: Table) -> dict[str, Any]:
@@ -451,5 +462,4 @@ def citation(answer: Answer, version: str) -> str:
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(f"says of the task {task.task}: {task.headline} ({sources})")
-    question = answer.question.rstrip(".")
-    return f"For \"{question}\" depthlaw {version} {', and '.join(parts)}."
+    return f'depthlaw {version}, asked "{answer.question}", {", and ".join(parts)}.'

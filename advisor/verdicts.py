@@ -15,8 +15,8 @@ FILE = Path(__file__).with_name("verdicts.csv")
 def verdict(claim: str | None) -> str | None:
     """The verdict on a claim by its key; None where the reference ledger has none.
 
-    >>> verdict("depth_choice/threshold_never_binds"), verdict("no/claim"), verdict(None)
-    ('HOLDS', None, None)
+    >>> verdict("depth_choice/threshold_budget"), verdict("no/claim"), verdict(None)
+    ('ARGUED', None, None)
     """
     return None if claim is None else _verdicts().get(claim)
 

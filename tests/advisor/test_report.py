@@ -128,7 +128,7 @@ def test_verdicts_stand_beside_claims() -> None:
 def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     said = report.citation(HAND, "1.2.3")
     assert "\n" not in said
-    assert re.search(r"depthlaw 1\.2\.3 .*28 layers of width 3,072.*gemstones2025", said)
+    assert re.search(r"depthlaw 1\.2\.3.*28 layers of width 3,072.*gemstones2025", said)
     assert "sanford2024" in report.citation(TASK, "1.2.3")
 
 
