@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from . import laws
 from .architecture import Architecture
 from .budgets import Budget, Resolved, resolve
 from .counting import Count, Flops, Memory, count, flops, memory, per_layer
@@ -370,14 +371,14 @@ def _why(case: _Case, a: Architecture) -> str:
 def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     """The answer around a recommended shape."""
     c, resolved, within = case.constraints, case.resolved, case.interval(a)
-    laws = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
+    said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
     built = _built(a, case.known_by)
     return Answer(
         question, case.candidate(a, why), case.chosen.key, _rule_why(case), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
-        next((law for law in laws if law.key == "threshold"), None), laws,
+        next((law for law in said if law.key == "threshold"), None), said,
         built, warnings=tuple(_warnings(case, a)),
-        doubts=tuple(_doubts(case, a, within, laws, built)), initialisation=tuple(
+        doubts=tuple(_doubts(case, a, within, said, built)), initialisation=tuple(
             map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
         memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
@@ -485,7 +486,9 @@ def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
         depth = r.depth(seen.parameters, seen.per_layer)
         if depth < 1:
             continue
-        layers = {"floor": math.ceil, "maximum": math.floor}.get(r.meaning, round)(depth)
+        layers = math.floor(depth) if r.meaning == "maximum" else round(depth)
+        if r.key == "threshold":
+            layers = laws.threshold_layers(round(12 * seen.parameters / seen.per_layer))
         yield LawNumber(
             r.key, r.name, layers, depth,
             round(math.sqrt(seen.parameters / seen.per_layer / layers)), r.meaning, r.formula,
@@ -533,7 +536,7 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     yield from a.remarks
 
 
-def _doubts(case: _Case, a: Architecture, within: Interval | None, laws: tuple[LawNumber, ...],
+def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
             built: Built | None) -> Iterator[str]:
     outside = ""
     if built is not None and not built.low <= a.layers <= built.high:
@@ -547,7 +550,7 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, laws: tuple[L
                f"interval{'; ' + outside if outside else ''}")
     if outside and not (within and within.extrapolated):
         yield outside
-    choices = [law for law in laws if law.meaning in ("optimum", "default", "maximum")]
+    choices = [law for law in said if law.meaning in ("optimum", "default", "maximum")]
     if choices:
         least, most = choices[0], choices[-1]
         yield (f"published laws disagree: from {_number(least.layers, 'layer')} ({least.name}, "

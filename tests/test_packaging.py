@@ -92,7 +92,7 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
     tree."""
     wheel.extractall(tmp_path)
     code = ("import depthlaw; print(depthlaw.__file__, depthlaw.__version__, "
-            "depthlaw.recommend('1.3B')[0].minimum.layers)")
+            "depthlaw.recommend('1.3B').floor.layers)")
     for arguments, said in ((["-c", code],
                              f"{tmp_path / 'depthlaw' / '__init__.py'} {PROJECT['version']} 8"),
                             (["-m", "depthlaw", "--version"], f"depthlaw {PROJECT['version']}")):
