@@ -1,9 +1,9 @@
 """What somebody has (parameters, FLOPs, GPU-hours, tokens, memory, milliseconds) as one size.
 
 Training FLOPs are C = 6 N D for N active parameters and D tokens (Kaplan et al. 2020,
-arXiv:2001.08361; for a net with tied embeddings that is the exact count of its matrix products
-without attention). Where tokens are open, D = 20 N (Hoffmann et al. 2022, arXiv:2203.15556: a rule
-of thumb for the least loss at given FLOPs).
+arXiv:2001.08361; recalled). For a net with tied embeddings that is the count of its matrix products
+without attention (derived; a test counts them). Where tokens are open, D = 20 N, a rule of thumb
+for the least loss of dense nets at given FLOPs (Hoffmann et al. 2022, arXiv:2203.15556; recalled).
 """
 from __future__ import annotations
 
@@ -88,17 +88,17 @@ class Resolved:
 
         >>> budget = Resolved(Target(7e9), Budget(total=7e9, memory=8e9))
         >>> budget.excludes(Architecture(32, 4096, 32, 11008, 32000))
-        'needs 15.6 GB for weights and KV cache, more than 8 GB'
+        'needs 14.6 GiB for weights and KV cache, more than 7.45 GiB'
         """
         b = self.budget
         cache = _CACHE_BYTES * kv_numbers(a, a.context)
         if b.kv_bytes is not None and cache > b.kv_bytes:
-            return (f"needs {_gb(cache)} for the KV cache of {a.context:,} tokens, more than "
-                    f"{_gb(b.kv_bytes)}")
+            return (f"needs {_gib(cache)} for the KV cache of {a.context:,} tokens, more than "
+                    f"{_gib(b.kv_bytes)}")
         if b.memory is not None:
             needed = b.bytes_per_weight * count(a).total + cache
             if needed > b.memory:
-                return f"needs {_gb(needed)} for weights and KV cache, more than {_gb(b.memory)}"
+                return f"needs {_gib(needed)} for weights and KV cache, more than {_gib(b.memory)}"
         if b.milliseconds is None:
             return None
         if b.latency is not None and b.latency.covers(a.width):
@@ -125,7 +125,16 @@ def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
     return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
 
 
+def _gib(number: float) -> str:
+    """An amount of memory, in powers of 1024 as memory is sold."""
+    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
+        if number >= size:
+            return f"{number / size:.3g} {unit}"
+    return f"{number / 2**10:.3g} KiB"
+
+
 def _gb(number: float) -> str:
+    """What is read, in powers of 1000 as rates are given."""
     for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
         if number >= size:
             return f"{number / size:.3g} {unit}"
@@ -161,7 +170,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     notes: list[str] = []
     budget = _served(budget, notes)
     have = _training_flops(budget, notes)
-    target = _given(budget, constraints) or _implied(budget, constraints, have, notes)
+    target = _size(budget) or _implied(budget, constraints, have, notes)
     if not _LEAST <= target.value <= _MOST:
         raise UsageError(f"the budget comes to {target.value:.3g} parameters; accepted are "
                          f"{_LEAST:g} to {_MOST:g}: give more or less of it")
@@ -171,9 +180,11 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         per_token = FLOPS_PER_PARAMETER_AND_TOKEN * active
         if tokens is None and have is not None:
             tokens = have / per_token
-            notes.append(f"C = 6 N D with N = {_short(active)} active parameters: "
-                         f"{_short(tokens)} tokens, {tokens / active:.3g} per parameter "
-                         f"(about {TOKENS_PER_PARAMETER} give the least loss at these FLOPs)")
+            if _size(budget):
+                notes.append(f"C = 6 N D with N = {_short(active)} active parameters: "
+                             f"{_short(tokens)} tokens, {tokens / active:.3g} per parameter "
+                             f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
+                             "these FLOPs)")
         elif tokens is not None:
             needed = per_token * tokens
             _affordable(needed, have, active, tokens)
@@ -273,7 +284,7 @@ def _affordable(needed: float, have: float | None, active: float, tokens: float)
         f"tokens, or {_short(each / tokens)} parameters")
 
 
-def _given(b: Budget, c: Constraints) -> Target | None:
+def _size(b: Budget) -> Target | None:
     for value, of in ((b.total, "total"), (b.nonembedding, "nonembedding"), (b.active, "active")):
         if value is not None:
             return Target(value, of)  # type: ignore[arg-type]
@@ -284,14 +295,18 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     of: Measure = "active" if c.experts else "total"
     each, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
-        notes.append("N = C / (6 D)")
-        return Target(have / (each * b.tokens), of)
+        size = have / (each * b.tokens)
+        notes.append(f"N = C / (6 D): {_short(size)} active parameters, "
+                     f"{b.tokens / size:.3g} tokens for each")
+        return Target(size, of)
     if have is not None:
-        notes.append(f"N = sqrt(C / {each * ratio}), as C = 6 N D and D = {ratio} N")
-        return Target(math.sqrt(have / (each * ratio)), of)
+        size = math.sqrt(have / (each * ratio))
+        notes.append(f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
+                     f"FLOPs: {_short(size)} parameters, {_short(ratio * size)} tokens")
+        return Target(size, of)
     if b.tokens is not None:
-        notes.append(f"N = D / {ratio}: the size for which so many tokens give the least loss at "
-                     "its FLOPs")
+        notes.append(f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
+                     "at its FLOPs")
         return Target(b.tokens / ratio, of)
     widths = b.latency.widths if b.latency else (0, 0)
     timed = b.milliseconds is not None and (b.bandwidth is not None or widths[0] < widths[1])

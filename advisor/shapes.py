@@ -162,7 +162,7 @@ def template(target: Target, c: Constraints) -> Template:
     # An encoder has no cache to save.
     ratio = c.kv_ratio or (default.kv_ratio if c.kind == "decoder" else 1)
     heads = c.tensor * (c.kv_ratio or 1)
-    if c == replace(c, kv_ratio=None, head_width=None, tensor=1, kind="decoder"):
+    if not c.kv_ratio and not c.head_width and c.tensor == 1 and c.kind == "decoder":
         heads = default.heads
     inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
     factor = c.ff_factor or (default.ff_factor if c.gated else _PLAIN_FACTOR)
