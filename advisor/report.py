@@ -318,7 +318,7 @@ def evidence_json(found: Table) -> dict[str, Any]:
             "source": row.source, "grids": row.grids, "chosen": row.chosen.key,
             "regret": row.share, "loss": row.loss, "best": row.best, "default": row.default,
             "inside": row.covered[0], "asked": row.covered[1]} for row in found.rows],
-        "held_out": found.held_out,
+        "held_out": found.held_out if found.rows else None,
         "projections": [_plain(p) for p in projections()]}
 
 
@@ -426,7 +426,7 @@ def _wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
 
 def as_json(answer: Answer) -> dict[str, Any]:
     """The answer as plain data, as schema.json describes it."""
-    data = _plain(answer)
+    data: dict[str, Any] = _plain(answer)
     if answer.flops:
         data["flops"] |= {"forward": answer.flops.forward, "training": answer.flops.training}
     if answer.memory:

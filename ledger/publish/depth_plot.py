@@ -95,8 +95,9 @@ def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None)
     for alpha, wanted in ((0.06, (False, True)), (0.1, (False,))):
         spans = [(x, i.low, i.high) for x, _, i in ours if i and i.extrapolated in wanted]
         if spans:
-            axes.fill_between(*zip(*spans, strict=True), color=_OURS, alpha=alpha, linewidth=0,
-                              zorder=1)
+            axes.fill_between([x for x, _, _ in spans], [low for _, low, _ in spans],
+                              [high for _, _, high in spans], color=_OURS, alpha=alpha,
+                              linewidth=0, zorder=1)
     near = [m for m in models() if m.kind == "decoder" and (known_by is None or m.year <= known_by)
             and sizes[0] <= _layers(m.layers, m.width) <= sizes[-1]]
     axes.plot([_layers(m.layers, m.width) for m in near], [m.layers for m in near], "o",
