@@ -187,6 +187,8 @@ def recommend(
     '6 layers suffice for 16 hops: ceil(log2 k) + 2'
     """
     have, demanded = _read(budget, constraints, options)
+    if have is not None or config is not None:
+        _check_year(known_by)
     typed = {name: None if value is None else str(value) for name, value in (
         ("diameter", diameter), ("vertices", vertices), ("hops", hops), ("length", length))}
     if task is None:
@@ -228,11 +230,18 @@ def _read(budget: str | float | Budget | None, constraints: Constraints | None,
     spent = {name: _READERS[name](value) if isinstance(value, str) and name in _READERS else value
              for name, value in options.items() if name in _OF_BUDGET and value is not None}
     demands = {name: value for name, value in options.items() if name in _OF_CONSTRAINTS}
-    if budget is not None and not isinstance(budget, Budget):
+    if isinstance(budget, str | int | float):
         budget = Budget(total=float(
             parse_budget(budget) if isinstance(budget, str) else budget))
     have = replace(budget or Budget(), **spent) if budget or spent else None
     return have, replace(constraints or Constraints(), **demands)
+
+
+def _check_year(known_by: int | None) -> None:
+    oldest = min(r.year for r in rules() if r.recommends)
+    if known_by is not None and known_by < oldest:
+        raise UsageError(f"no listed rule named a depth by {known_by}: the oldest is of {oldest}; "
+                         f"try --known-by {oldest}")
 
 
 def _key(c: Constraints) -> Key:

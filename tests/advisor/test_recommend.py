@@ -409,6 +409,7 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
     (lambda: answer("70B", memory="1GB"), "keeps the limits"),
     (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
     (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
+    (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
 ])
 def test_what_cannot_be_answered_is_said_in_one_line(
         ask: Callable[[], Answer], why: str) -> None:
