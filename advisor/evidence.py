@@ -218,19 +218,25 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
                 for each in rules(known_by):
                     if each.applies == special and each.meaning == "optimum":
                         return each
-    return _chosen(_candidates(SIZE_EXPONENT, known_by))
+    return _winner(SIZE_EXPONENT, known_by, "choices")
+
+
+def _winner(size_exponent: float, known_by: int | None, pool: Pool) -> Rule:
+    """Without any grid: the oldest rule, or today's default."""
+    if not _scored(size_exponent, known_by):
+        return next((r for r in rules(known_by) if r.recommends), rule("nanochat"))
+    return _chosen(_candidates(size_exponent, known_by, pool))
 
 
 def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     """Why `best_rule` is the one, in a sentence with its numbers."""
-    chosen = best_rule(key, known_by)
-    if chosen not in {scores.rule for scores in _candidates(SIZE_EXPONENT, known_by)} or (
-            key.parametrisation, key.residual) != ("standard", "plain"):
+    chosen, found = best_rule(key, known_by), table(known_by=known_by)
+    if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
-    found = table(known_by=known_by)
     if not found.rows:
-        return "the oldest rule: no grid was published by then"
-    mean, default = found.of(chosen.key).mean, found.default.mean
+        return ("the oldest rule: no grid was published by then" if chosen in rules(known_by)
+                else "no rule was published by then: today's default")
+    mean, default = found.best.mean, found.default.mean
     alone = table(known_by=known_by, pool="family").held_out
     return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
             f"{len(found.rows)} sources: {mean:.2f} of a grid's range, {default:.2f} "
@@ -252,10 +258,8 @@ def table(
     """
     published = [score(r, size_exponent, known_by) for r in rules(known_by)]
     candidates = _candidates(size_exponent, known_by, pool)
-    winner = _chosen(candidates)
-    shown = published if winner in rules(known_by) else [
-        *published, score(winner, size_exponent, known_by)]
-    best = score(winner, size_exponent, known_by)
+    best = score(_winner(size_exponent, known_by, pool), size_exponent, known_by)
+    shown = published if best.rule in rules(known_by) else [*published, best]
     default = score(rule("nanochat"), size_exponent, known_by)
     found = []
     for source in dict.fromkeys(g.source for g in _scored(size_exponent, known_by)):
@@ -266,6 +270,7 @@ def table(
             source, len(own), chosen, scores.sources[source], scores.losses.get(source),
             best.sources.get(source, math.nan), default.sources.get(source, math.nan),
             _covered(own, source, known_by)))
+    shown = [scores for scores in shown if scores.sources]
     return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), best,
                  default)
 

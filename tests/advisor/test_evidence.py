@@ -245,6 +245,9 @@ def test_other_kinds_of_nets_follow_the_optimum_published_for_them() -> None:
 
 
 def test_as_of_a_year_only_what_was_known() -> None:
+    assert evidence.best_rule(known_by=2019).key == "nanochat"
+    assert evidence.reason(known_by=2019).startswith("no rule was published by then")
+    assert evidence.table(known_by=2019).scores == evidence.table(known_by=2020).scores == ()
     assert evidence.best_rule(known_by=2020).key == "levine"
     for year in (2021, 2023, 2024, 2025):
         found = evidence.table(known_by=year)
