@@ -12,10 +12,10 @@ from .rules import rules
 from .verdicts import verdict
 
 if TYPE_CHECKING:
+    from .answer import Answer, Candidate, LawNumber, Neighbour
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
     from .evidence import Table
-    from .recommendation import Answer, Candidate, LawNumber, Neighbour
     from .tasks import TaskAnswer, TaskNumber
 
 SCHEMA = Path(__file__).with_name("schema.json")

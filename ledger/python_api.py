@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
-    from depthlaw.advisor.recommendation import Answer
     from depthlaw.theory.claim import Claim
 
     from .verdicts.report import ClaimResult

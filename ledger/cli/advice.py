@@ -31,8 +31,8 @@ from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
 
 if TYPE_CHECKING:
+    from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.architecture import Architecture
-    from depthlaw.advisor.recommendation import Answer
 
 # What was typed, by the names of the command's parameters; None or False where nothing was.
 Given = Mapping[str, Any]

@@ -16,7 +16,7 @@ from .figures import STYLE
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from depthlaw.advisor.recommendation import Answer
+    from depthlaw.advisor.answer import Answer
 
 FORMATS = ("png", "svg", "pdf")
 # Okabe and Ito's colours without black and yellow, then two greys that print well.

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.advisor import counting, laws, recommend
+from depthlaw.advisor.answer import Answer
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.budgets import Budget
 from depthlaw.advisor.evidence import best_rule, interval
@@ -24,7 +25,6 @@ from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import Point, fit
 from depthlaw.advisor.models import architecture, model
 from depthlaw.advisor.quantities import UsageError
-from depthlaw.advisor.recommendation import Answer
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.shapes import Constraints, size_class
 from depthlaw.advisor.shapes import Target as Size

@@ -12,19 +12,20 @@ from typing import Any
 
 import pytest
 
-from depthlaw.advisor import architecture, counting, recommendation, report, tasks
-from depthlaw.advisor.architecture import Architecture, Experts
-from depthlaw.advisor.recommendation import (
+from depthlaw.advisor import answer as answers
+from depthlaw.advisor import architecture, counting, evidence, report, tasks
+from depthlaw.advisor.answer import (
     Answer,
     Built,
     Candidate,
-    Interval,
     LawNumber,
     Neighbour,
 )
+from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.evidence import Interval
 from depthlaw.ledger.cli.arguments import main
 
-NAMES = {name: value for module in (architecture, counting, recommendation, tasks)
+NAMES = {name: value for module in (architecture, counting, evidence, answers, tasks)
          for name, value in vars(module).items()}
 SCHEMA = json.loads(report.SCHEMA.read_text(encoding="utf-8"))
 SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}

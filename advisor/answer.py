@@ -1,0 +1,105 @@
+"""What an answer of the advisor holds."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from .architecture import Architecture
+    from .counting import Count, Flops, Memory
+    from .evidence import Interval
+    from .tasks import TaskAnswer
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A shape that can be built as it stands, and why it is shown."""
+
+    architecture: Architecture
+    counts: Count
+    why: str  # of the recommended shape: why this one; of a runner-up: what it trades
+    milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
+
+
+@dataclass(frozen=True)
+class Neighbour:
+    """The recommended shape with one legal depth less, the same, or one more."""
+
+    layers: int
+    equal: Literal["parameters", "FLOPs"]  # what it has in common with the recommended shape
+    architecture: Architecture
+    counts: Count
+    loss_change: tuple[float, float] | None  # relative to the recommended shape; 0.01: 1 % worse
+    loss_source: str  # whose grid, or why nothing is known
+    speedup: tuple[float, float] | None = None  # factor of compute for equal loss, low and high
+    milliseconds: tuple[float, float, float] | None = None  # per token: low, middle, high
+
+
+@dataclass(frozen=True)
+class LawNumber:
+    """What one law says about this budget, and whose it is."""
+
+    key: str  # of the rule
+    name: str
+    layers: int
+    depth: float  # before rounding
+    width: int | None  # that spends the budget on so many layers
+    meaning: str  # floor, optimum, default, maximum, ...
+    formula: str
+    source: str
+    wording: str  # printed, reported, recalled, derived
+    extrapolated: bool  # outside what its source measured
+    domain: tuple[float, float] | None  # sizes 12 L d^2 that its source measured
+    error: float | None = None  # standard error of the depth, where the source gives one
+    claim: str | None = None  # key of the claim about it
+    verdict: str | None = None  # of that claim, where somebody has run it
+    parametrisation: str = "standard"
+    norm: str = "pre"
+    residual: str = "plain"
+    year: int | None = None
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Built:
+    """The depths of real models near the budget."""
+
+    low: int
+    middle: int
+    high: int
+    models: int
+    recipes: int  # different shapes: copies are counted once
+    factor: float  # how far from the budget they may be
+    nearest: tuple[tuple[str, int, int], ...]  # name, layers, width of the nearest few
+    wording: str  # how their shapes are known
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer to one question. Everything about a size is None or empty if only a task is asked.
+    """
+
+    question: str  # as it was understood
+    shape: Candidate | None = None  # the recommended one
+    rule: str = ""  # key of the rule that chose the depth
+    rule_why: str = ""  # by what evidence it is the one
+    interval: Interval | None = None
+    runners_up: tuple[Candidate, ...] = ()
+    neighbours: tuple[Neighbour, ...] = ()
+    floor: LawNumber | None = None  # log_3(d): a floor that does not bind
+    laws: tuple[LawNumber, ...] = ()  # every rule's number, shallowest first, the floor included
+    built: Built | None = None
+    given: Candidate | None = None  # the configuration that the question is about
+    verdicts: tuple[str, ...] = ()  # on that configuration, most important first
+    warnings: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()  # of the recommendation, the biggest first
+    initialisation: tuple[str, ...] = ()  # advice for this depth
+    tokens: float | None = None
+    training_flops: float | None = None  # of the whole training
+    hours: float | None = None  # of the whole training on all GPUs together
+    flops: Flops | None = None  # of the recommended shape, per token
+    memory: Memory | None = None  # of the recommended shape
+    stages: tuple[int, ...] = ()  # layers of each pipeline stage
+    limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
+    tasks: tuple[TaskAnswer, ...] = ()
+    together: str = ""  # what the size and the tasks ask for together
