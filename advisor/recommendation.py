@@ -303,7 +303,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
 
 def _rule_why(case: _Case) -> str:
     chosen = case.chosen
-    name = chosen.name if chosen.name == chosen.formula else f"{chosen.name} ({chosen.formula})"
+    name = chosen.name if chosen.formula in chosen.name else f"{chosen.name} ({chosen.formula})"
     return f"{name}: {reason(case.key, case.known_by)}"
 
 
