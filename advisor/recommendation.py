@@ -442,8 +442,8 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
                "experts); memory follows from all of them")
     elif abs(seen.per_layer / 12 - 1) > 0.05:
-        yield (f"a layer of this net has {seen.per_layer:.3g} d^2 weights, not the 12 d^2 of N = "
-               "12 L d^2 in which laws are written: they are read at equal L d^2")
+        yield (f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
+               "read at equal L d^2")
     if a.own_layers < a.layers:
         yield (f"{a.own_layers} layers of their own, passed {a.layers // a.own_layers} times: no "
                "grid compares depths of looped nets; laws are read at the layers passed")

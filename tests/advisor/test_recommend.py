@@ -286,7 +286,7 @@ def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
 
 def test_a_gated_net_says_that_12_l_d_squared_is_not_its_count() -> None:
     gated = answer("3B", ff_factor=4.0, kv_ratio=1)
-    assert any("16 d^2 weights, not the 12 d^2" in warning for warning in gated.warnings)
+    assert any("16 d^2 weights, not the laws' 12 d^2" in warning for warning in gated.warnings)
     plain = answer("3B", gated=False, kv_ratio=1, ff_factor=4.0)
     assert not any("d^2" in warning for warning in plain.warnings)
 
