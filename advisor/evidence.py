@@ -239,9 +239,8 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     mean, default = found.best.mean, found.default.mean
     alone = table(known_by=known_by, pool="family").held_out
     return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
-            f"{len(found.rows)} sources: {mean:.2f} of a grid's range, {default:.2f} "
-            f"for d = 64 L; chosen by the other sources and judged by the one left out, "
-            f"{found.held_out:.2f}, but {alone:.2f} where only ratios d / L may be chosen")
+            f"{len(found.rows)} sources ({mean:.2f} of a grid's range; d = 64 L: {default:.2f}); "
+            f"on sources left out {found.held_out:.2f}, or {alone:.2f} by ratios d / L alone")
 
 
 @cache
