@@ -313,6 +313,8 @@ def interval(
     if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
         low, notes = published, [n for n in notes if "deeper" not in n]
         sources.append("CompleteP")
+    if key.norm != "pre":
+        notes.append("these nets are pre-norm")
     if low > high:
         low, high, notes = high, low, [*notes, "grids of this size disagree"]
     if extrapolated:

@@ -357,6 +357,13 @@ def test_deep_ends_that_are_published_replace_those_of_the_grids() -> None:
     assert mup.high < completep.high
 
 
+def test_for_another_norm_it_is_said_that_the_grids_are_pre_norm() -> None:
+    pre, post = (evidence.interval(1e9, key=Key(norm=norm)) for norm in ("pre", "post"))
+    assert (post.low, post.high) == (pre.low, pre.high)
+    assert "pre-norm" in post.why
+    assert "pre-norm" not in pre.why
+
+
 def test_without_its_only_source_nothing_is_said() -> None:
     assert evidence.interval(1e9, without="Gemstones") is None
     assert all(row.covered == (0, 0) for row in evidence.table().rows if row.source == "Gemstones")
