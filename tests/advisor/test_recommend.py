@@ -143,7 +143,7 @@ def test_any_size_has_an_answer_or_one_line_that_helps(size: float) -> None:
 
 
 def answer(budget: object = None, **options: object) -> Answer:
-    return recommend(budget, **options)  # type: ignore[arg-type]
+    return recommend(budget, **options)
 
 
 @pytest.fixture(scope="module")
@@ -278,7 +278,7 @@ def test_a_mixture_of_experts_is_counted_by_what_a_token_uses() -> None:
     assert found.shape is not None
     assert abs(found.shape.counts.total / 47e9 - 1) < 0.01
     assert found.shape.counts.active < 20e9
-    assert found.shape.architecture.layers < answer("47B").shape.architecture.layers  # type: ignore[union-attr]
+    assert found.shape.architecture.layers < answer("47B").shape.architecture.layers
     assert any("mixture of experts" in warning for warning in found.warnings)
     assert found.memory is not None
     assert found.memory.weights == 2 * found.shape.counts.total
@@ -306,7 +306,7 @@ def test_where_latency_matters_the_shape_is_at_the_shallow_end() -> None:
     assert limited.shape is not None
     assert limited.shape.milliseconds is not None
     assert limited.shape.milliseconds[1] <= 20
-    assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers  # type: ignore[union-attr]
+    assert answer("1B").shape.architecture.layers > limited.shape.architecture.layers
     assert all(n.milliseconds is not None for n in limited.neighbours)
 
 
@@ -376,7 +376,7 @@ def test_a_configuration_is_read_from_its_file(tmp_path: Path) -> None:
     found = answer(config=file)
     assert found.given is not None
     assert total(found.given.architecture) == total(llama)
-    assert found.given.counts == answer(config=str(file)).given.counts  # type: ignore[union-attr]
+    assert found.given.counts == answer(config=str(file)).given.counts
 
 
 @pytest.mark.parametrize("name", ["T5-3B", "ALBERT-xxlarge", "Mixtral-8x7B", "DeepSeek-V3",
