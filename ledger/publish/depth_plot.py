@@ -11,8 +11,6 @@ from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.advisor.rules import Rule, rules
 
-from .figures import STYLE
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -25,7 +23,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#
 _OURS, _MODELS = "#000000", "#8C8C8C"
 # A 16:9 slide, at sizes that the last row can read.
 _SIZE = (12.0, 6.75)
-_TALK: dict[str, Any] = STYLE | {
+_TALK: dict[str, Any] = {
     "font.size": 13, "axes.labelsize": 15, "axes.titlesize": 17, "xtick.labelsize": 13,
     "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160, "svg.hashsalt": "depthlaw"}
 # Points of a curve, how many labels there is room for above each other, and the share of the width
@@ -68,7 +66,9 @@ def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    with style.context(["default", _TALK]):
+    from .figures import STYLE
+
+    with style.context(["default", STYLE | _TALK]):
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
         _draw(figure.subplots(), answers, key, known_by)

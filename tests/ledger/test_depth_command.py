@@ -74,6 +74,7 @@ BAD = [
     "--hf missing", "--hf ''", "--latency missing.csv", "3B --latency ''", "3B --latency .",
     "3B --config .", "3B --config missing/config.json", "3B --config ''",
     "--task hops --hops 3 --config new.json", "--config new.json", "3B --config exists.json",
+    "1B --encoder-decoder --config new.json", "1B --loops 2 --config new.json",
 ]
 
 

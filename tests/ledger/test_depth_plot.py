@@ -1,0 +1,76 @@
+"""The plot of `depthlaw sweep`: lines are the laws, points the models, and names can be read."""
+from __future__ import annotations
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from depthlaw.advisor import recommend
+from depthlaw.advisor.grids import STANDARD, Key
+from depthlaw.advisor.models import models
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.rules import rules
+from depthlaw.ledger.publish import depth_plot as plot
+
+ANSWERS = [recommend(10.0 ** (8 + i / 4)) for i in range(13)]
+
+
+def axes(key: Key = STANDARD, known_by: int | None = None) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(12, 6.75))
+    drawn = figure.subplots()
+    plot._draw(drawn, ANSWERS, key, known_by)
+    return drawn
+
+
+def named(drawn: Any) -> dict[str, float]:
+    """The names at the right end, and their heights."""
+    return {text.get_text(): text.xy[1] for text in drawn.texts if text.xy[0] == 1}
+
+
+def test_every_law_for_such_nets_is_a_line_with_its_name() -> None:
+    drawn, wanted = axes(), [r for r in rules() if r.applies == STANDARD and r.meaning != "built"]
+    assert named(drawn).keys() == {"recommended"} | {
+        rule.name.removeprefix("threshold ") for rule in wanted}
+    ends = [line.get_ydata()[-1] for line in drawn.get_lines() if len(line.get_xdata()) > 100]
+    end = drawn.get_xlim()[1]
+    for rule in wanted:
+        assert any(math.isclose(y, rule.depth(end), rel_tol=1e-9) for y in ends)
+
+
+def test_laws_of_other_nets_are_drawn_where_they_are_asked_for() -> None:
+    more = named(axes(Key("mup"))).keys() - named(axes()).keys()
+    assert more == {rule.name for rule in rules() if rule.applies == Key("mup")} != set()
+
+
+def test_names_do_not_overlap() -> None:
+    heights = sorted(named(axes()).values())
+    low, high = axes().get_ylim()
+    least = (high / low) ** (1 / plot._LABELS)
+    assert all(b / a > 0.999 * least for a, b in pairwise(heights))
+    assert low <= heights[0] <= heights[-1] <= high
+
+
+def test_models_are_points_and_none_is_later_than_the_year() -> None:
+    def points(known_by: int | None) -> set[tuple[float, int]]:
+        return {point for line in axes(known_by=known_by).get_lines() if line.get_marker() == "o"
+                for point in zip(line.get_xdata(), line.get_ydata(), strict=True)}
+
+    early, all_of_them = points(2021), points(None)
+    assert early < all_of_them
+    gpt = next(m for m in models() if m.name == "GPT-2 XL")
+    assert (12.0 * gpt.layers * gpt.width**2, gpt.layers) in early
+
+
+def test_equal_sweeps_are_equal_files() -> None:
+    for form in plot.FORMATS:
+        assert plot.depth_plot(ANSWERS, form) == plot.depth_plot(ANSWERS, form)
+
+
+def test_an_unknown_ending_is_refused_with_those_that_are_accepted() -> None:
+    for ending in ("", ".gif", "."):
+        with pytest.raises(UsageError, match="accepted are .png, .svg and .pdf"):
+            plot.plot_format(ending)
