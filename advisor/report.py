@@ -90,8 +90,10 @@ def _short(answer: Answer) -> Iterator[Row]:
 
 def _grounds(answer: Answer) -> Iterator[Row]:
     """Why this depth, which others are as good, and what real models do."""
-    if answer.rule_why:
-        yield "Why", answer.rule_why
+    if answer.shape:
+        # The evidence for the rule, where it is the rule that chose.
+        named = answer.rule_why.partition(":")[0]
+        yield "Why", answer.rule_why if named in answer.shape.why else answer.shape.why
     if answer.interval:
         sources = ", ".join(answer.interval.sources)
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
@@ -136,8 +138,8 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
         yield "Other shapes:", [
             ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
             for c in answer.runners_up]
-    if answer.given and answer.rule_why:
-        yield "The rule:", [("", answer.rule_why)]
+    if answer.shape:
+        yield "Why this depth:", [("", answer.shape.why), ("", answer.rule_why)]
     if answer.interval:
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
         yield f"{answer.interval.low} to {layers(answer.interval.high)}:", [
