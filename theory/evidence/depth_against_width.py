@@ -28,7 +28,8 @@ local_exponent = quantity(
     "local exponent of a depth as a function of the width", "positive real")
 
 # The grids that claims are about; the table goes on to others, by which rules of depth are scored.
-_GRIDS = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B", "T5 at 223M", "width 512", "encoder")
+_GRIDS = ("95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B", "T5 at 223M", "codelion 70M",
+          "width 512", "encoder")
 TABLE = tuple(row for row in rows() if row["grid"] in _GRIDS)
 
 
@@ -146,6 +147,31 @@ def gemstones_spread(case: Case) -> Ball:
               if 30 <= Fraction(net.width, net.depth) <= 300]
     lowest, highest = (interval([(1, choose(losses, key=Fraction))]) for choose in (min, max))
     return Ball(100 * (highest.low / lowest.high - 1), 100 * (highest.high / lowest.low - 1))
+
+
+_ACROSS_512 = [Case(wide=wide.depth, narrow=narrow.depth)
+               for wide in trained("codelion 70M") if wide.width >= 512
+               for narrow in trained("codelion 70M") if narrow.width < 512]
+
+
+@claim(
+    Gt(gain, 0), wording="universal", known="FAILS", weight="measurement",
+    source=Source("codelion2025", "findings; scores in the author's comment"),
+    cases={"quick": _ACROSS_512},
+    control=Control(Case(wide=12, narrow=24), "ten points ahead", statement=Gt(gain, 10)))
+def width_512_threshold(case: Case) -> Ball:
+    """Below width 512 no number of layers compensates.
+
+    Of seven nets of about 70M parameters each one of width 512 or more has a higher average score
+    than each narrower one; nets are named by their layers.
+
+    The sentence: "Hidden dimension >=512 is a hard threshold", "Below it, even 64 layers can't
+    compensate". 64 layers of width 256 score 38.21 and 32 of width 384 score 38.50, more than
+    either wide net; 4 layers of width 768 score less than three of the five narrow ones. The author
+    has since said that depth matters too.
+    """
+    values = {net.depth: net.value for net in trained("codelion 70M")}
+    return interval([(1, values[case.wide]), (-1, values[case.narrow])])
 
 
 # The textbook's table of model depths, smallest model first.
