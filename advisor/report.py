@@ -77,7 +77,12 @@ def _short(answer: Answer) -> Iterator[Row]:
     if price := _price(answer):
         yield "Price", price
     for task in answer.tasks:
-        yield "Task", f"{task.question.removeprefix('Task: ')} {task.headline}."
+        if proposed:
+            yield "Task", f"{task.question.removeprefix('Task: ')} {task.headline}."
+        else:
+            yield "Answer", task.headline
+            yield from ((label, _task_number(number, label)) for label, number in _labelled(task))
+            yield from (("Note", remark) for remark in task.remarks)
     if answer.together:
         yield "Together", answer.together
     for warning in answer.warnings:
@@ -111,6 +116,9 @@ def _price(answer: Answer) -> str:
     middle = answer.shape.architecture.layers if answer.shape else 0
     others = [n for n in answer.neighbours if n.equal == "parameters" and n.layers != middle]
     said = [f"{n.layers} x {n.architecture.width:,}: {_effects(n)}" for n in others]
+    if len(others) == 2 and _effects(others[0]) == _effects(others[1]):
+        first, second = (f"{n.layers} x {n.architecture.width:,}" for n in others)
+        said = [f"{first} or {second}: {_effects(others[0])}"]
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
     return "; ".join(said) + (f" ({sources})" if sources else "")
 
@@ -151,7 +159,9 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
     yield ("Who says what (never averaged):",
            [(str(law.layers), _law(law)) for law in answer.laws])
     for task in answer.tasks:
-        yield task.question, _task(task)
+        yield task.question, [
+            (label, _task_number(number, label, number.certainty)) for label, number in
+            _labelled(task)] + [("", remark) for remark in task.remarks]
     if answer.stages:
         yield "Layers of each pipeline stage:", [("", ", ".join(map(str, answer.stages)))]
     yield "Initialisation for this depth:", [("", text) for text in answer.initialisation]
@@ -221,28 +231,31 @@ def _law(law: LawNumber) -> str:
     where += f" For {' and '.join(special)}." if special else ""
     remark = f" {law.remark[:1].upper()}{law.remark[1:]}." if law.remark else ""
     return (f"{law.meaning}{wide}: {law.name}, {law.formula}, L = {law.depth:.1f}{error}.{outside}"
-            f"{where}{remark} [{law.source}; {law.wording}{_judged(law.claim, law.verdict)}]")
+            f"{where}{remark} {_sourced(law.source, law.wording, law.claim, law.verdict)}")
 
 
-def _task(task: TaskAnswer) -> Iterator[Row]:
-    yield "", task.headline
+def _labelled(task: TaskAnswer) -> Iterator[tuple[str, TaskNumber]]:
     labels = task.labels or tuple(str(number.layers) for number in task.numbers)
-    for label, number in zip(labels, task.numbers, strict=True):
-        yield label, _task_number(number, label)
-    for remark in task.remarks:
-        yield "", remark
+    return zip(labels, task.numbers, strict=True)
 
 
-def _task_number(number: TaskNumber, label: str) -> str:
+def _task_number(number: TaskNumber, label: str, certainty: str = "") -> str:
     name, regime = number.name.removeprefix(label).strip(), number.regime
     outside = " EXTRAPOLATED." if number.extrapolated else ""
-    claim = _judged(number.claim, verdict(number.claim))
-    return (f"{number.meaning}: {name}, {number.rule}.{outside} {regime[:1].upper()}{regime[1:]}; "
-            f"{number.certainty}. [{number.source}; {number.wording}{claim}]")
+    certainty = f"; {certainty}" if certainty else ""
+    known = _sourced(number.source, number.wording, number.claim, verdict(number.claim))
+    return (f"{number.meaning}: {name}, {number.rule}.{outside} "
+            f"{regime[:1].upper()}{regime[1:]}{certainty}. {known}")
 
 
-def _judged(claim: str | None, found: str | None) -> str:
-    return f"; claim {claim}: {found or 'no verdict yet'}" if claim else ""
+def _sourced(source: str, wording: str, claim: str | None, found: str | None) -> str:
+    """Where a number is from, how that is known, and the verdict on the claim about it."""
+    if not claim:
+        return f"[{source}; {wording}]"
+    judged = f"claim {claim}: {found or 'no verdict yet'}"
+    named = f"claim {claim}"
+    return (f"[{source.replace(named, judged)}; {wording}]" if named in source
+            else f"[{source}; {wording}; {judged}]")
 
 
 # --- the evidence --------------------------------------------------------------------------------
