@@ -6,9 +6,10 @@ range: 0 for the best cell, 1 for the worst; where a grid prints only an order o
 Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are averaged
 within a source, and sources with equal weights.
 
-The recommendation is the rule of the least mean score among rules that name a depth to build. How
-far that can be trusted is shown by leaving each source out: the others choose, without the rules
-that were read off the one left out, and it judges.
+The recommendation is the rule of the least mean score among published rules for plain residuals
+that name a depth to build. How far that can be trusted is shown by leaving each source out: the
+others choose, without the rules that were read off the one left out, and it judges; and by the
+same for other sets of rules.
 """
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .grids import (
@@ -40,7 +41,7 @@ __all__ = [
     "interval", "outcomes", "price", "projection_rows", "projections", "reason",
     "score", "table"]
 
-Pool = Literal["choices", "all", "family"]
+Pool = Literal["published", "standard", "family", "both", "all"]
 # What counts as no difference: the relative loss that E1 of the sources calls compute-efficient.
 TOLERANCE = 0.01
 
@@ -190,20 +191,24 @@ def _chosen(
 
 @cache
 def _candidates(
-    size_exponent: float, known_by: int | None, pool: Pool = "choices",
+    size_exponent: float, known_by: int | None, pool: Pool = "published",
 ) -> tuple[Scores, ...]:
-    published = [r for r in rules(known_by) if r.recommends or pool == "all"]
-    return tuple(score(r, size_exponent, known_by)
-                 for r in (*(published if pool != "family" else ()), *family(known_by)))
+    found = [] if pool == "family" else [
+        r for r in rules(known_by) if pool == "all" or (r.recommends and (
+            r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"))]
+    if pool in ("family", "both", "all"):
+        found += family(known_by)
+    return tuple(score(r, size_exponent, known_by) for r in found)
 
 
 @cache
 def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
     """The rule that the advisor follows: for the standard parametrisation and plain residuals the
-    one with the least mean regret, among published rules and `family`; for muP, CompleteP and
-    attention residuals, of which no grid is published cell by cell, the optimum published for them
-    (for CompleteP that of muP: its paper says that other shapes lose less, not that another one is
-    best). The norm makes no difference: no grid compares depths in another norm.
+    one with the least mean regret among published rules for plain residuals that name a depth to
+    build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
+    grid is published cell by cell, the optimum published for them (for CompleteP that of muP: its
+    paper says that other shapes lose less, not that another one is best). The norm makes no
+    difference: no grid compares depths in another norm.
 
     Args:
         known_by: a year; rules and grids of later years are left out.
@@ -218,7 +223,7 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
                 for each in rules(known_by):
                     if each.applies == special and each.meaning == "optimum":
                         return each
-    return _winner(SIZE_EXPONENT, known_by, "choices")
+    return _winner(SIZE_EXPONENT, known_by, "published")
 
 
 def _winner(size_exponent: float, known_by: int | None, pool: Pool) -> Rule:
@@ -237,23 +242,25 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
         return ("the oldest rule: no grid was published by then" if chosen in rules(known_by)
                 else "no rule was published by then: today's default")
     mean, default = found.best.mean, found.default.mean
-    alone = table(known_by=known_by, pool="family").held_out
-    return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} rules over "
-            f"{len(found.rows)} sources ({mean:.2f} of a grid's range; d = 64 L: {default:.2f}); "
-            f"on sources left out {found.held_out:.2f}, or {alone:.2f} by ratios d / L alone")
+    others = [table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)]
+    return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} published rules "
+            f"over {len(found.rows)} sources ({mean:.2f} of a grid's range; d = 64 L: "
+            f"{default:.2f}); chosen without the source that judges {found.held_out:.2f}, among "
+            f"other sets of rules up to {max(others):.2f}")
 
 
 @cache
 def table(
-    size_exponent: float = SIZE_EXPONENT, known_by: int | None = None, pool: Pool = "choices",
+    size_exponent: float = SIZE_EXPONENT, known_by: int | None = None, pool: Pool = "published",
 ) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
     Args:
         size_exponent: by which losses are compared at equal size; 0 takes them as published.
         known_by: a year; rules and grids of later years are left out.
-        pool: what may be chosen: rules that name a depth to build, and the family ("choices");
-            bounds, best cells and what is built too ("all"); or the family alone.
+        pool: what may be chosen: published rules for plain residuals that name a depth to build;
+            of those the ones for the standard parametrisation; the family alone; "both": the
+            published ones and the family; or "all" rules, bounds and what is built too.
     """
     published = [score(r, size_exponent, known_by) for r in rules(known_by)]
     candidates = _candidates(size_exponent, known_by, pool)

@@ -80,15 +80,18 @@ def _at_ratio(ratio: float, size: float) -> float:
     return laws.aspect_depth(size, ratio)
 
 
-def _through(points: tuple[tuple[float, float], ...], size: float) -> float:
-    """The depth for d / L linear in ln N between published points, and constant beyond them."""
+def _through(points: tuple[tuple[float, float], ...], size: float, *, goes_on: bool = False,
+             ) -> float:
+    """The depth for ln(d / L) linear in ln N between published points. Beyond them d / L is
+    constant, or the line of the last two points goes on."""
     sizes = [n for n, _ in points]
     place = bisect_right(sizes, size)
-    if place in (0, len(points)):
+    if place in (0, len(points)) and not goes_on:
         return laws.aspect_depth(size, points[max(place - 1, 0)][1])
+    place = min(max(place, 1), len(points) - 1)
     (low, start), (high, end) = points[place - 1], points[place]
-    share = math.log(size / low) / math.log(high / low)
-    return laws.aspect_depth(size, start + (end - start) * share)
+    slope = math.log(end / start) / math.log(high / low)
+    return laws.aspect_depth(size, start * (size / low) ** slope)
 
 
 def _built(size: float) -> float:
@@ -146,9 +149,10 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              remark="a mixture of experts of 2.3e8 active parameters",
              read_off="Attention Residuals"),
         Rule("mup", "best shape under muP", "d / L = 40, 50, 62 at 50M, 300M, 1.5B", "optimum",
-             partial(_through, best_ratios("CompleteP", mup)), "dey2025, arXiv:2505.01618",
-             "reported", 2025, (5e7, 1.5e9), mup,
-             remark="read in a summary: check against the paper", read_off="CompleteP"),
+             partial(_through, best_ratios("CompleteP", mup), goes_on=True),
+             "dey2025, arXiv:2505.01618", "reported", 2025, (5e7, 1.5e9), mup,
+             remark="read in a summary: check against the paper; beyond these sizes d / L is made "
+             "to grow on at the same rate", read_off="CompleteP"),
         *(Rule(f"{key.parametrisation}-least", f"{name}, least d / L within 1 %",
                f"d / L = {least}", "within 1 %", _aspect(least), "dey2025, arXiv:2505.01618",
                "reported", 2025, (1.5e9, 1.5e9), key,

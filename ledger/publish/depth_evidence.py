@@ -54,9 +54,11 @@ def _left_out() -> str:
 
 def _sensitivity() -> str:
     pools: dict[Pool, str] = {
-        "choices": "rules that name a depth to build, and the family",
+        "published": "published rules for plain residuals that name a depth to build",
+        "standard": "of those the ones for the standard parametrisation",
+        "both": "the published ones, and the family",
         "family": "the family alone",
-        "all": "also bounds, best Gemstones nets and what is built"}
+        "all": "every rule: bounds, best Gemstones nets and what is built too"}
     compared = {0.076: "at equal size by N^-0.076", 0.05: "at equal size by N^-0.05",
                 0.0: "as published"}
     return _table(

@@ -51,7 +51,7 @@ def test_keys_are_unique_and_bounds_are_not_recommended() -> None:
 
 
 @pytest.mark.parametrize(("key", "size", "ratio"), [
-    ("mup", 5e7, 40), ("mup", 3e8, 50), ("mup", 1.5e9, 62), ("mup", 1e6, 40), ("mup", 1e12, 62),
+    ("mup", 5e7, 40), ("mup", 3e8, 50), ("mup", 1.5e9, 62), ("attnres", 1e12, 45),
     ("nanochat", 12 * 20 * 1280**2, 64), ("attnres", 1e9, 45), ("prenorm", 1e9, 60),
     ("mup-least", 1.5e9, 38.7), ("completep-least", 1.5e9, 11.8),
     ("kaplan", 12 * 6 * 4288**2, 4288 / 6)])
@@ -59,9 +59,15 @@ def test_ratios_are_those_published(key: str, size: float, ratio: float) -> None
     assert shape(size, rules.rule(key).depth(size)) == pytest.approx(ratio, rel=1e-9)
 
 
-def test_between_sizes_mup_is_linear_in_the_logarithm() -> None:
-    middle = math.sqrt(5e7 * 3e8)
-    assert shape(middle, rules.rule("mup").depth(middle)) == pytest.approx(45, rel=1e-9)
+def test_the_ratio_of_mup_is_a_power_of_the_size_between_and_beyond_what_is_published() -> None:
+    def at(size: float) -> float:
+        return shape(size, rules.rule("mup").depth(size))
+
+    assert at(math.sqrt(5e7 * 3e8)) == pytest.approx(math.sqrt(40 * 50), rel=1e-9)
+    assert at(1.5e9 * 5) == pytest.approx(62 * 62 / 50, rel=1e-9)
+    assert at(5e7 / 6) == pytest.approx(40 * 40 / 50, rel=1e-9)
+    assert rules.rule("mup").extrapolates(1.6e9)
+    assert not rules.rule("mup").extrapolates(1.5e9)
 
 
 def test_a_least_ratio_is_no_optimum() -> None:
