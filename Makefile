@@ -57,16 +57,38 @@ types: $(VENV)/.dev $(VENV)/.wheel
 	@$(BIN)/pip install -qq --no-deps --no-compile --target $(VENV)/typed $(VENV)/wheel/*.whl
 	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw | sed -E 's,^$(VENV)/typed/depthlaw/(__)?,\1,; s,^__,api/__,'
 
-wheel-test: $(VENV)/.wheel
-	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); trap 'rm -rf "$$elsewhere"' EXIT; \
-	echo "installing $${wheel##*/} in a fresh environment"; \
+# What only a wheel can break: its files (byte for byte those of the tree, which `make test` tests),
+# its dependencies, that it is found away from the tree, and its commands.
+IN_THE_WHEEL := test_packaging.py test_python_api.py test_doctests.py advisor ledger/test_cli.py
+IS_THE_WHEEL := import sys; from importlib.util import find_spec as find; \
+	import depthlaw.theory as it; \
+	bare = any(map(find, ("api", "advisor", "theory", "empirics", "ledger"))); \
+	sys.exit(None if it.__file__.startswith(sys.prefix) and not bare \
+		else "not the wheel: " + it.__file__)
+
+# The fresh environment has the base dependencies alone while the commands run; for the tests it is
+# shown pytest and torch in $(VENV), behind its own packages.
+wheel-test: $(VENV)/.wheel $(VENV)/.dev
+	@wheel=$$(echo "$(CURDIR)"/$(VENV)/wheel/*.whl); elsewhere=$$(mktemp -d); \
+	trap 'rm -rf "$$elsewhere"' EXIT; \
 	$(call new_venv,"$$elsewhere/venv"); \
-	"$$elsewhere/venv/bin/pip" install -qq "$$wheel[dev]"; \
 	cd "$$elsewhere"; \
-	venv/bin/python -c 'import sys; from importlib.util import find_spec as find; import depthlaw.theory as it; \
-	sys.exit(None if it.__file__.startswith(sys.prefix) and not any(map(find, ("api", "advisor", "theory", "empirics", "ledger"))) else "not the wheel: " + it.__file__)'; \
-	venv/bin/depthlaw depth 1.3B --json >/dev/null; venv/bin/python -m depthlaw --version; \
-	venv/bin/pytest -n auto --dist worksteal -m "not slow" -c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" -p no:cacheprovider "$(CURDIR)/tests"
+	echo "installing $${wheel##*/} in a fresh environment"; \
+	venv/bin/pip install -qq --no-compile "$$wheel"; \
+	venv/bin/python -c '$(IS_THE_WHEEL)'; \
+	echo "the installed commands"; \
+	law() { XDG_DATA_HOME="$$elsewhere/data" venv/bin/depthlaw "$$@" >printed \
+		|| { cat printed; echo "depthlaw $$* FAILED" >&2; exit 1; }; }; \
+	law verify quick; tail -n 6 printed; \
+	law depth 1.3B; law claims hops; law show hops/doubling; law cite hops/doubling; \
+	law appendix pages; test -s pages/appendix.tex; venv/bin/python -m depthlaw --version; \
+	echo "tests: $(IN_THE_WHEEL)"; \
+	site='import site; print(site.getsitepackages()[0])'; \
+	"$(CURDIR)"/$(BIN)/python -c "$$site" >"$$(venv/bin/python -c "$$site")/lent.pth"; \
+	venv/bin/python -c '$(IS_THE_WHEEL)'; \
+	venv/bin/python -m pytest -n auto --dist worksteal -m "not slow" -p no:cacheprovider \
+		-c "$(CURDIR)/pyproject.toml" --rootdir "$(CURDIR)" \
+		$(addprefix "$(CURDIR)"/tests/,$(IN_THE_WHEEL))
 
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only

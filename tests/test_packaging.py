@@ -1,6 +1,7 @@
 """The wheel holds the tree, the version is one, and the base installation stays light."""
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDERS = ("api", "advisor", "theory", "empirics", "ledger")
+INSTALLED = {"api": "depthlaw"} | {folder: f"depthlaw/{folder}" for folder in FOLDERS[1:]}
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 BUILD = "import setuptools.build_meta as backend; backend.build_wheel('.')"
 
@@ -30,12 +32,21 @@ def copy_of_the_tree(target: Path) -> Path:
     return target
 
 
-def expected_contents(tree: Path) -> set[str]:
+def expected_contents(tree: Path) -> dict[str, bytes]:
     """Every file of the folders under its installed name: api is the package depthlaw itself."""
-    names = {"api": "depthlaw"} | {folder: f"depthlaw/{folder}" for folder in FOLDERS[1:]}
-    return {f"{names[folder]}/{path.relative_to(tree / folder).as_posix()}" for folder in FOLDERS
-            for path in (tree / folder).rglob("*")
+    return {f"{INSTALLED[folder]}/{name}": content for folder in FOLDERS
+            for name, content in files_below(tree / folder).items()}
+
+
+def files_below(folder: Path) -> dict[str, bytes]:
+    """Every file by its path in the folder, but for what Python compiles."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*")
             if path.is_file() and "__pycache__" not in path.parts}
+
+
+def differing(some: dict[str, bytes], others: dict[str, bytes]) -> set[str]:
+    """The files that only one of the two has, or that differ in a byte."""
+    return {name for name in some.keys() | others.keys() if some.get(name) != others.get(name)}
 
 
 def build(tree: Path) -> zipfile.ZipFile:
@@ -47,9 +58,9 @@ def build(tree: Path) -> zipfile.ZipFile:
     return zipfile.ZipFile(wheel)
 
 
-def contents(wheel: zipfile.ZipFile) -> set[str]:
+def contents(wheel: zipfile.ZipFile) -> dict[str, bytes]:
     """What the wheel installs, without its metadata."""
-    return {name for name in wheel.namelist() if ".dist-info/" not in name}
+    return {name: wheel.read(name) for name in wheel.namelist() if ".dist-info/" not in name}
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +75,30 @@ def metadata(wheel: zipfile.ZipFile, name: str) -> str:
                            if entry.endswith(f".dist-info/{name}"))).decode()
 
 
-def test_wheel_holds_every_module_and_data_file(wheel: zipfile.ZipFile) -> None:
-    assert contents(wheel) == expected_contents(ROOT)
+def test_wheel_holds_every_module_and_data_file_byte_for_byte(wheel: zipfile.ZipFile) -> None:
+    assert differing(contents(wheel), expected_contents(ROOT)) == set()
+
+
+def test_comparison_notices_one_changed_byte(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
+    tree = copy_of_the_tree(tmp_path / "tree")
+    assert differing(contents(wheel), expected_contents(tree)) == set()
+    name = "theory/bibliography.bib"
+    changed = tree / name
+    content = bytearray(changed.read_bytes())
+    content[len(content) // 2] ^= 1
+    changed.write_bytes(content)
+    assert differing(contents(wheel), expected_contents(tree)) == {f"depthlaw/{name}"}
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:])
+def test_what_is_imported_here_is_the_tree_byte_for_byte(folder: str) -> None:
+    """In the development environment it is the tree itself; in that of `make wheel-test` it is the
+    wheel."""
+    spec = importlib.util.find_spec(f"depthlaw.{folder}")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    (installed,) = spec.submodule_search_locations
+    assert differing(files_below(Path(installed)), files_below(ROOT / folder)) == set()
 
 
 def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_path: Path) -> None:
@@ -77,11 +110,11 @@ def test_comparison_notices_an_unlisted_package_and_an_unlisted_data_file(tmp_pa
     missing = {"depthlaw/empirics/unlisted/__init__.py", "depthlaw/theory/table.unlisted"}
     expected = expected_contents(tree)
     with build(tree) as built:
-        assert expected - contents(built) == missing
+        assert differing(expected, contents(built)) == missing
 
 
 def test_depthlaw_is_a_package_of_typed_packages(wheel: zipfile.ZipFile) -> None:
-    names = contents(wheel)
+    names = set(contents(wheel))
     assert ({name for name in names if name.count("/") == 1}
             == {"depthlaw/__init__.py", "depthlaw/__main__.py", "depthlaw/py.typed"})
     assert {f"depthlaw/{folder}/py.typed" for folder in FOLDERS if folder != "api"} <= names
