@@ -15,10 +15,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any, Literal
 
 import sympy
 from sympy.core.relational import Relational
+
+from depthlaw.advisor.quantities import UsageError
 
 from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
 
@@ -333,6 +336,9 @@ def registry() -> dict[str, Claim]:
     """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical
     order, as they stand in a module.
 
+    Raises:
+        UsageError: for a module that cannot be imported, with the file and line of the mistake.
+
     Cost: two seconds when first called, for SymPy and all statements.
     """
     of_topic: dict[str, list[str]] = {}
@@ -341,7 +347,7 @@ def registry() -> dict[str, Claim]:
     found: dict[str, Claim] = {}
     for topic in sorted(of_topic):
         for module in of_topic[topic]:
-            import_module(module)
+            _imported(module)
         found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
     return found
 
@@ -356,15 +362,33 @@ def find(key: str) -> Claim:
 
     Raises:
         KeyError: when there is none of this key.
+        UsageError: for a module that cannot be imported, with the file and line of the mistake.
     """
     topic, _, name = key.partition("/")
     homes = [(module, source) for module, source in _modules() if module.split(".")[2] == topic]
     defined = re.compile(rf"^def {re.escape(name)}\(", re.M)
     for module, _ in sorted(homes, key=lambda home: not defined.search(home[1])):
-        import_module(module)
+        _imported(module)
         if key in _registered:
             return _registered[key]
     return registry()[key]
+
+
+def _imported(module: str) -> None:
+    """Import a module; one that is being written may hold a mistake."""
+    try:
+        import_module(module)
+    except Exception as error:
+        # The line of the innermost module that was being executed, not of what it called.
+        lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)
+                 if frame.name == "<module>"]
+        if isinstance(error, SyntaxError):
+            lines.append((error.filename or module, error.lineno))
+        file, line = lines[-1] if lines else (module, 0)
+        said = error.msg if isinstance(error, SyntaxError) else str(error)
+        raise UsageError(f"{file}, line {line}: {type(error).__name__}: "
+                         f"{' '.join(said.split())}; no claim can be used before this module can "
+                         "be imported") from error
 
 
 @cache

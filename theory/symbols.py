@@ -128,6 +128,16 @@ def plain(expression: sympy.Basic) -> str:
     return str(sympy.sstr(printed, order="none")).replace("**", "^")
 
 
+def one_line(statement: Relational) -> str:
+    """A statement as one line of text for people: `plain`, with = and != between the sides.
+
+    >>> one_line(sympy.Eq(width, 2 ** depth))
+    'd_x = 2^L'
+    """
+    sign = {"==": "=", "!=": "!="}.get(statement.rel_op)
+    return f"{plain(statement.lhs)} {sign} {plain(statement.rhs)}" if sign else plain(statement)
+
+
 def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:
     """Write log(x)/log(3) as log_3(x), for printing only."""
     log_3 = sympy.Function("log_3")

@@ -12,11 +12,11 @@ from rich.table import Table
 from rich.text import Text
 
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import TERMS, latex, plain
+from depthlaw.theory.symbols import TERMS, latex, one_line, plain
 
 from ..run.run import Run
 from ..text import clean
-from ..verdicts.display import duration, measured_side, prediction, slack
+from ..verdicts.display import duration, expectation, measured_side, prediction, slack
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
@@ -72,7 +72,11 @@ def verdict_table(results: list[ClaimResult]) -> Table:
 LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides (x1: tight)
 PROVED: checked certificates of every case of a finite statement.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
-* known to fail   ! unexpected   ~ vacuous
+HOLDS: every case agrees.  FAILS: a case refutes it.
+UNDECIDED: what was measured does not tell.
+CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
+PREMISE REFUTED: rests on a claim that FAILS.
+* known to fail   ! unexpected   ~ vacuous (both sides a million apart)
 wording: printed = read in the source, reported = in a restatement,
 recalled = from memory (check against the paper), derived = our own,
 universal = a vague sentence read as one about all instances"""
@@ -115,7 +119,7 @@ def own_table(console: Console, results: list[ClaimResult]) -> None:
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     claim = result.claim
-    yield "statement", plain(claim.statement)
+    yield "statement", one_line(claim.statement)
     yield "in words", claim.text
     used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
     # A claim from a file of the user's may use symbols that are not declared.
@@ -142,8 +146,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
     yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
     if claim.known:
-        before = f"{claim.expected} before anything was measured"
-        yield "expected", f"{before}; known since: {claim.known}"
+        yield "expected", expectation(claim)
     if claim.rests_on:
         yield "rests on", claim.rests_on
     for key, found in result.premises.items():

@@ -26,7 +26,7 @@ from depthlaw.theory.symbols import TERMS, latex
 
 from ..run.plan import plan
 from ..run.records import Store, manifest, open_store
-from ..verdicts.display import duration, measured_side, prediction, slack
+from ..verdicts.display import duration, expectation, measured_side, prediction, slack
 from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
@@ -152,8 +152,7 @@ def _page(result: ClaimResult, suite: str) -> Iterator[str]:
         yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
     yield f"| verdict | **{verdict_name(result)}**{_as_known(result)} |"
     if claim.known:
-        yield (f"| expected | {claim.expected} before anything was measured; known since: "
-               f"{claim.known} |")
+        yield f"| expected | {expectation(claim)} |"
     if claim.rests_on:
         yield f"| rests on | {md(claim.rests_on)} |"
     for key, found in result.premises.items():

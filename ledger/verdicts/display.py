@@ -67,6 +67,13 @@ def duration(seconds: float) -> str:
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
+def expectation(claim: Claim) -> str:
+    """What was expected before anything was measured, and what is known since; HOLDS is what is
+    expected of every claim that does not say otherwise."""
+    default = " by default" if claim.expected == "HOLDS" else ""
+    return f"{claim.expected}{default}, before anything was measured; known since: {claim.known}"
+
+
 def measured_side(claim: Claim, row: CaseResult) -> str:
     """The left side of the statement at the measured value, in one short piece of text: comparable
     with the prediction."""

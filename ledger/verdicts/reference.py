@@ -271,16 +271,19 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
 
 def main(arguments: list[str] | None = None) -> int:
     """Write the shipped ledger from the records of a suite. Returns the exit code."""
-    from depthlaw.theory.claim import registry
+    from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, registry
 
     from ..run.plan import plan
+
+    smallest, *_, largest = (suite for suite in SUITES if suite not in ALONE)
+    alone = [suite for suite in ALONE if suite not in DEVICE_OF]
 
     parser = argparse.ArgumentParser(
         prog="python -m depthlaw.ledger.verdicts.reference",
         description="Write the reference ledger from a suite's records.")
     parser.add_argument("--results", type=Path,
                         help="results folder; by default depthlaw's folder among your data")
-    parser.add_argument("--suite", default="quick", help="the suite (quick)")
+    parser.add_argument("--suite", default=smallest, help=f"the suite ({smallest})")
     parser.add_argument("--out", type=Path, default=SHIPPED,
                         help="the file; by default the one that is shipped")
     options = parser.parse_args(arguments)
@@ -288,18 +291,17 @@ def main(arguments: list[str] | None = None) -> int:
         store = open_store(options.results, read_only=True)
         claims = registry()
         runs = plan(claims, options.suite)
-        # The frontier and the trainings take many minutes: whoever has no time for them finds their
+        # Special suites and trainings take many minutes: whoever has no time for them finds their
         # values here.
         trained = {key: claim for key, claim in claims.items() if claim.needs}
         asked = {run.id for run in runs}
-        runs += [run for run in (*plan(claims, "frontier"), *plan(trained, "full"))
-                 if run.id not in asked and options.suite == "quick"]
+        long = [*(run for suite in alone for run in plan(claims, suite)), *plan(trained, largest)]
+        runs += [run for run in long if run.id not in asked and options.suite == smallest]
         found = [record for run in runs if (record := store.get(run.id))]
         if len(found) < len(runs) or not runs:
             raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite "
-                             f"{options.suite} are not recorded in {store.root}; "
-                             f"run `depthlaw verify {options.suite}`, `verify frontier` and "
-                             "`verify full --only trained_depth` first")
+                             f"{options.suite} and of what comes with it are not recorded in "
+                             f"{store.root}; `make reference` records them first")
         header = write_ledger(options.out, found, options.suite)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")

@@ -16,6 +16,7 @@ import pytest
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.engines import cores
 from depthlaw.ledger.run.options import PROCESSES_PER_CORE
+from depthlaw.theory import claim as kernel
 from depthlaw.theory.claim import topics
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
@@ -270,6 +271,32 @@ def test_show_before_anything_is_recorded_says_what_to_do(tmp_path):
     done = depthlaw("show", "separation_rank/degree", "--results", tmp_path)
     assert done.returncode == 0
     assert "depthlaw verify" in done.stderr
+
+
+MISTAKEN = "from depthlaw.theory.claim import claim\n\n\nx = 1\n"
+
+
+@pytest.mark.parametrize(("mistake", "line", "said"), [
+    ("y = undefined\n", 5, "NameError: name 'undefined' is not defined"),
+    ("def broken(:\n", 5, "SyntaxError: invalid syntax"),
+    ("\nclaim(1)\n", 6, "TypeError: "),
+    # Where it is found, not in what was called.
+    ("from depthlaw.theory.symbols import quantity\nquantity('width', 'w', 'another')\n", 6,
+     "ValueError: the name 'width' stands for another quantity already")])
+def test_a_mistake_in_a_module_is_named_with_file_and_line(
+    tmp_path, monkeypatch, capsys, mistake, line, said,
+):
+    package = tmp_path / "mistaken" / "theory" / "topic"
+    package.mkdir(parents=True)
+    (package / "theorem.py").write_text(MISTAKEN + mistake)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    name = "mistaken.theory.topic.theorem"
+    monkeypatch.setattr(kernel, "_modules", lambda: [(name, MISTAKEN + mistake)])
+    for command in (["show", "topic/theorem"], ["verify", "--results", str(tmp_path / "r")]):
+        assert main(command) == 2
+        message = capsys.readouterr().err
+        assert message.startswith(f"error: {package / 'theorem.py'}, line {line}: {said}")
+        assert message.count("\n") == 1
 
 
 def test_help_lists_the_jobs():
