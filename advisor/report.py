@@ -97,8 +97,8 @@ def _grounds(answer: Answer) -> Iterator[Row]:
     """Why this depth, which others are as good, and what real models do."""
     if answer.shape:
         # The evidence for the rule, where it is the rule that chose.
-        named = answer.rule_why.partition(":")[0]
-        yield "Why", answer.rule_why if named in answer.shape.why else answer.shape.why
+        chose = any(r.key == answer.rule and r.name in answer.shape.why for r in rules())
+        yield "Why", answer.rule_why if chose else answer.shape.why
     if answer.interval:
         sources = ", ".join(answer.interval.sources)
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
