@@ -1,5 +1,6 @@
-# Every target is sufficient on a bare clone with Python >= 3.11, pip and make: it creates .venv, installs what it needs, runs.
-# Nothing here names a package index: pip takes the one it is configured for (for a torch without CUDA see README.md).
+# Every target is sufficient on a bare clone with Python >= 3.11, pip and make: it creates .venv,
+# installs what it needs, runs. Nothing here names a package index: pip takes the one it is
+# configured for (for a torch without CUDA see README.md).
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -14,7 +15,8 @@ SUITE ?= quick
 RESULTS ?=
 RECORDS := $(if $(RESULTS),--results $(RESULTS))
 PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 python3.11; do \
-	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then echo $$p; break; fi; done)
+	if $$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' >/dev/null 2>&1; then \
+	echo $$p; break; fi; done)
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
@@ -24,15 +26,20 @@ unexport PYTHONPATH PYTHONHOME
 # With their folders, so that a removed file counts as a change.
 SOURCES := $(shell find api advisor theory empirics ledger -not -path '*/__pycache__*')
 
-# $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs pip.
-new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 || { $(PYTHON) -m venv --clear --without-pip $(1) \
+# $(call new_venv,DIR): some systems ship Python without ensurepip; then the system's pip installs
+# pip.
+new_venv = $(PYTHON) -m venv $(1) >/dev/null 2>&1 \
+	|| { $(PYTHON) -m venv --clear --without-pip $(1) \
 	&& $(PYTHON) -m pip --python $(1)/bin/python install -qq pip; }
 
 help:
-	@echo "make verify      run the verification suite (SUITE=$(SUITE), RESULTS=folder for the records); needs no torch"
-	@echo "make test        run the tests     make slow-test   those that kill processes by the dozen"
+	@echo "make verify      run the verification suite (SUITE=$(SUITE), RESULTS=folder for the"
+	@echo "                 records); needs no torch"
+	@echo "make test        run the tests"
+	@echo "make slow-test   run those that train nets or kill processes by the dozen"
 	@echo "make lint        ruff        make types   mypy on the built package"
-	@echo "make wheel-test  run the tests against the wheel, installed in a fresh environment elsewhere"
+	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
+	@echo "                 quick, the commands, and the tests that a wheel can break"
 	@echo "make docs        write all pages, with what records fill in, into docs/_site"
 	@echo "make transcripts run the commands shown in docs/depth.md again"
 	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
@@ -55,7 +62,8 @@ lint: $(VENV)/.dev
 types: $(VENV)/.dev $(VENV)/.wheel
 	@rm -rf $(VENV)/typed
 	@$(BIN)/pip install -qq --no-deps --no-compile --target $(VENV)/typed $(VENV)/wheel/*.whl
-	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw | sed -E 's,^$(VENV)/typed/depthlaw/(__)?,\1,; s,^__,api/__,'
+	MYPYPATH=$(VENV)/typed $(BIN)/mypy -p depthlaw \
+		| sed -E 's,^$(VENV)/typed/depthlaw/(__)?,\1,; s,^__,api/__,'
 
 # What only a wheel can break: its files (byte for byte those of the tree, which `make test` tests),
 # its dependencies, that it is found away from the tree, and its commands.
@@ -94,7 +102,8 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only
 
-# The generated pages rest on the records of suite theory, and for what takes hours on the reference ledger.
+# The generated pages rest on the records of suite theory, and for what takes hours on the reference
+# ledger.
 docs: $(VENV)/.dev
 	$(BIN)/depthlaw verify theory $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS) --suite theory
@@ -103,7 +112,8 @@ docs: $(VENV)/.dev
 transcripts: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.publish.transcripts docs/depth.md
 
-# What a fresh run on another machine compares itself with; last before a release, since it holds the records of this very code.
+# What a fresh run on another machine compares itself with; last before a release, since it holds
+# the records of this very code.
 reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify quick $(RECORDS)
 	$(BIN)/depthlaw verify frontier $(RECORDS)
@@ -116,7 +126,8 @@ clean:
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.python:
-	@test -n "$(PYTHON)" || { echo "depthlaw needs Python 3.11 or newer; none was found: make PYTHON=/path/to/python ..." >&2; exit 2; }
+	@test -n "$(PYTHON)" || { echo "depthlaw needs Python 3.11 or newer; none was found:" \
+		"make PYTHON=/path/to/python ..." >&2; exit 2; }
 	@$(call new_venv,$(VENV))
 	@touch $@
 
