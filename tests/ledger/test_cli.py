@@ -255,8 +255,11 @@ def test_show_claims_cite(tmp_path):
     shown = depthlaw("show", "hops/construction_printed_spacing", "--results", folder)
     assert shown.returncode == 0
     for part in ("statement", "printed", "sanford2024", "FAILS", "counterexample",
-                 "known since: FAILS"):
+                 "HOLDS by default, before anything was measured; known since: FAILS"):
         assert part in " ".join(shown.stdout.split())
+    equal = depthlaw("show", "separation_rank/degree", "--results", folder).stdout
+    assert re.search(r"^statement +\S+ = 3\^L$", equal, re.M)
+    assert "Eq(" not in equal
     data = json.loads(depthlaw("show", "separation_rank/degree", "--results", folder,
                                "--json").stdout)
     assert data["verdict"] in ("HOLDS", "ARGUED")
