@@ -6,6 +6,7 @@ per layer and something per weight of a layer. So latency is never taken as prop
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -222,6 +223,9 @@ def read_latency(path: str | Path) -> Fit:
         UsageError: for a file that cannot be read or is no such table, and where `fit` raises.
     """
     name = f"the table of latencies {quoted(Path(path).name)}"
+    # A pipe that nobody writes to would be waited for.
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise UsageError(f"cannot read {name}: it is no regular file; give {_EXAMPLE}")
     try:
         with Path(path).open("rb") as file:
             content = file.read(_MOST_BYTES + 1)

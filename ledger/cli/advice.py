@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+import os
 import shutil
 import sys
 from collections.abc import Callable, Mapping
@@ -52,6 +53,7 @@ _QUANTITIES: dict[str, tuple[str, Callable[[str], float | Fraction]]] = {
     "ms_per_token": ("milliseconds", parse_milliseconds), "kv_cache": ("kv_bytes", parse_bytes),
     "bandwidth": ("bandwidth", parse_bandwidth)}
 _TASKS = ("task", "diameter", "vertices", "hops", "length")
+_STDOUT = Path("-")
 _MOST_POINTS = 1000
 # Sizes at which a plot is drawn, at least.
 _PLOTTED = 81
@@ -76,7 +78,7 @@ def depth(given: Given) -> int:
             raise UsageError("--config writes a recommended shape, and nothing that was given asks "
                              "for one; try depthlaw depth 3B --config config.json")
         _write_config(answer.shape.architecture, given["config"], given["force"])
-        if given["config"] == "-":
+        if given["config"] == _STDOUT:
             return 0
     if given["as_json"]:
         from depthlaw.advisor.evidence import table
@@ -157,16 +159,16 @@ def _budget(given: Given) -> Budget | None:
     if given["latency"] is not None:
         from depthlaw.advisor.latency import read_latency
 
-        found["latency"] = read_latency(_path(given["latency"]))
+        found["latency"] = read_latency(given["latency"])
     return Budget(**found) if found else None
 
 
-def _configuration(path: str | None) -> Architecture | None:
+def _configuration(path: Path | None) -> Architecture | None:
     if path is None:
         return None
     from depthlaw.advisor.huggingface import read_config
 
-    return read_config(_path(path))
+    return read_config(path)
 
 
 def _factor(text: str) -> float:
@@ -177,12 +179,6 @@ def _factor(text: str) -> float:
     except (ValueError, ZeroDivisionError):
         raise UsageError(f"cannot read the factor {quoted(text)}; give a number such as --ff 4, "
                          "2.67 or 8/3") from None
-
-
-def _path(text: str) -> Path:
-    if not text.strip():
-        raise UsageError("the name of a file is empty; give its path")
-    return Path(text).expanduser()
 
 
 def _one_of(given: Given, first: str, second: str) -> None:
@@ -222,17 +218,17 @@ def _refuse_task_options(given: Given) -> None:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def _write_config(architecture: Architecture, place: str, force: bool) -> None:
+def _write_config(architecture: Architecture, file: Path, force: bool) -> None:
     """Write a config.json whole or not at all, or print it."""
     import json
 
     from depthlaw.advisor.huggingface import config_of
 
     text = json.dumps(config_of(architecture), indent=2, allow_nan=False) + "\n"
-    if place == "-":
+    if file == _STDOUT:
         sys.stdout.write(text)
     else:
-        _write(_path(place), text.encode(), force)
+        _write(file, text.encode(), force)
 
 
 def _write(file: Path, data: bytes, force: bool) -> None:
@@ -244,11 +240,13 @@ def _write(file: Path, data: bytes, force: bool) -> None:
 
 
 def _refuse_existing(file: Path, force: bool) -> None:
-    if file.is_dir():
+    # Of os.path, which takes a name that is too long for one that does not exist.
+    if os.path.isdir(file):
         raise UsageError(f"{file} is a folder; give the name of a file, such as "
                          f"{file / 'config.json'}")
-    if file.exists() and not force:
-        raise UsageError(f"{file} exists; give another name, or --force to replace it")
+    if os.path.lexists(file) and not (force and os.path.isfile(file)):
+        hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
+        raise UsageError(f"{file} exists; {hint}")
 
 
 def _dump(value: object) -> None:

@@ -33,7 +33,11 @@ def _place(text: str) -> Path:
     if not text.strip():
         raise UsageError("the name of a file or folder is empty; give its path, or . for the "
                          "folder you are in")
-    return Path(text).expanduser()
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        raise UsageError(f"{quoted(text)} names the home folder of nobody known here; give the "
+                         "whole path") from None
 
 
 def _option(flag: str, text: str, **more: Any) -> Any:
@@ -88,11 +92,11 @@ _OUTPUT = "Output"
 _TRAINED, _TASK = "How it is trained and used", "A task instead of a size, or beside it"
 
 
-def _under(heading: str, flag: str, text: str, what: str | None = None) -> Any:
-    return typer.Option(flag, help=text, metavar=what, rich_help_panel=heading)
+def _under(heading: str, flag: str, text: str, what: str | None = None, **more: Any) -> Any:
+    return typer.Option(flag, help=text, metavar=what, rich_help_panel=heading, **more)
 
 
-# Everything is read as text by the modules that know what is accepted.
+# All but paths is read as text by the modules that know what is accepted.
 _Text = str | None
 _Budget = Annotated[_Text, typer.Argument(
     metavar="BUDGET", help="Parameters, such as 3B, 350M or 7e9.", rich_help_panel=_HAVE)]
@@ -114,15 +118,16 @@ _Milliseconds = Annotated[_Text, _under(
     _HAVE, "--ms-per-token", "Latency limit for one token of one sequence.", "MS")]
 _PerSecond = Annotated[_Text, _under(
     _HAVE, "--tokens-per-second", "The same as a speed.", "TOKENS")]
-_Latency = Annotated[_Text, _under(
-    _HAVE, "--latency", "Measured points, a CSV with columns L, d, ms.", "FILE")]
+_Latency = Annotated[Path | None, _under(
+    _HAVE, "--latency", "Measured points, a CSV with columns L, d, ms.", "FILE", parser=_place)]
 _Bandwidth = Annotated[_Text, _under(
     _HAVE, "--bandwidth", "Memory bandwidth of that device, such as 50GB/s.", "RATE")]
 _Cache = Annotated[_Text, _under(
     _HAVE, "--kv-cache", "Limit of one sequence's KV cache at full context, such as 1GB.",
     "BYTES")]
-_HuggingFace = Annotated[_Text, _under(
-    _HAVE, "--hf", "A Hugging Face config.json, or its folder: count and judge it.", "PATH")]
+_HuggingFace = Annotated[Path | None, _under(
+    _HAVE, "--hf", "A Hugging Face config.json, or its folder: count and judge it.", "PATH",
+    parser=_place)]
 
 _HeadWidth = Annotated[_Text, _under(_SHAPE, "--head-width", "Width of one head.", "WIDTH")]
 _Multiple = Annotated[_Text, _under(
@@ -176,9 +181,8 @@ _Why = Annotated[bool, _option("--why", "Everything, with sources.")]
 _Evidence = Annotated[bool, _option(
     "--evidence", "The published grids and how every rule does on them.")]
 _Cited = Annotated[bool, _option("--cite", "One sentence to cite the answer by.")]
-_Config = Annotated[_Text, _option(
-    "--config", "Write the recommended shape as a Hugging Face config.json; - prints it.",
-    metavar="FILE")]
+_Config = Annotated[Path | None, _path(
+    "--config", "FILE", "Write the recommended shape as a Hugging Face config.json; - prints it.")]
 _Schema = Annotated[bool, _option("--schema", "Print the JSON schema of what --json prints.")]
 
 

@@ -74,6 +74,9 @@ BAD = [
     "--hf missing", "--hf ''", "--latency missing.csv", "3B --latency ''", "3B --latency .",
     "3B --config .", "3B --config missing/config.json", "3B --config ''",
     "--task hops --hops 3 --config new.json", "--config new.json", "3B --config exists.json",
+    "3B --config ~nobody/config.json", "--hf ~nobody/config.json", "3B --config fifo",
+    "3B --config fifo --force", f"3B --config {'a' * 300}", f"--hf {'a' * 300}",
+    f"3B --latency {'a' * 300}", "3B --latency fifo", "--hf fifo",
     "1B --encoder-decoder --config new.json", "1B --loops 2 --config new.json",
 ]
 
@@ -84,6 +87,7 @@ def test_bad_input_is_one_line_on_stderr_exit_2_and_nothing_is_written(
         capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "exists.json").write_text("mine")
+    os.mkfifo(tmp_path / "fifo")
     before = listing(tmp_path)
     words = ["" if word == "''" else word for word in typed.split()]
     assert main(["depth", *words]) == 2
@@ -188,7 +192,8 @@ def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("typed", [
-    "1M --count non-embedding", "100K --vocabulary 256", "85M", "350M", "1.3B", "7e9 --count non-embedding", "175B", "1T",
+    "1M --count non-embedding", "100K --vocabulary 256", "85M", "350M", "1.3B",
+    "7e9 --count non-embedding", "175B", "1T",
     "--flops 1e21", "--gpu H100 --gpus 64 --time 2weeks", "--tokens 300B",
     "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64", "3B --plain --pipeline 4",
     "30B --experts 64 --active-experts 6 --shared-experts 2 --dense-layers 1", "1B --loops 2",
