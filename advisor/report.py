@@ -352,8 +352,8 @@ def shape(a: Architecture) -> str:
         deep += f" ({a.unique_layers} of their own)"
     if a.encoder_layers and a.kind == "encoder-decoder":
         deep = f"{a.encoder_layers} + {deep}"
-    keys = f" on {a.key_heads} key-value heads" if a.key_heads != a.heads else ""
-    parts = [f"{deep} x width {a.width:,}", f"{a.heads} heads of {a.head_size}{keys}",
+    keys = f" on {_plural(a.key_heads, 'key-value head')}" if a.key_heads != a.heads else ""
+    parts = [f"{deep} x width {a.width:,}", f"{_plural(a.heads, 'head')} of {a.head_size}{keys}",
              f"d_ff {a.d_ff:,}" + ("" if a.gated else ", not gated")]
     if e := a.experts:
         shared = f" and {e.shared} shared" if e.shared else ""
@@ -385,7 +385,11 @@ def layers(number: int) -> str:
     >>> layers(1), layers(28)
     ('1 layer', '28 layers')
     """
-    return f"{number:,} layer{'' if number == 1 else 's'}"
+    return _plural(number, "layer")
+
+
+def _plural(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def percents(change: tuple[float, float]) -> str:

@@ -192,7 +192,7 @@ def test_bad_input_gives_no_traceback_in_a_process_of_its_own() -> None:
 
 
 @pytest.mark.parametrize("typed", [
-    "1M --count non-embedding", "100K --vocabulary 256", "85M", "350M", "1.3B",
+    "1M --count non-embedding", "1M --vocabulary 256", "85M", "350M", "1.3B",
     "7e9 --count non-embedding", "175B", "1T",
     "--flops 1e21", "--gpu H100 --gpus 64 --time 2weeks", "--tokens 300B",
     "3B --gqa 8 --tied --vocabulary 32000 --ff 8/3 --head-width 64", "3B --plain --pipeline 4",
