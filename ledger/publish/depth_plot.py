@@ -4,6 +4,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.advisor.grids import STANDARD, Key
@@ -26,9 +27,9 @@ _SIZE = (12.0, 6.75)
 _TALK: dict[str, Any] = {
     "font.size": 13, "axes.labelsize": 15, "axes.titlesize": 17, "xtick.labelsize": 13,
     "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160, "svg.hashsalt": "depthlaw"}
-# Points of a curve, how many labels there is room for above each other, and the share of the width
-# that a letter takes.
-_STEPS, _LABELS, _LETTER = 200, 24, 0.0115
+# Points of a curve; rows of labels that there is room for, and letters of each; the share of the
+# width that a letter takes.
+_STEPS, _ROWS, _LETTERS, _LETTER = 200, 25, 26, 0.0115
 
 
 def plot_format(suffix: str) -> str:
@@ -145,21 +146,24 @@ def _law(axes: Axes, rule: Rule, sizes: list[float], colour: str) -> float:
 def _label_lines(axes: Axes, labels: list[tuple[str, float, str]]) -> None:
     """The name of each line at its right end, moved apart where they would overlap."""
     low, high = axes.get_ylim()
-    apart = (high / low) ** (1 / _LABELS)
-    placed, least = [], 0.0
+    row = math.log(high / low) / _ROWS
+    placed: list[tuple[str, float, float, str]] = []  # text, half its height, where, colour
     for name, height, colour in sorted(labels, key=lambda label: label[1]):
-        placed.append((name, max(height, least), colour))
-        least = placed[-1][1] * apart
+        text = fill(name, _LETTERS)
+        half = row * (text.count("\n") + 1) / 2
+        least = placed[-1][2] + placed[-1][1] + half if placed else -math.inf
+        placed.append((text, half, max(math.log(height), least), colour))
     # What was pushed beyond the top comes down again, and pushes what is below it.
-    most = high
+    most = math.log(high)
     for i in reversed(range(len(placed))):
-        name, height, colour = placed[i]
-        placed[i] = name, min(height, most), colour
-        most = placed[i][1] / apart
-    for name, height, colour in placed:
-        axes.annotate(name, (1, height), xycoords=("axes fraction", "data"), xytext=(8, 0),
-                      textcoords="offset points", color=colour, va="center", fontsize=12,
-                      fontweight="bold" if colour == _OURS else "normal", annotation_clip=False)
+        text, half, where, colour = placed[i]
+        placed[i] = text, half, min(where, most - half), colour
+        most = placed[i][2] - half
+    for text, _, where, colour in placed:
+        axes.annotate(text, (1, math.exp(where)), xycoords=("axes fraction", "data"),
+                      xytext=(8, 0), textcoords="offset points", color=colour, va="center",
+                      fontsize=12, fontweight="bold" if colour == _OURS else "normal",
+                      annotation_clip=False)
 
 
 def _label_models(axes: Axes, near: list[Model]) -> None:

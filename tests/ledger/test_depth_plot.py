@@ -28,7 +28,8 @@ def axes(key: Key = STANDARD, known_by: int | None = None) -> Any:
 
 def named(drawn: Any) -> dict[str, float]:
     """The names at the right end, and their heights."""
-    return {text.get_text(): text.xy[1] for text in drawn.texts if text.xy[0] == 1}
+    return {text.get_text().replace("\n", " "): text.xy[1] for text in drawn.texts
+            if text.xy[0] == 1}
 
 
 def test_every_law_for_such_nets_is_a_line_with_its_name() -> None:
@@ -47,11 +48,14 @@ def test_laws_of_other_nets_are_drawn_where_they_are_asked_for() -> None:
 
 
 def test_names_do_not_overlap() -> None:
-    heights = sorted(named(axes()).values())
-    low, high = axes().get_ylim()
-    least = (high / low) ** (1 / plot._LABELS)
-    assert all(b / a > 0.999 * least for a, b in pairwise(heights))
-    assert low <= heights[0] <= heights[-1] <= high
+    drawn = axes()
+    figure = drawn.figure
+    figure.canvas.draw()
+    boxes = sorted((text.get_window_extent() for text in drawn.texts if text.xy[0] == 1),
+                   key=lambda box: box.y0)
+    assert all(above.y0 > below.y1 - 2 for below, above in pairwise(boxes))
+    assert boxes[0].y0 > 0
+    assert boxes[-1].y1 < figure.bbox.y1
 
 
 def test_models_are_points_and_none_is_later_than_the_year() -> None:
