@@ -170,7 +170,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
 
 def _around(neighbours: Sequence[Neighbour], width: int) -> str:
     """A table of the shapes with one legal depth less, the same, and one more."""
-    rows = [("equal", "layers x width", "heads", "d_ff", "parameters", "loss", "compute")]
+    rows = [("equal", "shape", "heads", "d_ff", "size", "loss %", "compute")]
     for n in neighbours:
         a, worth = n.architecture, ""
         if n.speedup:
@@ -178,7 +178,7 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
             worth = low if low == high else f"{low} to {high}"
         rows.append((n.equal, f"{a.layers} x {a.width:,}", f"{a.heads} ({a.key_heads})",
                      f"{a.d_ff:,}", size(n.counts.total),
-                     percents(n.loss_change) if n.loss_change else "not known", worth))
+                     percents(n.loss_change)[:-2] if n.loss_change else "not known", worth))
     sources = dict.fromkeys(n.loss_source for n in neighbours)
     about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: what equal "
              "loss would take, as a factor.")
