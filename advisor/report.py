@@ -180,8 +180,8 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
                      f"{a.d_ff:,}", size(n.counts.total),
                      percents(n.loss_change)[:-2] if n.loss_change else "not known", worth))
     sources = dict.fromkeys(n.loss_source for n in neighbours)
-    about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: what equal "
-             "loss would take, as a factor.")
+    about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
+             "speed-up, below 1 where the shape loses.")
     timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
              for n in neighbours if n.milliseconds]
     return "\n".join([*_wrap(about, width), _columns(rows, width),
