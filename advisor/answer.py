@@ -103,3 +103,17 @@ class Answer:
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
     together: str = ""  # what the size and the tasks ask for together
+
+
+def percents(change: tuple[float, float]) -> str:
+    """A relative change as an interval. Below 0.1 % the sign is that of an interpolation, and no
+    source tells such shapes apart.
+
+    >>> percents((-0.001, 0.0034)), percents((0.002, 0.002)), percents((-1e-6, 1e-4))
+    ('-0.1 to +0.3 %', '+0.2 %', 'within 0.1 %')
+    """
+    if max(map(abs, change)) < 0.001:
+        return "within 0.1 %"
+    low, high = (f"{round(100 * x, 1) + 0.0:+.1f}" for x in change)
+    low, high = (x.lstrip("+") if float(x) == 0 else x for x in (low, high))
+    return f"{low} %" if low == high else f"{low} to {high} %"

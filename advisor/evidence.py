@@ -243,9 +243,11 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
                 else "no rule was published by then: today's default")
     mean, default = found.best.mean, found.default.mean
     others = [table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)]
+    published = any(r.key == "nanochat" for r in rules(known_by))
+    beside = f"; d = 64 L: {default:.2f}" if published else ""
     return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} published rules "
-            f"over {len(found.rows)} sources ({mean:.2f} of a grid's range; d = 64 L: "
-            f"{default:.2f}); chosen without the source that judges {found.held_out:.2f}, among "
+            f"over {len(found.rows)} sources ({mean:.2f} of a grid's range{beside}); chosen "
+            f"without the source that judges {found.held_out:.2f}, among "
             f"other sets of rules up to {max(others):.2f}")
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from . import laws
-from .answer import Answer, Built, Candidate, LawNumber, Neighbour
+from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
 from .budgets import Budget, Resolved, resolve
 from .counting import Count, count, flops, memory, per_layer
@@ -314,7 +314,7 @@ def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterat
         if other is not None and (other.layers, other.width) not in seen:
             seen.add((other.layers, other.width))
             change, source = case.change(a, other)
-            known = f"loss {_percents(change)} ({source})" if change else f"loss: {source}"
+            known = f"loss {percents(change)} ({source})" if change else f"loss: {source}"
             yield case.candidate(other, f"{why}; {known}")
 
 
@@ -553,7 +553,7 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         yield f"it has the depth of {case.chosen.name}"
     else:
         change, source = case.change(a, goal)
-        cost = f"loss {_percents(change)} ({source})" if change else f"change of loss: {source}"
+        cost = f"loss {percents(change)} ({source})" if change else f"change of loss: {source}"
         yield (f"moving to {goal.layers} layers of width {goal.width:,} at equal parameters: "
                f"{cost}")
     c = case.constraints
@@ -624,11 +624,6 @@ def _short(number: float) -> str:
         if number >= 0.9995 * size:
             return f"{number / size:.3g}{unit}"
     return f"{number:.3g}"
-
-
-def _percents(change: tuple[float, float]) -> str:
-    low, high = (f"{100 * x:+.1f}" for x in change)
-    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def _number(number: int, what: str) -> str:

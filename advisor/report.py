@@ -7,9 +7,10 @@ from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .answer import percents
 from .evidence import projections
 from .rules import rules
-from .verdicts import verdict
+from .verdicts import title, verdict
 
 if TYPE_CHECKING:
     from .answer import Answer, Candidate, LawNumber, Neighbour
@@ -252,7 +253,8 @@ def _sourced(source: str, wording: str, claim: str | None, found: str | None) ->
     """Where a number is from, how that is known, and the verdict on the claim about it."""
     if not claim:
         return f"[{source}; {wording}]"
-    judged = f"claim {claim}: {found or 'no verdict yet'}"
+    about = f" ({said})" if (said := title(claim)) else ""
+    judged = f"claim {claim}{about}: {found or 'no verdict yet'}"
     named = f"claim {claim}"
     return (f"[{source.replace(named, judged)}; {wording}]" if named in source
             else f"[{source}; {wording}; {judged}]")
@@ -390,18 +392,6 @@ def layers(number: int) -> str:
 
 def _plural(number: int, what: str) -> str:
     return f"{number:,} {what}{'' if number == 1 else 's'}"
-
-
-def percents(change: tuple[float, float]) -> str:
-    """A relative change as an interval.
-
-    >>> percents((-0.001, 0.0034)), percents((0.002, 0.002)), percents((-1e-6, 1e-4))
-    ('-0.1 to +0.3 %', '+0.2 %', '0.00 to +0.01 %')
-    """
-    places = 1 if max(map(abs, change)) >= 0.001 else 2
-    low, high = (f"{round(100 * x, places) + 0.0:+.{places}f}" for x in change)
-    low, high = (x.lstrip("+") if float(x) == 0 else x for x in (low, high))
-    return f"{low} %" if low == high else f"{low} to {high} %"
 
 
 def milliseconds(found: tuple[float, float, float]) -> str:

@@ -148,7 +148,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              "arXiv:2603.15031, 25 shapes at 6.5e19 FLOPs", "printed", 2026, (2.3e8, 2.3e8),
              remark="a mixture of experts of 2.3e8 active parameters",
              read_off="Attention Residuals"),
-        Rule("mup", "best shape under muP", "d / L = 40, 50, 62 at 50M, 300M, 1.5B, and so on",
+        Rule("mup", "muP's best d / L", "40, 50, 62 at 50M, 300M, 1.5B parameters, and so on",
              "optimum", partial(_through, best_ratios("CompleteP", mup), goes_on=True),
              "dey2025, arXiv:2505.01618", "reported", 2025, (5e7, 1.5e9), mup,
              remark="read in a summary: check against the paper; beyond these sizes d / L is made "

@@ -18,11 +18,20 @@ def verdict(claim: str | None) -> str | None:
     >>> verdict("depth_choice/threshold_budget"), verdict("no/claim"), verdict(None)
     ('ARGUED', None, None)
     """
-    return None if claim is None else _verdicts().get(claim)
+    return _verdicts()[claim][0] if claim in _verdicts() else None
+
+
+def title(claim: str) -> str | None:
+    """What that claim is about; None where the reference ledger has none.
+
+    >>> title("depth_choice/threshold_budget")
+    'Least depth above log_3(d) for a budget'
+    """
+    return _verdicts()[claim][1] if claim in _verdicts() else None
 
 
 @cache
-def _verdicts() -> dict[str, str]:
+def _verdicts() -> dict[str | None, tuple[str, str]]:
     with FILE.open(encoding="utf-8", newline="") as file:
         _, *rows = csv.reader(file)
-    return {row[0]: row[1] for row in rows}
+    return {claim: (found, about) for claim, found, about in rows}

@@ -4,6 +4,9 @@
 """
 from __future__ import annotations
 
+import csv
+import io
+
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.tasks import answer_task
 from depthlaw.advisor.verdicts import FILE
@@ -14,9 +17,9 @@ from .report import results
 from .shown import from_reference, largest_recorded_suite
 
 
-def advised_verdicts() -> dict[str, str]:
-    """The verdict on every claim that a rule or a task of the advisor names, by key, as the shipped
-    ledger has it. What is not recorded there is left out.
+def advised_verdicts() -> dict[str, tuple[str, str]]:
+    """Verdict and title of every claim that a rule or a task of the advisor names, by key, as the
+    shipped ledger has it. What is not recorded there is left out.
 
     Cost: some seconds.
     """
@@ -27,15 +30,19 @@ def advised_verdicts() -> dict[str, str]:
     for claim in map(find, sorted(key for key in named if key)):
         if known := from_reference(claim):
             suite = largest_recorded_suite(claim, known[0])
-            found[claim.key] = str(results({claim.key: claim}, suite, known[0])[0].verdict)
+            judged, = results({claim.key: claim}, suite, known[0])
+            found[claim.key] = str(judged.verdict), claim.title
     return found
 
 
 def main() -> None:
     """Write the file that the advisor reads."""
-    rows = [f"{claim},{verdict}\n" for claim, verdict in advised_verdicts().items()]
-    write_file(FILE, "".join(["claim,verdict\n", *rows]).encode())
-    print(f"{FILE}: {len(rows)} verdicts")
+    text = io.StringIO()
+    table = csv.writer(text, lineterminator="\n")
+    table.writerow(("claim", "verdict", "title"))
+    table.writerows((claim, *found) for claim, found in advised_verdicts().items())
+    write_file(FILE, text.getvalue().encode())
+    print(f"{FILE} written")
 
 
 if __name__ == "__main__":

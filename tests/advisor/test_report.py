@@ -118,7 +118,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 def test_verdicts_stand_beside_claims() -> None:
     text = " ".join(report.explained(TASK).split())
-    assert "claim hops/depth_corrected: HOLDS" in text
+    assert re.search(r"claim hops/depth_corrected \(The repaired .*? layers\): HOLDS", text)
     assert "claim depth_choice/threshold_never_binds: HOLDS" in " ".join(
         report.explained(HAND).split())
     unjudged = dataclasses.replace(HAND, laws=(law(9, claim="depth_choice/new"),))
@@ -142,7 +142,8 @@ def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("typed", [
-    "depth 1M --count non-embedding", "depth 350M --ms-per-token 20 --bandwidth 50GB/s", "depth 1T --pipeline 8",
+    "depth 1M --count non-embedding", "depth 350M --ms-per-token 20 --bandwidth 50GB/s",
+    "depth 1T --pipeline 8",
     "depth --gpu H100 --gpus 64 --time 2weeks", "depth 3B --task hops --hops 16",
     "depth --task regular --length 64", "depth 3B --evidence", "depth --evidence --known-by 2024",
     "depth 30B --experts 64 --active-experts 6", "depth 1B --encoder-decoder", "depth 1B --loops 2",

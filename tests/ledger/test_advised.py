@@ -4,7 +4,7 @@ from __future__ import annotations
 import csv
 
 from depthlaw.advisor.rules import rules
-from depthlaw.advisor.verdicts import FILE, verdict
+from depthlaw.advisor.verdicts import FILE, title, verdict
 from depthlaw.ledger.run.index import claims_index
 from depthlaw.ledger.verdicts.advised import advised_verdicts
 
@@ -12,10 +12,10 @@ from depthlaw.ledger.verdicts.advised import advised_verdicts
 def test_the_file_holds_what_the_reference_ledger_says() -> None:
     """Where this fails: `python -m depthlaw.ledger.verdicts.advised`."""
     with FILE.open(encoding="utf-8", newline="") as file:
-        written = {row["claim"]: row["verdict"] for row in csv.DictReader(file)}
+        written = {row["claim"]: (row["verdict"], row["title"]) for row in csv.DictReader(file)}
     assert written == advised_verdicts()
     assert len(written) >= 8
-    assert all(verdict(claim) == said for claim, said in written.items())
+    assert all((verdict(claim), title(claim)) == said for claim, said in written.items())
 
 
 def test_every_claim_that_a_rule_names_exists() -> None:

@@ -216,7 +216,7 @@ def test_the_default_answer_is_short_and_the_rest_is_behind_why(
     short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
     assert len(short.splitlines()) <= 15
     assert long.startswith(short.rstrip())
-    for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth: "):
+    for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth ("):
         assert word in " ".join(long.split())
     assert re.search(r"\d+ layers x width [\d,]+", short.splitlines()[1])
 
