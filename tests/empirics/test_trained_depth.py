@@ -160,6 +160,7 @@ def test_the_share_of_trainings_that_succeed(monkeypatch, succeeded):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1200)  # a minute of computing each; a loaded machine takes many times as long
 @pytest.mark.parametrize("key", ["hops_converged", "hops_within", "connectivity_converged"])
 def test_negative_controls_that_take_a_longer_training_fail(key, monkeypatch):
     claim = CLAIMS[f"trained_depth/{key}"]
