@@ -68,7 +68,7 @@ types: $(VENV)/.dev $(VENV)/.wheel
 # What only a wheel can break: its files (byte for byte those of the tree, which `make test` tests),
 # its dependencies, that it is found away from the tree, and its commands.
 SAME_BYTES := test_packaging.py::test_what_is_imported_here_is_the_tree_byte_for_byte
-IN_THE_WHEEL := $(SAME_BYTES) test_python_api.py test_doctests.py ledger/test_cli.py advisor
+IN_THE_WHEEL := $(SAME_BYTES) test_python_api.py ledger/test_cli.py ledger/test_depth_command.py
 IS_THE_WHEEL := import sys; from importlib.util import find_spec as find; \
 	import depthlaw.theory as it; \
 	bare = any(map(find, ("api", "advisor", "theory", "empirics", "ledger"))); \
