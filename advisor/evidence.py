@@ -1,10 +1,11 @@
 """Rules of depth scored by published grids, the recommendation that follows, and its interval.
 
-The regret of a rule on a grid is that of the cell nearest (in ln L) to the depth it asks for at the
-grid's volume L d^2. Values differ in unit, so the score is the regret as a share of the grid's
-range: 0 for the best cell, 1 for the worst; where a grid prints only an order of two nets, 0 or 1.
-Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are averaged
-within a source, and sources with equal weights.
+A rule is charged what a grid says at the depth it asks for at the grid's volume L d^2, linear in
+ln L between cells. (By the nearest cell alone, a rule whose depth lies between two cells is judged
+by which side it falls on.) Values differ in unit, so the score is the regret as a share of the
+grid's range: 0 for the best cell, 1 for the worst; where a grid prints only an order of two nets,
+0 or 1. Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are
+averaged within a source, and sources with equal weights.
 
 The recommendation is the rule of the least mean score among published rules for plain residuals
 that name a depth to build. How far that can be trusted is shown by leaving each source out: the
@@ -24,6 +25,7 @@ from typing import Literal, NamedTuple, get_args
 
 from . import laws
 from .grids import (
+    NEAR,
     SIZE_EXPONENT,
     STANDARD,
     Grid,
@@ -34,16 +36,26 @@ from .grids import (
     losses_near,
     price,
 )
-from .rules import Rule, family, rule, rules
+from .rules import Rule, family, mup_held, rule, rules
 
 __all__ = [
     "Interval", "Key", "Outcome", "Price", "Projection", "Row", "Scores", "Table", "best_rule",
     "interval", "outcomes", "price", "projection_rows", "projections", "reason",
     "score", "table"]
 
-Pool = Literal["published", "standard", "family", "both", "all"]
-# What counts as no difference: the relative loss that E1 of the sources calls compute-efficient.
+Pool = Literal["published", "held", "standard", "family", "both", "all"]
+# How much more loss the interval allows: what E1 of the sources calls compute-efficient.
 TOLERANCE = 0.01
+
+
+class Comparison(NamedTuple):
+    """How grids are read."""
+
+    size_exponent: float = SIZE_EXPONENT  # losses are compared at equal size by N^-exponent
+    nearest: bool = False  # at the nearest cell, instead of between cells
+
+
+COMPARISON = Comparison()
 
 
 class Outcome(NamedTuple):
@@ -54,7 +66,7 @@ class Outcome(NamedTuple):
     layers: int  # of the nearest cell
     share: float  # its regret: 0 for the best cell, 1 for the worst
     loss: float | None  # its regret relative to the best loss, for grids of losses
-    hit: bool  # no cell is better
+    hit: bool  # no cell is better than the nearest
     beyond: bool  # the depth lies outside the depths of the grid
 
 
@@ -90,7 +102,9 @@ class Scores:
 
 @dataclass(frozen=True)
 class Interval:
-    """The depths that published grids do not tell apart: within 1 % of the best loss."""
+    """The depths that lose at most 1 % of the best loss by published grids. By Marin's fits 1 % of
+    a loss of 2.6 is worth a fifth to a quarter of the compute: the interval is no indifference.
+    """
 
     low: int
     high: int
@@ -110,7 +124,9 @@ class Row:
     loss: float | None
     best: float  # of the best single rule in hindsight
     default: float  # of d = 64 L
-    covered: tuple[int, int]  # best depths inside the interval of the other sources, out of
+    inside: int  # best depths inside the interval of the other sources,
+    losers: int  # worst depths inside it,
+    asked: int  # out of so many grids for which there is one
 
 
 @dataclass(frozen=True)
@@ -138,36 +154,37 @@ class Table:
 
 
 @cache
-def _scored(size_exponent: float, known_by: int | None) -> tuple[Grid, ...]:
-    return tuple(g for g in grids(size_exponent)
+def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
+    return tuple(g for g in grids(how.size_exponent)
                  if g.scored and (known_by is None or g.year <= known_by))
 
 
 def outcomes(
-    each: Rule, size_exponent: float = SIZE_EXPONENT, known_by: int | None = None,
+    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
 ) -> tuple[Outcome, ...]:
     """What a rule does on every scored grid, those that it was read off included."""
     found = []
-    for grid in _scored(size_exponent, known_by):
+    for grid in _scored(how, known_by):
         depth = each.depth(grid.volume, per_layer=1)
         cell = grid.nearest(depth)
-        share = grid.share(cell)
+        place = cell.layers if how.nearest else depth
         found.append(Outcome(
-            grid, depth, cell.layers, share, grid.loss_regret(cell) if grid.is_loss else None,
-            share == 0, not grid.cells[0].layers <= depth <= grid.cells[-1].layers))
+            grid, depth, cell.layers, grid.at(place, grid.share),
+            grid.at(place, grid.loss_regret) if grid.is_loss else None, grid.share(cell) == 0,
+            not grid.cells[0].layers <= depth <= grid.cells[-1].layers))
     return tuple(found)
 
 
 @cache
 def score(
-    each: Rule, size_exponent: float = SIZE_EXPONENT, known_by: int | None = None,
+    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
 ) -> Scores:
     """A rule scored by every source.
 
     >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
     True
     """
-    found = outcomes(each, size_exponent, known_by)
+    found = outcomes(each, how, known_by)
     shares, losses = defaultdict(list), defaultdict(list)
     for outcome in found:
         shares[outcome.grid.source].append(outcome.share)
@@ -191,14 +208,16 @@ def _chosen(
 
 @cache
 def _candidates(
-    size_exponent: float, known_by: int | None, pool: Pool = "published",
+    how: Comparison, known_by: int | None, pool: Pool = "published",
 ) -> tuple[Scores, ...]:
     found = [] if pool == "family" else [
         r for r in rules(known_by) if pool == "all" or (r.recommends and (
             r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"))]
+    if pool == "held":
+        found = [mup_held() if r.key == "mup" else r for r in found]
     if pool in ("family", "both", "all"):
         found += family(known_by)
-    return tuple(score(r, size_exponent, known_by) for r in found)
+    return tuple(score(r, how, known_by) for r in found)
 
 
 @cache
@@ -223,14 +242,14 @@ def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
                 for each in rules(known_by):
                     if each.applies == special and each.meaning == "optimum":
                         return each
-    return _winner(SIZE_EXPONENT, known_by, "published")
+    return _winner(COMPARISON, known_by, "published")
 
 
-def _winner(size_exponent: float, known_by: int | None, pool: Pool) -> Rule:
+def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     """Without any grid: the oldest rule, or today's default."""
-    if not _scored(size_exponent, known_by):
+    if not _scored(how, known_by):
         return next((r for r in rules(known_by) if r.recommends), rule("nanochat"))
-    return _chosen(_candidates(size_exponent, known_by, pool))
+    return _chosen(_candidates(how, known_by, pool))
 
 
 def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
@@ -245,7 +264,8 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     others = [table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)]
     published = any(r.key == "nanochat" for r in rules(known_by))
     beside = f"; d = 64 L: {default:.2f}" if published else ""
-    return (f"the least mean regret of {len(_candidates(SIZE_EXPONENT, known_by))} published rules "
+    number = len(_candidates(COMPARISON, known_by))
+    return (f"the least mean regret of {number} published rule{'' if number == 1 else 's'} "
             f"over {len(found.rows)} sources ({mean:.2f} of a grid's range{beside}); chosen "
             f"without the source that judges {found.held_out:.2f}, among "
             f"other sets of rules up to {max(others):.2f}")
@@ -253,42 +273,49 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
 
 @cache
 def table(
-    size_exponent: float = SIZE_EXPONENT, known_by: int | None = None, pool: Pool = "published",
+    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published",
 ) -> Table:
     """Every rule scored by every source, and the recommendation chosen without each.
 
     Args:
-        size_exponent: by which losses are compared at equal size; 0 takes them as published.
+        how: losses are compared at equal size by an exponent (0 takes them as published), and
+            grids are read between their cells, or at the nearest one.
         known_by: a year; rules and grids of later years are left out.
         pool: what may be chosen: published rules for plain residuals that name a depth to build;
+            "held": the same with muP's ratio constant beyond the sizes it was published for;
             of those the ones for the standard parametrisation; the family alone; "both": the
             published ones and the family; or "all" rules, bounds and what is built too.
     """
-    published = [score(r, size_exponent, known_by) for r in rules(known_by)]
-    candidates = _candidates(size_exponent, known_by, pool)
-    best = score(_winner(size_exponent, known_by, pool), size_exponent, known_by)
+    published = [score(r, how, known_by) for r in rules(known_by)]
+    candidates = _candidates(how, known_by, pool)
+    best = score(_winner(how, known_by, pool), how, known_by)
     shown = published if best.rule in rules(known_by) else [*published, best]
-    default = score(rule("nanochat"), size_exponent, known_by)
+    default = score(rule("nanochat"), how, known_by)
     found = []
-    for source in dict.fromkeys(g.source for g in _scored(size_exponent, known_by)):
+    for source in dict.fromkeys(g.source for g in _scored(how, known_by)):
         chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
-        scores = score(chosen, size_exponent, known_by)
-        own = [g for g in _scored(size_exponent, known_by) if g.source == source]
+        scores = score(chosen, how, known_by)
+        own = [g for g in _scored(how, known_by) if g.source == source]
         found.append(Row(
             source, len(own), chosen, scores.sources[source], scores.losses.get(source),
             best.sources.get(source, math.nan), default.sources.get(source, math.nan),
-            _covered(own, source, known_by)))
+            *_covered(own, source, known_by)))
     shown = [scores for scores in shown if scores.sources]
     return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), best,
                  default)
 
 
-def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int]:
-    """On how many grids of a source the interval of the others holds a best depth, of how many."""
-    found = [(g, interval(g.volume, 1, known_by=known_by, without=source)) for g in own]
-    asked = [(g, each) for g, each in found if each is not None]
-    return sum(any(each.low <= cell.layers <= each.high
-                   for cell in g.cells if g.share(cell) == 0) for g, each in asked), len(asked)
+def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
+    """On how many grids of a source the interval of the others holds a best depth, on how many a
+    worst one, of how many that have an interval: one that is wide holds both."""
+    found = [(g, within) for g in own
+             if (within := interval(g.volume, 1, known_by=known_by, without=source))]
+
+    def holds(share: float) -> int:
+        return sum(any(each.low <= cell.layers <= each.high
+                       for cell in g.cells if g.share(cell) == share) for g, each in found)
+
+    return holds(0), holds(1), len(found)
 
 
 def interval(
@@ -313,31 +340,55 @@ def interval(
     ends = [grid.within(TOLERANCE) for grid in near]
     deep = [r for (r, crossed), _ in ends if crossed]
     wide = [r for _, (r, crossed) in ends if crossed]
-    low = max(deep) if deep else min(r for (r, _), _ in ends)
-    high = min(wide) if wide else max(r for _, (r, _) in ends)
+    low = max([*deep, min(r for (r, _), _ in ends)])
+    high = min([*wide, max(r for _, (r, _) in ends)])
     sources = list(dict.fromkeys(g.source for g in near))
-    notes = [] if deep else ["no deeper net was trained"]
-    notes += [] if wide else ["no wider net was trained"]
-    published = least_ratio(key)
-    if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
-        low, notes = published, [n for n in notes if "deeper" not in n]
-        sources.append("CompleteP")
-    if key.norm != "pre":
-        notes.append("these nets are pre-norm")
     if low > high:
-        low, high, notes = high, low, [*notes, "grids of this size disagree"]
+        low, high = high, low
+        notes = ["grids of this size disagree"]
+    else:
+        ended = (("deeper", deep), ("wider", wide))
+        notes = [f"no {which} net was trained" for which, crossed in ended if not crossed]
     if extrapolated:
         notes.append("no grid has nets of this size: the nearest were asked")
+    said = f"d / L from {{low:.0f}} to {{high:.0f}} loses at most 1 % by {' and '.join(sources)}"
+    published = least_ratio(key)
+    if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
+        low, sources = published, [*sources, "CompleteP"]
+        said = (f"d / L from {{low:.1f}} (CompleteP, measured at 1.5B) to {{high:.0f}} "
+                f"({sources[0]}, standard nets) loses at most 1 %")
+        notes = [n for n in notes if "deeper" not in n]
+        extrapolated = True
+    elif Key(key.parametrisation, residual=key.residual) != STANDARD:
+        notes.append("measured on standard nets")
+        extrapolated = True
 
     def layers(ratio: float) -> float:
         return laws.aspect_depth(12 * volume, ratio)
 
     shallow, deepest = layers(high), layers(low)
     least = max(1, math.ceil(shallow - 1e-9))
-    why = (f"d / L from {low:.0f} to {high:.0f} is within 1 % of the best loss by {len(near)} "
-           f"grid{'' if len(near) == 1 else 's'} of {' and '.join(sources)}")
-    return Interval(least, max(least, math.floor(deepest + 1e-9)),
-                    "; ".join([why, *notes]), tuple(sources), extrapolated)
+    return Interval(
+        least, max(least, math.floor(deepest + 1e-9)),
+        "; ".join([said.format(low=low, high=high), *notes]), tuple(sources), extrapolated)
+
+
+def contradicting(
+    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None,
+) -> tuple[str, ...]:
+    """What scored grids at most a factor 4 away in size have against a depth: those that put it in
+    the worse half of their range.
+
+    >>> contradicting(3.1e8, 12, 32 / 3)[-1]
+    'MobileLLM: 32 layers beat 12'
+    """
+    volume = parameters / per_layer
+    found = []
+    for grid in _scored(COMPARISON, known_by):
+        if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5:
+            found.append(f"{grid.source}: {grid.best.layers} layers beat "
+                         f"{grid.nearest(layers).layers}")
+    return tuple(dict.fromkeys(found))
 
 
 # --- Levine's projections -------------------------------------------------------------------------

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from itertools import pairwise
 from pathlib import Path
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 Parametrisation = Literal["standard", "mup", "completep"]
@@ -23,7 +25,7 @@ _LOSSES = ("loss", "bits per byte")
 _LOWER_IS_BETTER = (*_LOSSES, "perplexity", "rank")
 _OPTIMUM, _LEAST = "best d/L", "least d/L within 1 %"
 # A grid speaks for budgets up to this factor away.
-_NEAR = 4
+NEAR = 4
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,19 @@ class Grid:
         """The cell whose depth is nearest on a logarithmic scale."""
         return min(self.cells, key=lambda cell: abs(math.log(cell.layers / depth)))
 
+    def at(self, depth: float, value: Callable[[Cell], float]) -> float:
+        """What a number of the cells is at a depth: linear in ln L between cells, and that of the
+        first or last cell beyond them. Cells of equal depth count by their mean."""
+        found: dict[int, list[float]] = {}
+        for cell in self.cells:
+            found.setdefault(cell.layers, []).append(value(cell))
+        points = [(math.log(layers), fmean(values)) for layers, values in found.items()]
+        x = min(max(math.log(depth), points[0][0]), points[-1][0])
+        for (left, low), (right, high) in pairwise(points):
+            if x <= right:
+                return low + (high - low) * (x - left) / (right - left)
+        return points[-1][1]
+
     def loss_regret(self, cell: Cell) -> float:
         """How much more it costs than the best cell, relative to that one's cost."""
         return (cell.cost - self.best.cost) / abs(self.best.cost)
@@ -117,7 +132,7 @@ class Grid:
     def regret_at(self, ratio: float) -> float | None:
         """The relative regret at d / L, linear in ln(d / L) between cells; None outside them."""
         x = math.log(ratio)
-        for (left, low), (right, high) in zip(self._curve, self._curve[1:], strict=False):
+        for (left, low), (right, high) in pairwise(self._curve):
             if left - 1e-9 <= x <= right + 1e-9:
                 return low + (high - low) * (x - left) / (right - left)
         return None
@@ -239,8 +254,8 @@ def losses_near(
 ) -> tuple[tuple[Grid, ...], bool]:
     """The grids of losses at an equal number of parameters without embeddings that speak for nets
     of this volume L d^2: those at most a factor 4 away in size, else the nearest of every source;
-    and whether it had to be the nearest. (At an equal total, small nets of different width differ
-    in the weights of their layers by as much as a factor 3.)
+    and whether the size lies outside those of all grids. (At an equal total, small nets of
+    different width differ in the weights of their layers by as much as a factor 3.)
 
     Args:
         known_by: a year; later ones are left out.
@@ -249,9 +264,11 @@ def losses_near(
     known = [g for g in grids() if g.scored and g.is_loss and g.budget == "nonembedding"
              and g.has_widths and g.source != without
              and (known_by is None or g.year <= known_by)]
-    near = tuple(g for g in known if 1 / _NEAR <= g.volume / volume <= _NEAR)
+    near = tuple(g for g in known if 1 / NEAR <= g.volume / volume <= NEAR)
+    outside = not known or not (min(g.volume for g in known) <= volume
+                                <= max(g.volume for g in known))
     if near or not known:
-        return near, not near
+        return near, outside
     best = {g.source: g for g in sorted(known, key=lambda g: -abs(math.log(g.volume / volume)))}
     return tuple(best.values()), True
 

@@ -17,7 +17,7 @@ from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
 from .budgets import Budget, Resolved, resolve
 from .counting import Count, count, flops, memory, per_layer
-from .evidence import Interval, best_rule, interval, reason
+from .evidence import Interval, best_rule, contradicting, interval, reason
 from .grids import Key, losses_near, price
 from .initialisation import advice
 from .ladder import FARTHEST, Ladder
@@ -290,7 +290,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
     built = _built(a, case.known_by)
     return Answer(
-        question, case.candidate(a, why), case.chosen.key, _rule_why(case), within,
+        question, case.candidate(a, why), case.chosen.key, _rule_why(case, a), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
         next((law for law in said if law.key == "threshold"), None), said,
         built, warnings=tuple(_warnings(case, a)),
@@ -301,10 +301,11 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         limits=resolved.notes)
 
 
-def _rule_why(case: _Case) -> str:
-    chosen = case.chosen
+def _rule_why(case: _Case, a: Architecture) -> str:
+    chosen, seen = case.chosen, _layers(a)
     name = chosen.name if chosen.formula in chosen.name else f"{chosen.name} ({chosen.formula})"
-    return f"{name}: {reason(case.key, case.known_by)}"
+    outside = chosen.extrapolates(seen.parameters, seen.per_layer)
+    return f"{name}{', EXTRAPOLATED' if outside else ''}: {reason(case.key, case.known_by)}"
 
 
 def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
@@ -464,9 +465,12 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
     elif within.extrapolated:
         yield ("no published grid has nets of this size: the depth is extrapolated, and so is its "
                f"interval{'; ' + outside if outside else ''}")
+    seen = _layers(a)
+    if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
+        yield f"some comparisons of this size point elsewhere: {'; '.join(against)}"
     if outside and not (within and within.extrapolated):
         yield outside
-    choices = [law for law in said if law.meaning in ("optimum", "default", "maximum")]
+    choices = [law for law in said if law.meaning in ("optimum", "default")]
     if choices:
         least, most = choices[0], choices[-1]
         yield (f"published laws disagree: from {_number(least.layers, 'layer')} ({least.name}, "
@@ -511,7 +515,7 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
     better = a
     if not inside or c.latency_matters or case.resolved.excludes(a) or a.own_layers % c.pipeline:
         better = _instead(case, a, a.layers if inside and not c.latency_matters else wanted)
-    why = ("inside the interval: published grids do not tell it from the best depth"
+    why = ("inside the interval: at most 1 % from the best loss by published grids"
            if better is a else "the nearest legal depth inside the interval"
            if inside and not c.latency_matters else _why(case, better))
     filled = _filled(case, better, why, _about(a, counts))

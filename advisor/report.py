@@ -182,7 +182,8 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
                      percents(n.loss_change)[:-2] if n.loss_change else "not known", worth))
     sources = dict.fromkeys(n.loss_source for n in neighbours)
     about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
-             "speed-up, below 1 where the shape loses.")
+             "speed-up, below 1 where the shape loses: by Marin's two fits, of other data, with "
+             "the FLOPs of a token for its time.")
     timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
              for n in neighbours if n.milliseconds]
     return "\n".join([*_wrap(about, width), _columns(rows, width),
@@ -267,19 +268,21 @@ def evidence(found: Table, width: int = 80) -> str:
     """How every rule does on the published grids, how the recommendation does on each source that
     it was not chosen by, and Levine's projections beside the fit."""
     about = (
-        "Regret: where the net that a rule picks lies between the best (0) and the worst (1) of a "
-        "grid; mean over the grids of a source, then over sources. loss: regret in percent of the "
-        "loss, where losses are published. best: grids whose best net it picks.")
+        "Regret: where the depth of a rule lies between the best (0) and the worst (1) of a grid, "
+        "read between its nets; mean over the grids of a source, then over sources. loss: regret "
+        "in percent of the loss, where losses are published. best: grids whose best net is the "
+        "nearest.")
     every = [("rule", "says", "regret", "worst", "loss %", "best")] + [
         (s.rule.name, s.rule.meaning, f"{s.mean:.2f}", f"{s.worst:.2f}", _hundredths(s.loss),
          f"{s.hits}/{len(s.outcomes)}") for s in found.scores]
     left_out = (
-        "Each source judges what the others choose, without rules that were read off it. inside: "
-        "best depths that lie in the interval of the other sources.")
-    rows = [("source", "chosen by the others", "regret", "d = 64 L", "inside")] + [
+        "Each source judges what the others choose, without rules that were read off it. best, "
+        "worst: on how many grids the interval of the other sources holds the best depth, and the "
+        "worst.")
+    rows = [("source", "chosen by the others", "regret", "d = 64 L", "best", "worst")] + [
         (row.source, row.chosen.name, f"{row.share:.2f}", f"{row.default:.2f}",
-         f"{row.covered[0]}/{row.covered[1]}") for row in found.rows]
-    rows.append(("all", "", f"{found.held_out:.2f}", f"{found.of('nanochat').mean:.2f}", ""))
+         f"{row.inside}/{row.asked}", f"{row.losers}/{row.asked}") for row in found.rows]
+    rows.append(("all", "", f"{found.held_out:.2f}", f"{found.of('nanochat').mean:.2f}", "", ""))
     projected = [("model", "parameters", "stated", "fit", "+-", "")] + [
         (p.model, size(p.parameters), str(p.stated), f"{p.solved:.1f}", f"{p.error:.1f}",
          "" if p.matches else "does not match") for p in projections()]
@@ -334,7 +337,7 @@ def evidence_json(found: Table) -> dict[str, Any]:
         "left_out": [{
             "source": row.source, "grids": row.grids, "chosen": row.chosen.key,
             "regret": row.share, "loss": row.loss, "best": row.best, "default": row.default,
-            "inside": row.covered[0], "asked": row.covered[1]} for row in found.rows],
+            "inside": row.inside, "losers": row.losers, "asked": row.asked} for row in found.rows],
         "held_out": found.held_out if found.rows else None,
         "projections": [_plain(p) for p in projections()]}
 

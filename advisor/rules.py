@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, partial
 from statistics import median
 from typing import Literal
@@ -135,7 +135,7 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              error=laws.transition_depth_error),
         Rule("kaplan", "Kaplan's flatness", "d / L = 4288 / 6", "within 3 %",
              _aspect(4288 / 6), "kaplan2020, arXiv:2001.08361, Figure 5", "printed", 2020,
-             (1.3e9, 1.5e9), claim="evidence/compared_sizes",
+             (1.3e9, 1.5e9),
              remark="6 x 4288 within 3 % of the loss of 48 x 1600: a least depth, not an optimum; "
              "the losses are not tabulated"),
         Rule("attnres", "d / L = 45, best with attention residuals", "d / L = 45", "optimum",
@@ -172,7 +172,8 @@ def rules(known_by: int | None = None) -> tuple[Rule, ...]:
              lambda size: laws.logarithmic_depth(size, 2.43),
              "fahim2026, arXiv:2601.20994v1, as restated on themoonlight.io", "reported", 2026,
              (17e6, 7e9), claim="evidence/critical_depth_exponent",
-             remark="one seed and one learning rate for all shapes, which may favour shallow nets",
+             remark="one seed and one learning rate for all shapes, which may favour shallow nets; "
+             "its own best net of 7B, 32 x 4096, is deeper than 2.43 ln 4096 = 20",
              read_off="Depth Delusion"),
         Rule("gemstones", "best Gemstones nets", "d / L of the best net of each size class",
              "measured", partial(_through, cells), "mcleish2025, arXiv:2502.06857, released losses",
@@ -203,6 +204,13 @@ def rule(key: str) -> Rule:
     24.1
     """
     return next(r for r in rules() if r.key == key)
+
+
+@cache
+def mup_held() -> Rule:
+    """muP's rule with a constant d / L beyond the published sizes, for comparison."""
+    points = best_ratios("CompleteP", Key("mup"))
+    return replace(rule("mup"), key="mup-held", law=partial(_through, points))
 
 
 @cache

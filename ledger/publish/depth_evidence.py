@@ -3,7 +3,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from depthlaw.advisor.evidence import Pool, interval, projections, table
+from depthlaw.advisor.evidence import Comparison, Pool, interval, projections, table
 from depthlaw.advisor.grids import Grid, grids, rows
 
 from .typesetting import md
@@ -41,12 +41,13 @@ def _left_out() -> str:
     worse = sum(row.share > row.default for row in found.rows)
     lines = _table(
         ("source", "grids", "the others choose", "regret here", "best rule in hindsight",
-         "d = 64 L", "best depth inside the others' interval"),
+         "d = 64 L", "best depth inside the others' interval", "worst depth inside it"),
         ((row.source, str(row.grids), row.chosen.name, _two(row.share), _two(row.best),
-          _two(row.default), f"{row.covered[0]} of {row.covered[1]}" if row.covered[1] else "none")
+          _two(row.default), *(f"{each} of {row.asked}" if row.asked else "none"
+                               for each in (row.inside, row.losers)))
          for row in found.rows), words=3)
     return (f"{lines}\n\nOver all sources: {_three(found.held_out)} for the choice of the others, "
-            f"{_three(found.best.mean)} for the best single rule in hindsight "
+            f"{_three(found.best.mean)} for the best single rule that may be chosen, in hindsight "
             f"({md(found.best.rule.name)}), {_three(found.default.mean)} for d = 64 L. Against "
             f"d = 64 L the choice is better on {better} of {len(found.rows)} sources, worse on "
             f"{worse}.")
@@ -55,17 +56,19 @@ def _left_out() -> str:
 def _sensitivity() -> str:
     pools: dict[Pool, str] = {
         "published": "published rules for plain residuals that name a depth to build",
+        "held": "the same, muP's d / L constant beyond 1.5B",
         "standard": "of those the ones for the standard parametrisation",
         "both": "the published ones, and the family",
         "family": "the family alone",
         "all": "every rule: bounds, best Gemstones nets and what is built too"}
-    compared = {0.076: "at equal size by N^-0.076", 0.05: "at equal size by N^-0.05",
-                0.0: "as published"}
+    compared = {Comparison(): "between cells, at equal size by N^-0.076",
+                Comparison(0.0): "between cells, losses as published",
+                Comparison(nearest=True): "at the nearest cell, at equal size"}
     return _table(
-        ("may be chosen", "losses compared", "chosen", "regret", "left out", "d = 64 L"),
-        ((says, how, (found := table(exponent, pool=pool)).best.rule.name,
+        ("may be chosen", "grids are read", "chosen", "regret", "left out", "d = 64 L"),
+        ((says, how, (found := table(way, pool=pool)).best.rule.name,
           _three(found.best.mean), _three(found.held_out), _three(found.default.mean))
-         for pool, says in pools.items() for exponent, how in compared.items()), words=3)
+         for pool, says in pools.items() for way, how in compared.items()), words=3)
 
 
 def _grids() -> str:
