@@ -349,6 +349,8 @@ def interval(
     else:
         ended = (("deeper", deep), ("wider", wide))
         notes = [f"no {which} net was trained" for which, crossed in ended if not crossed]
+    if key.norm != "pre":
+        notes.append("these nets are pre-norm")
     if extrapolated:
         notes.append("no grid has nets of this size: the nearest were asked")
     said = f"d / L from {{low:.0f}} to {{high:.0f}} loses at most 1 % by {' and '.join(sources)}"
