@@ -26,6 +26,8 @@ LEAST_INNER, MOST_INNER = 0.7, 1.5
 LEAST_ASPECT, MOST_ASPECT = 8, 512
 # A size within this fraction of the target counts as reached.
 CLOSE = 0.01
+# Relative positions that the stacks of an encoder-decoder tell apart, as in T5.
+RELATIVE_BUCKETS = 32
 
 
 class Target(NamedTuple):
@@ -381,6 +383,8 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     linear = linear + norms * own + last
     if of != "nonembedding":
         linear = linear + t.vocabulary * (2 - t.tied)
+        if c.kind == "encoder-decoder":  # one table of each stack, of a number for every head
+            linear = linear + 2 * RELATIVE_BUCKETS / t.head_width
     return Terms(square, square, inner, expert, linear)
 
 
@@ -484,7 +488,8 @@ def _architecture(t: Template, layers: int, width: int, keys: int, inner: int,
         layers, width, width // t.head_width, inner, t.vocabulary, c.kind, kv_heads=keys,
         head_width=t.head_width, gated=c.gated, tied=t.tied, context=c.context,
         unique_layers=layers // c.loops if c.loops > 1 else None,
-        encoder_layers=layers if both else 0, experts=experts)
+        encoder_layers=layers if both else 0, experts=experts,
+        relative_buckets=RELATIVE_BUCKETS if both else 0)
 
 
 def shapes(target: Target, c: Constraints, tolerance: float = 0.1) -> list[Shape]:

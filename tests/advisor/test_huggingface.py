@@ -17,6 +17,7 @@ from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.counting import count, kv_numbers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
 from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.shapes import Constraints, Target, shapes
 
 CONFIGS = Path(__file__).parent / "configs"
 FILES = sorted(path.name for path in CONFIGS.glob("*.json"))
@@ -261,6 +262,15 @@ def test_the_plainest_class_that_fits_is_written() -> None:
             "olmo": a.with_(norm="none"), "olmo2": a.with_(qk_norm="width")}.items():
         assert config_of(net)["model_type"] == kind
         assert count(architecture_of(config_of(net))) == count(net)
+
+
+@pytest.mark.parametrize("gated", [True, False])
+def test_shapes_with_two_stacks_are_written_as_t5(gated: bool) -> None:
+    demanded = Constraints(kind="encoder-decoder", kv_ratio=1, gated=gated)
+    for shape in shapes(Target(3e9), demanded):
+        values = config_of(shape.architecture)
+        assert values["model_type"] == "t5"
+        assert count(architecture_of(values)).total == shape.value
 
 
 def test_what_no_class_holds_is_refused() -> None:
