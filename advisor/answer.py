@@ -102,6 +102,7 @@ class Answer:
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
+    rule_brief: str = ""  # rule_why in a line or two
     together: str = ""  # what the size and the tasks ask for together
 
 

@@ -252,8 +252,8 @@ def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
     return _chosen(_candidates(how, known_by, pool))
 
 
-def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
-    """Why `best_rule` is the one, in a sentence with its numbers."""
+def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
+    """Why `best_rule` is the one, in a sentence with its numbers, or in a shorter one."""
     chosen, found = best_rule(key, known_by), table(known_by=known_by)
     if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
         return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
@@ -265,6 +265,9 @@ def reason(key: Key = STANDARD, known_by: int | None = None) -> str:
     published = any(r.key == "nanochat" for r in rules(known_by))
     beside = f"; d = 64 L: {default:.2f}" if published else ""
     number = len(_candidates(COMPARISON, known_by))
+    if brief:
+        return (f"mean regret {mean:.2f}, the least of {number} on {len(found.rows)} sources"
+                f"{beside}; held out {min(others):.2f} to {max(others):.2f}: a lead, no proof")
     return (f"the least mean regret of {number} published rule{'' if number == 1 else 's'} "
             f"over {len(found.rows)} sources ({mean:.2f} of a grid's range{beside}); chosen "
             f"without the source that judges {found.held_out:.2f}, among "

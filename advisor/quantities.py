@@ -1,4 +1,5 @@
-"""What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB."""
+"""What people type on a command line, read exactly: budgets such as 1.3B, 6.5e19, 2 weeks, 24GB.
+And numbers as they are printed."""
 from __future__ import annotations
 
 import re
@@ -189,6 +190,23 @@ def parse_ratio(text: str, what: str = "ratio of query to key heads") -> int:
     return above // below
 
 
+def parse_factor(text: str) -> Fraction:
+    """A positive factor: 4, 2.67 or 8/3, read exactly.
+
+    Raises:
+        UsageError: for anything else, such as 4/ or 1/0.
+
+    >>> float(parse_factor("4")), float(parse_factor("2.5")), parse_factor("8/3")
+    (4.0, 2.5, Fraction(8, 3))
+    """
+    found = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,12})?)\s*(?:/\s*(\d{1,6})\s*)?", text, re.ASCII)
+    above, below = (Fraction(found[1]), int(found[2] or 1)) if found else (Fraction(), 1)
+    if not above or not below:
+        raise UsageError(f"cannot read the factor {quoted(text)}; give a positive number such as "
+                         "4, 2.67 or 8/3")
+    return above / below
+
+
 def _units(base: int, units: str, endings: str) -> dict[str, int]:
     """Units such as gb and gib with their sizes."""
     sizes = {letter: base ** i for i, letter in enumerate(units.split("."))}
@@ -258,6 +276,37 @@ def quoted(text: str) -> str:
     "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'"
     """
     return ascii(text if len(text) <= 32 else text[:29] + "...")
+
+
+def size(number: float) -> str:
+    """A large number to three digits.
+
+    >>> [size(n) for n in (3_012_345_678, 350e6, 999_600, 12, 1e15, 2.5e18, 0)]
+    ['3.01B', '350M', '1M', '12', '1,000T', '2.5e+18', '0']
+    """
+    for unit, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
+        if 0.9995 * unit <= number < 0.9995e16:
+            return f"{three_digits(number / unit)}{suffix}"
+    return f"{number:.3g}"
+
+
+def three_digits(number: float) -> str:
+    """A number that is not small, to three digits and without a power of ten.
+
+    >>> [three_digits(x) for x in (2.0, 1.2345, 999.7, 96_612)]
+    ['2', '1.23', '1,000', '96,600']
+    """
+    found = float(f"{number:.3g}")
+    return f"{found:,.0f}" if found >= 100 else f"{found:g}"
+
+
+def plural(number: int, what: str) -> str:
+    """So many things.
+
+    >>> plural(1, "layer"), plural(1234, "head")
+    ('1 layer', '1,234 heads')
+    """
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def shown(value: object) -> str:

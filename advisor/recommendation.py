@@ -60,6 +60,8 @@ _WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recall
              "recalled": "recalled"}
 # A shape whose size is further from the budget is worth a warning.
 _WORTH_SAYING = 0.02
+# So far from the laws' 12 d^2 weights of a layer is a warning; what it is, `--why` always says.
+_FAR_FROM_12 = 0.25
 
 
 def recommend(
@@ -290,7 +292,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
     built = _built(a, case.known_by)
     return Answer(
-        question, case.candidate(a, why), case.chosen.key, _rule_why(case, a), within,
+        question, case.candidate(a, why), case.chosen.key, _rule_why(case, a, False), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
         next((law for law in said if law.key == "threshold"), None), said,
         built, warnings=tuple(_warnings(case, a)),
@@ -298,14 +300,16 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
             map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
         memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
-        limits=resolved.notes)
+        limits=resolved.notes, rule_brief=_rule_why(case, a, True))
 
 
-def _rule_why(case: _Case, a: Architecture) -> str:
+def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
     chosen, seen = case.chosen, _layers(a)
-    name = chosen.name if chosen.formula in chosen.name else f"{chosen.name} ({chosen.formula})"
-    outside = chosen.extrapolates(seen.parameters, seen.per_layer)
-    return f"{name}{', EXTRAPOLATED' if outside else ''}: {reason(case.key, case.known_by)}"
+    name = chosen.name
+    if not brief and chosen.formula not in name:
+        name += f" ({chosen.formula})"
+    outside = ", EXTRAPOLATED" if chosen.extrapolates(seen.parameters, seen.per_layer) else ""
+    return f"{name}{outside}: {reason(case.key, case.known_by, brief)}"
 
 
 def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
@@ -442,7 +446,7 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
         yield (f"a mixture of experts: laws and grids are of dense nets, and are read at the "
                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
                "experts); memory follows from all of them")
-    elif abs(seen.per_layer / 12 - 1) > 0.05:
+    elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12:
         yield (f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
                "read at equal L d^2")
     if a.own_layers < a.layers:

@@ -2,13 +2,16 @@
 from __future__ import annotations
 
 import textwrap
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .answer import percents
+from .counting import per_layer
 from .evidence import projections
+from .quantities import plural, size, three_digits
 from .rules import rules
 from .verdicts import title, verdict
 
@@ -22,8 +25,8 @@ if TYPE_CHECKING:
 SCHEMA = Path(__file__).with_name("schema.json")
 LEGEND = (
     "printed: read in the source; reported: read elsewhere; recalled: from memory, check it; "
-    "derived: computed here; EXTRAPOLATED: outside what was measured. Verdicts are those of "
-    "`depthlaw show CLAIM`.")
+    "derived: computed here; EXTRAPOLATED: outside what was measured. Memory is in powers of 1024 "
+    "(MiB, GiB), rates in powers of 1000 (GB/s). Verdicts are those of `depthlaw show CLAIM`.")
 # Columns of the labels, and the width below which there is no room for such a column.
 _LABEL, _NARROW = 9, 60
 # The narrowest that a column of words in a table may become.
@@ -55,10 +58,10 @@ def explained(answer: Answer, width: int = 80) -> str:
     parts = []
     for heading, rows in _sections(answer):
         if lines := _laid_out(rows, width, "- "):
-            parts.append("\n".join([*_wrap(heading, width), *lines]))
+            parts.append("\n".join([*wrapped(heading, width), *lines]))
     if answer.neighbours:
         parts.insert(1, _around(answer.neighbours, width))
-    return "\n\n".join([*parts, "\n".join(_wrap(LEGEND, width))])
+    return "\n\n".join([*parts, "\n".join(wrapped(LEGEND, width))])
 
 
 def _short(answer: Answer) -> Iterator[Row]:
@@ -75,6 +78,8 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Budget", "; ".join(answer.limits)
     if not given:
         yield from _grounds(answer)
+    if len(set(answer.stages)) > 1 and not given:
+        yield "Stages", _split(answer.stages)
     if price := _price(answer):
         yield "Price", price
     for task in answer.tasks:
@@ -99,12 +104,12 @@ def _grounds(answer: Answer) -> Iterator[Row]:
     if answer.shape:
         # The evidence for the rule, where it is the rule that chose.
         chose = any(r.key == answer.rule and r.name in answer.shape.why for r in rules())
-        yield "Why", answer.rule_why if chose else answer.shape.why
+        yield "Why", answer.rule_brief or answer.rule_why if chose else answer.shape.why
     if answer.interval:
         sources = ", ".join(answer.interval.sources)
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
-        yield "Range", (f"{answer.interval.low} to {layers(answer.interval.high)} are within 1 % "
-                        f"of the best loss ({sources}{outside})")
+        yield "Range", (f"{answer.interval.low:,} to {layers(answer.interval.high)} lose at most "
+                        f"1 % ({sources}{outside})")
     if answer.built:
         b = answer.built
         near = ", ".join(f"{name} {deep} x {wide:,}" for name, deep, wide in b.nearest[:1])
@@ -122,6 +127,12 @@ def _price(answer: Answer) -> str:
         said = [f"{first} or {second}: {_effects(others[0])}"]
     sources = ", ".join(dict.fromkeys(n.loss_source for n in others if n.loss_change))
     return "; ".join(said) + (f" ({sources})" if sources else "")
+
+
+def _split(stages: Sequence[int]) -> str:
+    """How many pipeline stages have how many layers."""
+    parts = [f"{times} of {layers(n)}" for n, times in sorted(Counter(stages).items())]
+    return f"{len(stages)} of unequal depth: {' and '.join(parts)}"
 
 
 def _effects(n: Neighbour) -> str:
@@ -151,7 +162,7 @@ def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
         yield "Why this depth:", [("", answer.shape.why), ("", answer.rule_why)]
     if answer.interval:
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
-        yield f"{answer.interval.low} to {layers(answer.interval.high)}:", [
+        yield f"{answer.interval.low:,} to {layers(answer.interval.high)}:", [
             ("", f"{answer.interval.why}{outside} [{'; '.join(answer.interval.sources)}]")]
     if answer.built:
         yield "Real models nearby:", [
@@ -186,8 +197,8 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
              "the FLOPs of a token for its time.")
     timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
              for n in neighbours if n.milliseconds]
-    return "\n".join([*_wrap(about, width), _columns(rows, width),
-                      *(line for text in timed for line in _wrap(text, width, "- ", "  "))])
+    return "\n".join([*wrapped(about, width), columns(rows, width),
+                      *(line for text in timed for line in wrapped(text, width, "- ", "  "))])
 
 
 def _costs(answer: Answer) -> Iterator[Row]:
@@ -200,6 +211,8 @@ def _costs(answer: Answer) -> Iterator[Row]:
                    "parameter")
     if answer.training_flops:
         yield "", f"{answer.training_flops:.3g} training FLOPs"
+    each = per_layer(answer.shape.architecture) / answer.shape.architecture.width**2
+    yield "", f"{each:.3g} d^2 weights in a layer (laws count 12; they are read at equal L d^2)"
     if answer.flops:
         yield "", _operations(answer.flops)
     if answer.memory:
@@ -213,11 +226,11 @@ def _operations(f: Flops) -> str:
 
 
 def _bytes(m: Memory) -> str:
-    text = f"weights {gigabytes(m.weights)}"
+    text = f"weights {binary(m.weights)}"
     if m.gradients is not None and m.optimiser is not None and m.activations is not None:
-        text += (f", gradients {gigabytes(m.gradients)}, optimiser "
-                 f"{gigabytes(sum(m.optimiser.values()))}, activations {gigabytes(m.activations)}")
-    return f"{text}, KV cache {gigabytes(m.kv_cache)}"
+        text += (f", gradients {binary(m.gradients)}, optimiser "
+                 f"{binary(sum(m.optimiser.values()))}, activations {binary(m.activations)}")
+    return f"{text}, KV cache {binary(m.kv_cache)}"
 
 
 def _law(law: LawNumber) -> str:
@@ -287,36 +300,41 @@ def evidence(found: Table, width: int = 80) -> str:
         (p.model, size(p.parameters), str(p.stated), f"{p.solved:.1f}", f"{p.error:.1f}",
          "" if p.matches else "does not match") for p in projections()]
     return "\n\n".join([
-        "\n".join(_wrap(about, width)), _columns(every, width), "\n".join(_wrap(left_out, width)),
-        _columns(rows, width), "\n".join(_wrap(
+        "\n".join(wrapped(about, width)), columns(every, width),
+        "\n".join(wrapped(left_out, width)), columns(rows, width), "\n".join(wrapped(
             "Depths that Levine et al. project (recalled) beside their fit solved for the size, "
-            "with its standard error:", width)), _columns(projected, width)])
+            "with its standard error:", width)), columns(projected, width)])
 
 
 def _hundredths(share: float | None) -> str:
     return "" if share is None else f"{100 * share:.2f}"
 
 
-def _columns(rows: Sequence[Sequence[str]], width: int) -> str:
+def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """A table, columns of numbers to the right. Where it does not fit, its widest column of words
-    wraps; where that column would be too narrow, each row becomes a block of named values."""
-    columns = [list(column) for column in zip(*rows, strict=True)]
-    widths = [max(map(len, column)) for column in columns]
-    numbers = [all(cell[:1].isdigit() or not cell for cell in cells) for _, *cells in columns]
+    wraps; where that column would be too narrow, each row becomes a block of named values.
+
+    Args:
+        rows: the first holds the headings.
+        width: columns of the terminal.
+    """
+    cells_of = [list(column) for column in zip(*rows, strict=True)]
+    widths = [max(map(len, column)) for column in cells_of]
+    numbers = [all(cell[:1].isdigit() or not cell for cell in cells) for _, *cells in cells_of]
     words = [i for i, number in enumerate(numbers) if not number]
     if words:
         widest = max(words, key=widths.__getitem__)
         widths[widest] -= max(0, sum(widths) + 2 * (len(widths) - 1) - width)
     if min(widths) < 1 or (words and widths[widest] < _LEAST and widths[widest] < max(
-            map(len, columns[widest]))):
+            map(len, cells_of[widest]))):
         heading, *others = rows
-        return "\n".join(line for row in others for line in _wrap(
+        return "\n".join(line for row in others for line in wrapped(
             row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],
                                                                          strict=True) if c),
             width, rest="  "))
     lines = []
     for row in rows:
-        cells = [_wrap(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
+        cells = [wrapped(cell, w) or [""] for cell, w in zip(row, widths, strict=True)]
         for i in range(max(map(len, cells))):
             each = [cell[i] if i < len(cell) else "" for cell in cells]
             lines.append("  ".join(
@@ -357,8 +375,8 @@ def shape(a: Architecture) -> str:
         deep += f" ({a.unique_layers} of their own)"
     if a.encoder_layers and a.kind == "encoder-decoder":
         deep = f"{a.encoder_layers} + {deep}"
-    keys = f" on {_plural(a.key_heads, 'key-value head')}" if a.key_heads != a.heads else ""
-    parts = [f"{deep} x width {a.width:,}", f"{_plural(a.heads, 'head')} of {a.head_size}{keys}",
+    keys = f" on {plural(a.key_heads, 'key-value head')}" if a.key_heads != a.heads else ""
+    parts = [f"{deep} x width {a.width:,}", f"{plural(a.heads, 'head')} of {a.head_size}{keys}",
              f"d_ff {a.d_ff:,}" + ("" if a.gated else ", not gated")]
     if e := a.experts:
         shared = f" and {e.shared} shared" if e.shared else ""
@@ -372,29 +390,13 @@ def counted(c: Count) -> str:
     return f"{size(c.total)} parameters ({size(c.nonembedding)} without embeddings{active})"
 
 
-def size(number: float) -> str:
-    """A large number to three digits.
-
-    >>> [size(n) for n in (3_012_345_678, 350e6, 999_600, 12, 1e15, 2.5e18, 0)]
-    ['3.01B', '350M', '1M', '12', '1e+15', '2.5e+18', '0']
-    """
-    for unit, suffix in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
-        if 0.9995 * unit <= number < 1e15:
-            return f"{number / unit:.3g}{suffix}"
-    return f"{number:.3g}"
-
-
 def layers(number: int) -> str:
     """So many layers.
 
     >>> layers(1), layers(28)
     ('1 layer', '28 layers')
     """
-    return _plural(number, "layer")
-
-
-def _plural(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+    return plural(number, "layer")
 
 
 def milliseconds(found: tuple[float, float, float]) -> str:
@@ -403,13 +405,16 @@ def milliseconds(found: tuple[float, float, float]) -> str:
     return f"{middle:.3g} ms per token ({low:.3g} to {high:.3g})"
 
 
-def gigabytes(count: float) -> str:
-    """Bytes in powers of 1000.
+def binary(count: float) -> str:
+    """Bytes in powers of 1024, as memory is sold and as limits of it are read.
 
-    >>> gigabytes(2e9), gigabytes(12_345_678)
-    ('2 GB', '12.3 MB')
+    >>> binary(2**31), binary(12_345_678), binary(1.34e15), binary(512)
+    ('2 GiB', '11.8 MiB', '1,220 TiB', '0.5 KiB')
     """
-    return f"{count / 1e9:.3g} GB" if count >= 1e9 else f"{count / 1e6:.3g} MB"
+    for unit, suffix in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
+        if count >= unit:
+            return f"{three_digits(count / unit)} {suffix}"
+    return f"{count / 2**10:.3g} KiB"
 
 
 def _laid_out(rows: Iterable[Row], width: int, bullet: str = "") -> list[str]:
@@ -418,19 +423,24 @@ def _laid_out(rows: Iterable[Row], width: int, bullet: str = "") -> list[str]:
     lines: list[str] = []
     for label, text in rows:
         if label and width < _NARROW:
-            lines += _wrap(f"{label}: {text}", width, rest="  ")
+            lines += wrapped(f"{label}: {text}", width, rest="  ")
         elif label:
-            lines += _wrap(text, width, f"{label:<{_LABEL}}", " " * _LABEL)
+            lines += wrapped(text, width, f"{label:<{_LABEL}}", " " * _LABEL)
         else:
             column = _LABEL if lines and not bullet and width >= _NARROW else 0
             under = column + 2 * (text.startswith("- ") or not column)
-            lines += _wrap(text, width, bullet or " " * column, " " * under)
+            lines += wrapped(text, width, bullet or " " * column, " " * under)
     return lines
 
 
-def _wrap(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+def wrapped(text: str, width: int, first: str = "", rest: str = "") -> list[str]:
+    """Lines of at most so many columns; a single long word, such as a path, is left whole.
+
+    >>> wrapped("one two three", 9, "- ", "  ")
+    ['- one two', '  three']
+    """
     return textwrap.wrap(text, width, initial_indent=first, subsequent_indent=rest,
-                         break_on_hyphens=False)
+                         break_on_hyphens=False, break_long_words=False)
 
 
 # --- for machines and papers ---------------------------------------------------------------------
@@ -469,8 +479,8 @@ def citation(answer: Answer, version: str) -> str:
     if answer.interval:
         sources = "; ".join(known.get(name, name) for name in answer.interval.sources)
         outside = ", extrapolated" if answer.interval.extrapolated else ""
-        parts.append(f"finds {answer.interval.low} to {layers(answer.interval.high)} within 1 % of "
-                     f"the best loss in published grids ({sources}{outside})")
+        parts.append(f"finds {answer.interval.low:,} to {layers(answer.interval.high)} within 1 % "
+                     f"of the best loss in published grids ({sources}{outside})")
     for task in answer.tasks:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(f"says of the task {task.task}: {task.headline} ({sources})")

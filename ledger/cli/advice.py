@@ -20,6 +20,7 @@ from depthlaw.advisor.quantities import (
     parse_budget,
     parse_bytes,
     parse_count,
+    parse_factor,
     parse_flops,
     parse_hours,
     parse_milliseconds,
@@ -27,6 +28,7 @@ from depthlaw.advisor.quantities import (
     parse_share,
     parse_tokens,
     quoted,
+    size,
 )
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.shapes import Constraints
@@ -125,7 +127,7 @@ def constraints_of(given: Given) -> Constraints:
     if given["gqa"] is not None:
         found["kv_ratio"] = parse_ratio(given["gqa"])
     if given["ff"] is not None:
-        found["ff_factor"] = _factor(given["ff"])
+        found["ff_factor"] = float(parse_factor(given["ff"]))
     if given.get("encoder_decoder"):
         found["kind"] = "encoder-decoder"
     return Constraints(latency_matters=given["latency_matters"], **found)
@@ -169,16 +171,6 @@ def _configuration(path: Path | None) -> Architecture | None:
     from depthlaw.advisor.huggingface import read_config
 
     return read_config(path)
-
-
-def _factor(text: str) -> float:
-    """A factor such as 4, 2.67 or 8/3."""
-    above, _, below = text.partition("/")
-    try:
-        return float(above) / float(below or 1)
-    except (ValueError, ZeroDivisionError):
-        raise UsageError(f"cannot read the factor {quoted(text)}; give a number such as --ff 4, "
-                         "2.67 or 8/3") from None
 
 
 def _one_of(given: Given, first: str, second: str) -> None:
@@ -347,7 +339,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
     for row, answer in zip(_rows(answers), answers.values(), strict=True):
         outside = " *" if row["extrapolated"] else ""
         table.add_row(
-            report.size(row["budget"]), f"{row['layers']} x {row['width']:,}",
+            size(row["budget"]), f"{row['layers']} x {row['width']:,}",
             f"{row['heads']} ({row['kv_heads']})", f"{row['low']}-{row['high']}{outside}",
             f"{answer.built.low}-{answer.built.high}" if answer.built else "",
             " to ".join(f"{law.layers} ({law.key})" for law in (answer.laws[0], answer.laws[-1])))

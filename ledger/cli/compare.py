@@ -12,8 +12,8 @@ from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.models import architecture, model
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.advisor.report import gigabytes, size
+from depthlaw.advisor.quantities import UsageError, size
+from depthlaw.advisor.report import binary
 from depthlaw.advisor.rules import rules
 
 from ..text import clean
@@ -133,9 +133,9 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     yield "active", size(f["active"])
     yield "forward FLOPs per token", size(f["flops_forward"])
     yield "training FLOPs per token", size(f["flops_training"])
-    yield "weights", gigabytes(f["weights_bytes"])
+    yield "weights", binary(f["weights_bytes"])
     yield "KV cache per token", f"{f['kv_bytes_per_token']:,} B"
-    yield "KV cache, full context", gigabytes(f["kv_bytes"])
+    yield "KV cache, full context", binary(f["kv_bytes"])
     found = f["interval"]
     if found is None:
         yield "evidence: within 1 %", "no grid"

@@ -210,7 +210,7 @@ def _legend(axes: Axes) -> None:
 def _ticks(axes: Axes) -> None:
     from matplotlib.ticker import FixedLocator, NullLocator
 
-    from depthlaw.advisor.report import size
+    from depthlaw.advisor.quantities import size
 
     low, high = axes.get_ylim()
     axes.yaxis.set_major_locator(FixedLocator(

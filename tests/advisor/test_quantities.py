@@ -17,6 +17,7 @@ from depthlaw.advisor.quantities import (
     parse_budget,
     parse_bytes,
     parse_count,
+    parse_factor,
     parse_flops,
     parse_hours,
     parse_milliseconds,
@@ -187,3 +188,17 @@ def test_any_text_is_a_quantity_or_a_usage_error(text: str) -> None:
         else:
             continue
         assert said.isprintable()
+
+
+@pytest.mark.parametrize(("text", "value"), [
+    ("4", 4), ("8/3", Fraction(8, 3)), (" 2.67 ", Fraction(267, 100)), ("3.5/1", Fraction(7, 2))])
+def test_a_factor_is_read_exactly(text: str, value: Fraction) -> None:
+    assert parse_factor(text) == value
+
+
+@pytest.mark.parametrize("text", [
+    "4/", "4_0", "\u0664", "/3", "1/0", "0", "-4", "+4", "nan", "inf", "1e3", "", "8/3/2", "4 0"])
+def test_what_is_no_factor_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="cannot read the factor") as caught:
+        parse_factor(text)
+    assert str(caught.value).isprintable()

@@ -23,6 +23,7 @@ from depthlaw.advisor.answer import (
 )
 from depthlaw.advisor.architecture import Architecture, Experts
 from depthlaw.advisor.evidence import Interval
+from depthlaw.advisor.recommendation import recommend
 from depthlaw.ledger.cli.arguments import main
 
 NAMES = {name: value for module in (architecture, counting, evidence, answers, tasks)
@@ -91,6 +92,41 @@ def test_the_answer_leads_with_a_shape_and_says_its_price_and_the_biggest_doubt(
     assert "no grid is as large" in text
     assert "one seed" not in text
     assert text.splitlines()[-1].startswith("Floor ")
+
+
+def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
+    chosen = recommend("3B")
+    short, long = (" ".join(text.split()) for text in (
+        report.as_text(chosen), report.explained(chosen)))
+    assert chosen.rule_brief in short
+    assert chosen.rule_why not in short
+    assert chosen.rule_why in long
+    assert "no proof" in short
+    # A gated layer of 14 d^2 is what most nets have: no warning, but said.
+    assert "d^2 weights" not in short
+    assert "14.3 d^2 weights in a layer" in long
+    assert "a layer has" in " ".join(report.as_text(recommend("3B", ff_factor=8.0)).split())
+
+
+def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
+    uneven = dataclasses.replace(HAND, stages=(5, 6, 6, 6, 6, 6, 5))
+    assert "Stages   7 of unequal depth: 2 of 5 layers and 5 of 6 layers" in report.as_text(uneven)
+    assert "Stages" not in report.as_text(HAND)
+
+
+def test_memory_is_in_powers_of_1024_everywhere_and_numbers_are_never_in_e_notation() -> None:
+    text = report.as_text(recommend("8B", memory="8GB", bytes_per_weight=0.5))
+    long = report.explained(recommend("1000T"))
+    for said in (text, long):
+        assert not re.search(r"\d [KMGT]B\b(?!/s)", said)
+        assert not re.search(r"\de\+\d+(T| [A-Z])", said)
+    assert "TiB" in long
+    assert "GiB" in report.explained(HAND)
+
+
+def test_a_long_word_is_left_whole() -> None:
+    long = "a" * 50
+    assert long in report.as_text(dataclasses.replace(HAND, warnings=(f"see {long}",)), 30)
 
 
 def test_everything_that_an_answer_holds_is_said_somewhere() -> None:

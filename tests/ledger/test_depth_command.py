@@ -77,7 +77,7 @@ BAD = [
     "3B --config ~nobody/config.json", "--hf ~nobody/config.json", "3B --config fifo",
     "3B --config fifo --force", f"3B --config {'a' * 300}", f"--hf {'a' * 300}",
     f"3B --latency {'a' * 300}", "3B --latency fifo", "--hf fifo",
-    "1B --encoder-decoder --config new.json", "1B --loops 2 --config new.json",
+    "1B --loops 2 --config new.json",
 ]
 
 
