@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 from .architecture import Architecture
 from .shapes import (
+    DEEPEST,
     MOST_ASPECT,
     Constraints,
     Measure,
@@ -35,7 +36,6 @@ _STEPS = 128
 _OFF = 0.1
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
-_DEEPEST = 10**4
 
 
 class Rung(NamedTuple):
@@ -96,7 +96,7 @@ class Ladder:
         if below not in self._templates:
             self._templates[below] = template(target, self.constraints)
         t = self._templates[below]
-        depths = legal_depths(self.constraints, 1, _DEEPEST)
+        depths = legal_depths(self.constraints, 1, DEEPEST)
         wanted = self._wanted(target, t, depths[0])
         place = (min(bisect_left(depths, wanted), len(depths) - 1) if self.at_least
                  else _nearest(depths, wanted))
@@ -159,7 +159,7 @@ def _nearest(depths: range, wanted: float) -> int:
 
 def _crossing(beyond: Callable[[float], bool], low: float) -> float:
     """The depth from which on something holds, at most the largest."""
-    high = float(_DEEPEST)
+    high = float(DEEPEST)
     for _ in range(40):
         between = (low + high) / 2
         low, high = (low, between) if beyond(between) else (between, high)

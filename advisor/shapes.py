@@ -28,6 +28,9 @@ LEAST_ASPECT, MOST_ASPECT = 8, 512
 CLOSE = 0.01
 # Relative positions that the stacks of an encoder-decoder tell apart, as in T5.
 RELATIVE_BUCKETS = 32
+# The deepest net that is looked at, and how often a token may pass the same layers: published
+# looped nets have at most some dozens of passes.
+DEEPEST, MOST_LOOPS = 10**4, 64
 
 
 class Target(NamedTuple):
@@ -108,6 +111,8 @@ class Template:
     demanded: Constraints
     head_width: int
     ratio: int  # of query to key heads, aimed at
+    heads: int  # query heads are a multiple of it
+    multiple: int  # and the width a multiple of this
     step: int  # every legal width is a multiple of it
     ff_factor: float
     ff_multiple: int
@@ -156,6 +161,7 @@ def template(target: Target, c: Constraints) -> Template:
     1024
     """
     _check_numbers(c)
+    _check_kind(c)
     _check_experts(c)
     default = size_class(target)
     head = c.head_width or _head_width(c.width, default.head_width)
@@ -169,8 +175,9 @@ def template(target: Target, c: Constraints) -> Template:
     inner = c.ff_multiple or (_EXPERT_MULTIPLE if c.experts else c.multiple or default.multiple)
     factor = c.ff_factor or (default.ff_factor if c.gated else _PLAIN_FACTOR)
     used = c.active_experts + c.shared_experts
+    multiple = c.multiple or default.multiple
     return Template(
-        c, head, ratio, c.width or math.lcm(c.multiple or default.multiple, head * heads), factor,
+        c, head, ratio, heads, multiple, c.width or math.lcm(multiple, head * heads), factor,
         math.lcm(inner, c.tensor), factor / used if used and not c.expert_width else 0.0,
         not (c.expert_width if c.experts else c.ff_factor), c.vocabulary or default.vocabulary,
         default.tied if c.tied is None else c.tied)
@@ -192,10 +199,11 @@ def _check_numbers(c: Constraints) -> None:
             ("number of active experts", c.active_experts, 0, 10**5),
             ("number of shared experts", c.shared_experts, 0, 10**3),
             ("expert width", c.expert_width, 1, 10**7),
-            ("number of dense layers", c.dense_layers, 0, 10**4), ("loops", c.loops, 1, 10**4),
+            ("number of dense layers", c.dense_layers, 0, 10**3),
+            ("number of loops", c.loops, 1, MOST_LOOPS),
             ("tensor-parallel size", c.tensor, 1, 1024),
-            ("number of pipeline stages", c.pipeline, 1, 10**4),
-            ("number of layers", c.layers, 1, 10**4), ("width", c.width, 1, 10**7)):
+            ("number of pipeline stages", c.pipeline, 1, 1024),
+            ("number of layers", c.layers, 1, DEEPEST), ("width", c.width, 1, 10**7)):
         if value is None:
             continue
         if not isinstance(value, int) or isinstance(value, bool):
@@ -216,6 +224,16 @@ def _check_numbers(c: Constraints) -> None:
         if choice not in accepted:
             raise UsageError(f"the {name} {shown(choice)} is unknown; accepted are "
                              f"{', '.join(accepted)}")
+
+
+def _check_kind(c: Constraints) -> None:
+    if c.kind == "encoder-decoder":
+        if c.loops > 1:
+            raise UsageError("looped layers in an encoder-decoder: such a net is not known here; "
+                             "accepted are loops of a decoder; try --loops 1")
+    elif c.head_width and c.head_width % 2:
+        raise UsageError(f"the head width {c.head_width} is odd; rotary positions turn pairs of "
+                         f"numbers: try {c.head_width + 1}")
 
 
 def _check_experts(c: Constraints) -> None:
@@ -239,6 +257,10 @@ def _check_experts(c: Constraints) -> None:
 
 
 def _check_layers(c: Constraints) -> None:
+    if c.loops * c.pipeline > DEEPEST - c.dense_layers:
+        raise UsageError(f"{c.loops} loops on {c.pipeline:,} stages take at least "
+                         f"{c.loops * c.pipeline:,} layers; accepted are up to {DEEPEST:,}: give "
+                         "fewer of one of them")
     if c.layers is None:
         return
     own, rest = divmod(c.layers, c.loops)
@@ -369,7 +391,8 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     attention, mlps, norms, last = (3, 2, 5, 2) if c.kind == "encoder-decoder" else (1, 1, 2, 1)
     matrices = 3 if c.gated else 2
     own = layers if run else layers // c.loops
-    dense = own if not c.experts else own - own + c.dense_layers
+    # At most all layers are dense.
+    dense = own - (own - c.dense_layers) * (own > c.dense_layers) if c.experts else own
     sparse = own - dense
     used = c.active_experts if of in ("active", "flops") else c.experts
     square = 2 * attention * own
@@ -442,7 +465,8 @@ def inner_widths(value: Any, s: Terms, t: Template, width: Any, keys: Any) -> tu
 
 
 def nearest(target: Target, t: Template, layers: int) -> Shape | None:
-    """The shape of so many layers that is nearest to a size; None where none has a legal width.
+    """The shape of so many layers that is nearest to a size; None where none has a legal width, or
+    no layer would have experts.
 
     Of the two legal widths around the real one it is that whose size is nearer; sizes within 1 %
     count as equally near, and then the nearer width decides.
@@ -459,6 +483,8 @@ def nearest(target: Target, t: Template, layers: int) -> Shape | None:
     >>> abs(shape.mismatch) < 0.01
     True
     """
+    if layers <= t.demanded.dense_layers:
+        return None
     s = terms(t, layers, target.of)
     real = real_width(target.value, s, t)
     below = int(real // t.step) * t.step
@@ -609,7 +635,7 @@ def _depths(target: Target, t: Template) -> range:
         return legal_depths(c, 1, 1)
     most = int(depth_at_aspect(target, t, LEAST_ASPECT))
     least = math.ceil(depth_at_aspect(target, t, MOST_ASPECT))
-    return legal_depths(c, least, max(most, least, c.pipeline * c.loops))
+    return legal_depths(c, least, max(most, least, legal_depths(c, 1, DEEPEST)[0]))
 
 
 def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
@@ -637,14 +663,66 @@ def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
 
 def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     size = f"{target.value:.3g} {_NAMES[target.of]}"
-    if off is None:
-        least = t.vocabulary * (2 - t.tied) * t.step
-        return (f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the least width "
-                f"{t.step:,} the embeddings alone have {least:,}; try a smaller vocabulary, head "
-                "width or multiple, or a larger size")
-    a = off.architecture
-    return (f"no shape that satisfies the constraints has {size}; the nearest, {a.layers} layers "
-            f"of width {a.width:,}, has {off.value:.3g}: relax one of them or ask for that size")
+    if off is not None:
+        a = off.architecture
+        return (f"no shape that satisfies the constraints has {size}; the nearest, "
+                f"{_times(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: relax one "
+                "of them or ask for that size")
+    c, width = t.demanded, f"{'' if t.demanded.width else 'least '}width {width_steps(t)}"
+    embeddings = t.vocabulary * (2 - t.tied) * t.step
+    if target.of in ("total", "active") and embeddings > target.value:
+        return (f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the {width} the "
+                f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
+                f"{narrower(t)}or a larger size")
+    layers = legal_depths(c, 1, DEEPEST)[0]
+    s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
+    inner, expert = map(int, inner_widths(1.0, s, t, t.step, keys))
+    value = s.value(t.step, keys, inner, expert)
+    experts, fewer = "", ""
+    if c.experts:
+        experts = f" with {c.experts:,} experts of width {expert:,}"
+        fewer = "fewer or narrower experts, "
+    return (f"no shape has {size}: the {width} takes {value:.3g} in {_times(layers, 'layer')}"
+            f"{experts}; try {fewer}{narrower(t)}or a larger size")
+
+
+def width_steps(t: Template) -> str:
+    """The step of the widths, and what makes it.
+
+    >>> width_steps(template(Target(3e9), Constraints(head_width=100)))
+    '3,200 (head width 100, multiple 128)'
+    >>> width_steps(template(Target(1e9), Constraints(head_width=64, kv_ratio=8, tensor=2)))
+    '1,024 (head width 64 x 8 query heads a key head x 2 devices)'
+    """
+    c, made = t.demanded, f"head width {t.head_width}"
+    if c.width is not None:
+        return f"{c.width:,}"
+    if c.kv_ratio and c.kv_ratio > 1:
+        made += f" x {c.kv_ratio:,} query heads a key head"
+    if c.tensor > 1:
+        made += f" x {c.tensor:,} devices"
+    if t.heads > c.tensor * (c.kv_ratio or 1):
+        made += f" x {t.heads} heads"
+    coarse = t.head_width * t.heads % t.multiple
+    return f"{t.step:,} ({made}{f', multiple {t.multiple}' if coarse else ''})"
+
+
+def narrower(t: Template) -> str:
+    """What makes the widths of a template finer, as a list of things to try.
+
+    >>> narrower(template(Target(3e9), Constraints(head_width=100)))
+    'a multiple of 4, a smaller head width, '
+    """
+    c, found = t.demanded, ""
+    if c.width is not None:
+        return "a smaller width, "
+    if (heads := t.head_width * t.heads) % t.multiple:
+        found += f"a multiple of {math.gcd(heads, t.multiple)}, "
+    if c.tensor > 1:
+        found += "fewer devices, "
+    if c.kv_ratio and c.kv_ratio > 1:
+        found += "fewer queries a key head, "
+    return f"{found}a smaller head width, "
 
 
 _NAMES = {"total": "parameters", "nonembedding": "parameters without embeddings",

@@ -1,6 +1,7 @@
 """Feasible shapes: exact sizes, legal widths, splits, contradictions."""
 from __future__ import annotations
 
+from itertools import product
 from statistics import median, median_low, mode
 
 import pytest
@@ -25,6 +26,7 @@ from depthlaw.advisor.shapes import (
     shapes,
     stages,
     template,
+    terms,
 )
 
 MEASURES: tuple[Measure, ...] = ("total", "nonembedding", "active", "flops")
@@ -73,6 +75,42 @@ def test_the_formula_and_counting_agree_exactly(demands: dict, of: Measure) -> N
             if shape is not None:
                 assert measure(shape.architecture, of) == shape.value
                 assert shape.mismatch == shape.value / target.value - 1
+
+
+EXPERTS: tuple[dict, ...] = (
+    {}, {"experts": 8, "active_experts": 2}, {"experts": 4, "active_experts": 1,
+                                              "shared_experts": 1, "expert_width": 512})
+
+
+@pytest.mark.parametrize("experts", EXPERTS, ids=["dense", "mixture", "shared"])
+@pytest.mark.parametrize("kind", ["decoder", "encoder", "encoder-decoder"])
+def test_formula_and_counting_agree_for_all_constraints_together(kind: str, experts: dict) -> None:
+    for loops, dense, gated, tied, ratio, head, of in product(
+            (1, 2), (0, 3), (False, True), (False, True), (None, 1, 4), (None, 64), MEASURES):
+        demands = {"kind": kind, **experts, "loops": loops, "dense_layers": dense, "gated": gated,
+                   "tied": tied, "kv_ratio": ratio, "head_width": head}
+        known = not (kind != "decoder" and experts) and not (dense and (loops > 1 or not experts))
+        if not known or (kind == "encoder-decoder" and loops > 1):
+            with pytest.raises(UsageError):
+                template(Target(2e9, of), Constraints(**demands))
+            continue
+        t = template(Target(2e9, of), Constraints(**demands))
+        for layers in (2, 12, 26):
+            shape = nearest(Target(2e9, of), t, layers)
+            assert shape is None or measure(shape.architecture, of) == shape.value, demands
+            assert (shape is None) <= (layers <= dense)
+
+
+def test_dense_layers_may_be_more_than_there_is_room_for() -> None:
+    """The formula holds at every depth: at most all layers are dense."""
+    for dense in (9, 60, 999):
+        c = Constraints(experts=8, active_experts=2, dense_layers=dense)
+        t = template(Target(3e9), c)
+        assert terms(t, 5, "total").expert == 0
+        assert terms(t, 5, "total").inner == 15
+        assert nearest(Target(3e9), t, dense) is None
+    found = shapes(Target(3e9), Constraints(experts=8, active_experts=2, dense_layers=60))
+    assert all(s.architecture.layers > 60 for s in found)
 
 
 @settings(deadline=None, max_examples=200)
@@ -191,6 +229,15 @@ def test_a_demanded_width_leaves_the_depth() -> None:
     ({"vocabulary": 10**7}, "no shape"), ({"width": 128, "layers": 2}, "no shape"),
     ({"kv_ratio": 1024}, "no shape"), ({"context": 0}, "context '0' is out of range"),
     ({"pipeline": 0}, "pipeline stages '0'"), ({"tensor": 5000}, "tensor-parallel size '5000'"),
+    ({"head_width": 33}, "head width 33 is odd; .* try 34"),
+    ({"loops": 10**4}, "number of loops '10000' is out of range; accepted are 1 to 64"),
+    ({"loops": 64, "pipeline": 1000}, "64 loops on 1,000 stages take at least 64,000 layers"),
+    ({"kind": "encoder-decoder", "loops": 2}, "looped layers in an encoder-decoder"),
+    ({"experts": 10**5, "active_experts": 1}, "with 100,000 experts of .* try fewer or narrower"),
+    ({"experts": 8, "active_experts": 2, "dense_layers": 999}, "nearest, 1,000 layers"),
+    ({"tensor": 1024}, "head width 128 x 1,024 devices.* fewer devices"),
+    ({"kv_ratio": 1024}, "x 1,024 query heads a key head.* fewer queries a key head"),
+    ({"head_width": 4094, "multiple": 4096}, "multiple 4096.*; try .*a multiple of 2"),
 ])
 def test_contradictions_get_one_clear_line(demands: dict, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
