@@ -2,7 +2,8 @@
 
 Which shapes stand on the ladder depends on the constraints and on the rule, not on the budget; the
 recommendation is the one nearest to the budget. So more parameters never give a smaller net, and a
-recommended net's own size, asked for again, gives the same net.
+recommended net's own size, asked for again, gives the same net. Where widths are too coarse for any
+shape near the rule, shapes of other depths fill the gap; they are fixed as well.
 """
 from __future__ import annotations
 
@@ -15,7 +16,9 @@ from typing import NamedTuple
 
 from .architecture import Architecture
 from .shapes import (
+    CLOSE,
     DEEPEST,
+    LEAST_ASPECT,
     MOST_ASPECT,
     Constraints,
     Measure,
@@ -24,6 +27,7 @@ from .shapes import (
     Template,
     legal_depths,
     nearest,
+    depth_at_aspect,
     real_width,
     size_class,
     template,
@@ -36,6 +40,8 @@ _STEPS = 128
 _OFF = 0.1
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
+# How far a shape off the rule may be from what it was aimed at: nearer, if there is one.
+_OFF_RULE = (CLOSE, _OFF)
 
 
 class Rung(NamedTuple):
@@ -43,6 +49,7 @@ class Rung(NamedTuple):
 
     size: int
     architecture: Architecture
+    on_rule: bool = True  # False: none near the rule can be built
 
 
 @dataclass(frozen=True)
@@ -56,6 +63,7 @@ class Ladder:
         of: the count that sizes are given by.
         allowed: what a shape must meet besides, with more layers never easier than with fewer.
         at_least: take the next legal depth that is not below the rule, instead of the nearest.
+        inside: which shapes may stand in where none near the rule can be built.
     """
 
     constraints: Constraints
@@ -63,39 +71,52 @@ class Ladder:
     of: Measure = "total"
     allowed: Callable[[Architecture], bool] = lambda architecture: True
     at_least: bool = False
+    inside: Callable[[Architecture], bool] = lambda architecture: False
     _templates: dict[float, Template] = field(default_factory=dict, compare=False, repr=False)
-    _rungs: dict[int, Rung | None] = field(default_factory=dict, compare=False, repr=False)
+    _rungs: dict[tuple[int, bool], Rung | None] = field(default_factory=dict, compare=False, repr=False)
 
     def at(self, size: float) -> Rung | None:
         """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where
         there is none within a quarter."""
-        for reach in (0.01, FARTHEST):
-            rungs = self.around(size, size, reach)
-            found = rungs[bisect_left(middles(rungs), size)] if rungs else None
-            if found and abs(math.log(found.size / size)) <= reach:
+        # Shapes off the rule are further from those on it than FARTHEST: so near, none is nearer.
+        for reach in (0.01, FARTHEST / 2):
+            found = _closest(self._on_rule(size, size, reach), size, reach)
+            if found:
                 return found
-        return None
+        return _closest(self.around(size, size), size, FARTHEST)
 
-    def around(self, low: float, high: float, reach: float = FARTHEST) -> list[Rung]:
-        """All rungs from `low` to `high` and, as a logarithm, `reach` beyond, and some more;
+    def around(self, low: float, high: float) -> list[Rung]:
+        """All rungs from `low` to `high` and, as a logarithm, FARTHEST beyond, and some more;
         smallest first, one of each size."""
+        found = self._on_rule(low, high, FARTHEST)
+        if _gaps(found, low, high):
+            found = self._on_rule(low, high, 2 * FARTHEST)
+            between = (rung for gap in _gaps(found, low, high)
+                       for k in _aims(*gap, _OFF) if (rung := self._rung(k, False))
+                       and gap[0] < rung.size < gap[1])
+            found = sorted({rung.size: rung for rung in (*found, *between)}.values(),
+                           key=lambda rung: rung.size)
+        return found
+
+    def _on_rule(self, low: float, high: float, reach: float) -> list[Rung]:
         # No shape that was aimed at a size further away is so near.
-        aims = range(math.floor(_STEPS * (math.log(low) - reach - _OFF)),
-                     math.ceil(_STEPS * (math.log(high) + reach + _OFF)) + 1)
-        found = {rung.size: rung for k in aims if (rung := self._rung(k))}
+        found = {rung.size: rung for k in _aims(low, high, reach + _OFF) if (rung := self._rung(k))}
         return [found[size] for size in sorted(found)]
 
-    def _rung(self, k: int) -> Rung | None:
-        if k not in self._rungs:
+    def _rung(self, k: int, on_rule: bool = True) -> Rung | None:
+        if (k, on_rule) not in self._rungs:
             target = Target(math.exp(k / _STEPS), self.of)
-            self._rungs[k] = self._aimed(target)
-        return self._rungs[k]
+            self._rungs[k, on_rule] = (self._aimed if on_rule else self._elsewhere)(target)
+        return self._rungs[k, on_rule]
 
-    def _aimed(self, target: Target) -> Rung | None:
+    def _template(self, target: Target) -> Template:
         below = size_class(target).below
         if below not in self._templates:
             self._templates[below] = template(target, self.constraints)
-        t = self._templates[below]
+        return self._templates[below]
+
+    def _aimed(self, target: Target) -> Rung | None:
+        t = self._template(target)
         depths = legal_depths(self.constraints, 1, DEEPEST)
         wanted = self._wanted(target, t, depths[0])
         place = (min(bisect_left(depths, wanted), len(depths) - 1) if self.at_least
@@ -112,6 +133,23 @@ class Ladder:
         if abs(math.log(shape.value / target.value)) > _OFF:
             return None
         return Rung(round(shape.value), shape.architecture)
+
+    def _elsewhere(self, target: Target) -> Rung | None:
+        """The shape inside that is nearest to the rule, among those that reach the size."""
+        t = self._template(target)
+        if t.demanded.width is not None:
+            return None
+        least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
+        depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
+        wanted = self._wanted(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
+        found = [shape for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted)))
+                 if (shape := self._built(target, t, layers))]
+        for off in _OFF_RULE:
+            for shape in found:
+                if abs(math.log(shape.value / target.value)) <= off and self.inside(
+                        shape.architecture):
+                    return Rung(round(shape.value), shape.architecture, False)
+        return None
 
     def _built(self, target: Target, t: Template, layers: int) -> Shape | None:
         shape = nearest(target, t, layers)
@@ -139,6 +177,27 @@ class Ladder:
             if abs(depth - before) <= 1e-6 * depth:
                 break
         return depth
+
+
+def _aims(low: float, high: float, reach: float) -> range:
+    """The sizes that shapes are aimed at, from one to another and some further."""
+    return range(math.floor(_STEPS * (math.log(low) - reach)),
+                 math.ceil(_STEPS * (math.log(high) + reach)) + 1)
+
+
+def _gaps(rungs: Sequence[Rung], low: float, high: float) -> list[tuple[float, float]]:
+    """The ranges of sizes near `low` to `high` that are further than FARTHEST from all rungs."""
+    far = math.exp(FARTHEST)
+    ends = [low / far, *(end for rung in rungs for end in (rung.size / far, rung.size * far)),
+            high * far]
+    return [(max(start, ends[0]), min(end, ends[-1]))
+            for start, end in zip(ends[::2], ends[1::2], strict=True)
+            if max(start, ends[0]) < min(end, ends[-1])]
+
+
+def _closest(rungs: Sequence[Rung], size: float, reach: float) -> Rung | None:
+    found = rungs[bisect_left(middles(rungs), size)] if rungs else None
+    return found if found and abs(math.log(found.size / size)) <= reach else None
 
 
 def middles(rungs: Sequence[Rung]) -> list[float]:

@@ -41,11 +41,13 @@ from .shapes import (
     Target,
     legal_depths,
     measure,
+    narrower,
     nearest,
     resized,
     shapes,
     stages,
     template,
+    width_steps,
 )
 from .tasks import TaskAnswer, answer_task, refuse_options
 from .verdicts import verdict
@@ -241,8 +243,12 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
         return found.low if found else chosen.depth(parameters, per_layer)
 
     depth = shallowest if constraints.latency_matters else chosen.depth
+    def inside(a: Architecture) -> bool:
+        found = depths_within(a, constraints, known_by)
+        return found is not None and found.low <= a.layers <= found.high
+
     return Ladder(constraints, depth, of, allowed or (lambda architecture: True),
-                  constraints.latency_matters)
+                  constraints.latency_matters, inside)
 
 
 def depths_within(a: Architecture, constraints: Constraints,
@@ -263,16 +269,35 @@ def _sized(budget: Budget, c: Constraints, known_by: int | None) -> Answer:
     limited = any(x is not None for x in (budget.memory, budget.milliseconds, budget.kv_bytes))
     rung = ladder_for(c, target.of, known_by, (
         lambda a: resolved.excludes(a) is None) if limited else None).at(target.value)
-    if rung is None:
-        # Says which shape is nearest, or why there is none.
-        found = shapes(target, c, FARTHEST)
-        limits = next((said for s in found if (said := resolved.excludes(s.architecture))), "")
-        raise UsageError(f"no shape near {target.value:.3g} parameters and near the recommended "
-                         f"depth can be built{': it ' + limits if limits else ''}; relax a "
-                         "constraint, or fix the depth by layers")
     case = _Case(resolved, c, known_by, best_rule(_key(c), known_by))
+    if rung is None:
+        raise UsageError(_none_near(case))
     why = _why(case, rung.architecture)
+    if not rung.on_rule:
+        t = template(target, c)
+        why = (f"the nearest to the rule inside the range: widths come in steps of "
+               f"{width_steps(t)}, and none near the rule's depth can be built")
     return _filled(case, rung.architecture, why, _question(budget, resolved))
+
+
+def _none_near(case: _Case) -> str:
+    """Why nothing can be recommended: which shape is nearest, and what keeps others away."""
+    target, c = case.resolved.target, case.constraints
+    # Says itself why there is no shape at all.
+    found = [shape.architecture for shape in shapes(target, c, FARTHEST)]
+    size = f"{target.value:.3g} parameters"
+    for a in found:
+        if said := case.resolved.excludes(a):
+            return (f"no shape near {size} and near the recommended depth can be built: it {said}; "
+                    "relax a constraint, or fix the depth by layers")
+    seen = [_layers(a) for a in found]
+    _, place = min((abs(math.log(a.layers / case.chosen.depth(s.parameters, s.per_layer))), i)
+                 for i, (a, s) in enumerate(zip(found, seen, strict=True)))
+    near = found[place]
+    t = template(target, c)
+    return (f"no shape with {size} has a depth that the evidence supports: widths come in steps of "
+            f"{width_steps(t)}, and the nearest has {_number(near.layers, 'layer')} of width "
+            f"{near.width:,}; try {narrower(t)}or demand {near.layers} layers")
 
 
 def _why(case: _Case, a: Architecture) -> str:

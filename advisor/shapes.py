@@ -635,7 +635,7 @@ def _depths(target: Target, t: Template) -> range:
         return legal_depths(c, 1, 1)
     most = int(depth_at_aspect(target, t, LEAST_ASPECT))
     least = math.ceil(depth_at_aspect(target, t, MOST_ASPECT))
-    return legal_depths(c, least, max(most, least, legal_depths(c, 1, DEEPEST)[0]))
+    return legal_depths(c, least, max(most, legal_depths(c, least, DEEPEST)[0]))
 
 
 def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:
@@ -665,16 +665,17 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     size = f"{target.value:.3g} {_NAMES[target.of]}"
     if off is not None:
         a = off.architecture
+        steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
         return (f"no shape that satisfies the constraints has {size}; the nearest, "
-                f"{_times(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: relax one "
-                "of them or ask for that size")
+                f"{_times(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
+                "relax a constraint or ask for that size")
     c, width = t.demanded, f"{'' if t.demanded.width else 'least '}width {width_steps(t)}"
     embeddings = t.vocabulary * (2 - t.tied) * t.step
     if target.of in ("total", "active") and embeddings > target.value:
         return (f"no shape has {size}: with a vocabulary of {t.vocabulary:,} and the {width} the "
                 f"embeddings alone have {embeddings:,}; try a smaller vocabulary, "
                 f"{narrower(t)}or a larger size")
-    layers = legal_depths(c, 1, DEEPEST)[0]
+    layers = _depths(target, t)[0]
     s, keys = terms(t, layers, target.of), key_heads(t, t.step // t.head_width) * t.head_width
     inner, expert = map(int, inner_widths(1.0, s, t, t.step, keys))
     value = s.value(t.step, keys, inner, expert)

@@ -60,6 +60,16 @@ def test_so_they_are_under_constraints_and_by_every_count(
         same(found, place, ladder_for(constraints, of).at(float(size)))
 
 
+def test_so_they_are_where_no_shape_near_the_rule_can_be_built() -> None:
+    coarse = Constraints(kv_ratio=8, head_width=64, tensor=2)
+    asked = sizes(60, 7e8, 2e9, seed=3)
+    found = recommend_depths(asked, coarse)
+    rungs = [ladder_for(coarse, "total").at(float(size)) for size in asked]
+    for i, rung in enumerate(rungs):
+        same(found, (i,), rung)
+    assert {rung and rung.on_rule for rung in rungs} == {True, False}
+
+
 def test_a_size_between_two_rungs_goes_to_the_nearer_one_and_a_tie_to_the_smaller() -> None:
     below, above = ladder_for(Constraints(), "total").around(1e9, 1e9)[:2]
     tie = middle(below.size, above.size)

@@ -139,6 +139,44 @@ def test_any_size_has_an_answer_or_one_line_that_helps(size: float) -> None:
     assert not said or re.search("try |relax |give ", said)
 
 
+COARSE = st.builds(Constraints, kv_ratio=st.sampled_from([4, 8]), tensor=st.sampled_from([2, 4]),
+                   head_width=st.sampled_from([64, 100, 128]), vocabulary=st.just(32000))
+
+
+@settings(max_examples=30, deadline=None)
+@given(SIZES, SIZES, COARSE)
+def test_where_widths_are_coarse_nets_stay_in_order_and_inside(
+        one: float, other: float, constraints: Constraints) -> None:
+    found = []
+    for size in sorted((one, other)):
+        try:
+            answer = recommend(Budget(total=size), constraints=constraints)
+        except UsageError as error:
+            assert "steps of" in str(error) or "least width" in str(error)
+            continue
+        assert answer.shape is not None
+        a = answer.shape.architecture
+        if "widths come in steps" in answer.shape.why:
+            assert answer.interval is not None
+            assert answer.interval.low <= a.layers <= answer.interval.high
+        assert shape(float(total(a)), constraints) == a
+        found.append(total(a))
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize(("size", "demands"), [
+    ("1B", {"kv_ratio": 8, "head_width": 64, "tensor": 2}), ("500K", {"vocabulary": 256}),
+    ("3B", {"head_width": 100})])
+def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
+        size: str, demands: dict) -> None:
+    answer = recommend(size, **demands)
+    assert answer.shape is not None
+    assert answer.interval is not None
+    assert "widths come in steps of" in answer.shape.why
+    a = answer.shape.architecture
+    assert answer.interval.low <= a.layers <= answer.interval.high
+
+
 # --- what stands beside it ------------------------------------------------------------------------
 
 
@@ -410,6 +448,9 @@ def test_every_kind_of_net_has_an_answer(name: str) -> None:
     (lambda: answer(config="no/such/config.json"), "no/such/config.json"),
     (lambda: answer("3B", gpu="ABACUS"), "ABACUS"),
     (lambda: answer("3B", known_by=2019), "the oldest is of 2020"),
+    (lambda: answer("3B", tensor=8, kv_ratio=4, vocabulary=32000),
+     "steps of 4,096 .head width 128 x 4 query heads a key head x 8 devices.* demand 19 layers"),
+    (lambda: answer("3B", head_width=300, layers=22), "head width 300, multiple 128"),
 ])
 def test_what_cannot_be_answered_is_said_in_one_line(
         ask: Callable[[], Answer], why: str) -> None:
