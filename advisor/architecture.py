@@ -90,7 +90,7 @@ class Architecture:
     embedding_width: int | None = None  # of a table that a projection widens; None: width
     embedding_sum: bool = False  # positions and types are added before that projection (ALBERT)
     embedding_norm: bool = False  # a norm on the embeddings (BERT, BLOOM)
-    head_transform: bool = False  # a dense layer and a norm before the output layer (BERT)
+    head_transform: bool = False  # a layer (its bias is mlp_bias) and a norm before the output
     window: int | None = None  # of sliding-window layers
     window_layers: int = 0  # how many layers have it
     extra: tuple[tuple[str, int], ...] = ()  # further weights (name, count), in no layer

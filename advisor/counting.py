@@ -86,7 +86,7 @@ class Memory:
     weights: int
     gradients: int | None
     optimiser: dict[str, int] | None  # by what is stored
-    activations: int | None  # kept from the forward for the backward pass
+    activations: int | None  # stored by the forward for the backward pass
     kv_cache: int  # keys and values of all sequences at full context
 
     @property
@@ -120,16 +120,16 @@ def count(a: Architecture) -> Count:
     >>> count(Architecture(32, 4096, 32, 11008, 32000))
     Count(total=6738415616, nonembedding=6476271616, active=6738415616, embedding=131072000)
     """
-    total = kept = active = embedding = 0
+    total = outside = active = embedding = 0
     for w in weights(a):
         size = math.prod(w.shape)
         total += w.copies * size
         active += w.active * size
-        if w.role not in ("embedding", "position", "head"):
-            kept += w.copies * size
+        if w.role in ("embedding", "position", "head"):
+            outside += w.copies * size
         if w.name == "tokens":
             embedding += w.copies * size
-    return Count(total, kept, active, embedding)
+    return Count(total, total - outside, active, embedding)
 
 
 def per_layer(a: Architecture) -> int:
@@ -171,7 +171,7 @@ def _output(a: Architecture) -> Iterator[Weight]:
         if a.encoder_layers:
             yield from _copies(_norm(a, "final norm of the encoder", a.width))
     if a.head_transform:
-        yield from _copies(_linear("transform", "other", a.width, table, True))
+        yield from _copies(_linear("transform", "other", a.width, table, a.mlp_bias))
         yield from _copies(_norm(a, "transform norm", table))
     elif a.embedding_width:
         yield from _copies(_linear("output projection", "other", a.width, table, False))
@@ -332,7 +332,7 @@ def memory(a: Architecture, precision: str = "bf16", batch: int = 1, context: in
         context: tokens of each of them; the net's own if not given.
         cache: precision of keys and values; that of the weights if not given, bf16 for int4.
         recompute: what the backward pass computes again, see `activations`.
-        dropout: whether masks of dropout are kept.
+        dropout: whether masks of dropout are stored.
 
     Raises:
         UsageError: for an unknown precision, and sizes below one.
@@ -356,12 +356,12 @@ def memory(a: Architecture, precision: str = "bf16", batch: int = 1, context: in
     optimiser = {"first moment": 4 * total, "second moment": 4 * total}
     if size == 2:
         optimiser = {"32-bit weights": 4 * total, **optimiser}
-    kept = activations(a, batch, n, recompute, dropout, int(size))
-    return Memory(stored, stored, optimiser, kept, kv)
+    passed_on = activations(a, batch, n, recompute, dropout, int(size))
+    return Memory(stored, stored, optimiser, passed_on, kv)
 
 
 def kv_numbers(a: Architecture, context: int) -> int:
-    """Numbers that are kept of one sequence of `context` tokens to write its next token.
+    """Numbers that are stored of one sequence of `context` tokens to write its next token.
 
     A layer keeps keys and values of all key heads, or with latent attention the latent and the
     rotary part of the key; a sliding-window layer those of its window. A decoder with an encoder
@@ -384,7 +384,7 @@ def kv_numbers(a: Architecture, context: int) -> int:
 
 def activations(a: Architecture, batch: int, context: int, recompute: Recompute = "scores",
                 dropout: bool = False, size: int = 2) -> int:
-    """Bytes kept from the forward for the backward pass, without parallelism.
+    """Bytes stored by the forward for the backward pass, without parallelism.
 
     A layer keeps the inputs of its norms and matrix products, query, key and value, and what the
     activation function of the feed-forward network needs; "none" recomputed, also the scores after
@@ -394,7 +394,7 @@ def activations(a: Architecture, batch: int, context: int, recompute: Recompute 
     which is an estimate: programs differ in what they keep. With "scores" recomputed (selective
     recomputation, and kernels such as FlashAttention) the term with s^2 is gone; with "layers" a
     layer keeps its input alone, and one layer at a time the rest. Outside the layers the last norm
-    and the output layer keep their inputs, and the logits are kept in 32 bits. A token's experts
+    and the output layer keep their inputs, and the logits are in 32 bits. A token's experts
     count as its feed-forward network.
 
     Raises:
@@ -418,7 +418,7 @@ def activations(a: Architecture, batch: int, context: int, recompute: Recompute 
     layer = tokens * (attention + mlp + context * squares)
     crossed = layer + tokens * (attention + context * squares)
     decoder = crossed if a.encoder_layers else layer
-    kept = a.layers * decoder + a.encoder_layers * layer
+    inside = a.layers * decoder + a.encoder_layers * layer
     if recompute == "layers":
-        kept = (a.layers + a.encoder_layers) * size * tokens * d + decoder
-    return kept + tokens * (2 * size * d + 4 * a.vocabulary)
+        inside = (a.layers + a.encoder_layers) * size * tokens * d + decoder
+    return inside + tokens * (2 * size * d + 4 * a.vocabulary)

@@ -136,7 +136,7 @@ _FAMILIES: dict[str, dict[str, Any]] = {
     "gptj": dict(_BIASED, qkv_bias=False, output_bias=False, norms_per_layer=1, head_bias=True),
     "llama": {}, "mistral": {}, "mixtral": {},
     # The first layer's norm before attention is the one on the embeddings.
-    "modernbert": {"norm": "layernorm"},
+    "modernbert": {"norm": "layernorm", "head_transform": True, "head_bias": True},
     "mpt": {"norm": "layernorm"},
     "nanochat": {"norm": "none"},
     "olmo": {"norm": "none"},
@@ -163,6 +163,9 @@ _ROWS: dict[str, dict[str, Any]] = {
     "Gemma-3-1B": {"window": 512},
     "Gemma-3-270M": {"window": 512},
     "Mistral-7B-v0.1": {"window": 4096, "window_layers": 32},
+    # All but the first, fourth, ... layer.
+    "ModernBERT-base": {"window": 128, "window_layers": 14},
+    "ModernBERT-large": {"window": 128, "window_layers": 18},
     "OPT-350M": {"embedding_width": 512, "final_norm": False},
 }
 
@@ -202,11 +205,9 @@ def architecture(m: Model) -> Architecture:
 
 def _extra(m: Model) -> tuple[tuple[str, int], ...]:
     """Weights that a family has and no other."""
-    d, vocabulary = m.width, m.sizes["vocabulary"]
+    d = m.width
     if m.type == "gopher":
         return (("projections of relative positions", m.layers * d**2),)
-    if m.type == "modernbert":
-        return (("transform and its norm", d**2 + d), ("output bias", vocabulary))
     if m.type == "parameter_golf":
         return (("scales, mixes and gains", m.layers * (4 * d + m.heads)),
                 ("weights of skip connections", m.layers // 2 * d))

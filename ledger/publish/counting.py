@@ -89,10 +89,10 @@ def _as_listed(m: Model, a: Architecture) -> int:
     """The list counts weight matrices of the layers, embeddings, and an output layer of its own;
     positions of a few families; no norms, biases, projections of embeddings or relative positions.
     """
-    kept = sum(w.stored for w in weights(a) if len(w.shape) == 2 and (
+    listed = sum(w.stored for w in weights(a) if len(w.shape) == 2 and (
         w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens"))
     learned = a.learned_positions and m.family in _POSITIONS_LISTED
-    return kept + (a.context * a.width if learned else 0)
+    return listed + (a.context * a.width if learned else 0)
 
 
 @cache

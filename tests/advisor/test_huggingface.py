@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
 from depthlaw.advisor.counting import count, kv_numbers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
+from depthlaw.advisor.models import architecture, models
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.shapes import Constraints, Target, shapes
 
@@ -24,6 +25,12 @@ FILES = sorted(path.name for path in CONFIGS.glob("*.json"))
 LLAMA: dict[str, Any] = {
     "model_type": "llama", "hidden_size": 64, "intermediate_size": 160, "num_hidden_layers": 3,
     "num_attention_heads": 8, "vocab_size": 100, "max_position_embeddings": 128}
+
+
+GPT_NEO: dict[str, Any] = {
+    "model_type": "gpt_neo", "hidden_size": 64, "num_layers": 4, "num_heads": 4, "vocab_size": 100,
+    "max_position_embeddings": 128, "attention_types": [[["global", "local"], 2]]}
+MODERNBERT = {**LLAMA, "model_type": "modernbert"}
 
 
 def values_of(name: str) -> dict[str, Any]:
@@ -110,6 +117,23 @@ def test_windows_follow_the_listed_layers() -> None:
     assert architecture_of({**qwen, "use_sliding_window": True}).window_layers == 4
 
 
+def test_some_layers_of_these_classes_have_windows() -> None:
+    neo = architecture_of(GPT_NEO)
+    assert (neo.window, neo.window_layers) == (256, 2)
+    half = {**GPT_NEO, "num_layers": 24, "attention_types": None}
+    assert architecture_of(half).window_layers == 12
+    without = architecture_of({**GPT_NEO, "attention_types": [[["global"], 4]]})
+    assert (without.window, without.window_layers) == (None, 0)
+    cohere = {**LLAMA, "model_type": "cohere2", "num_hidden_layers": 9}
+    assert (architecture_of(cohere).window, architecture_of(cohere).window_layers) == (4096, 7)
+    assert architecture_of({**cohere, "sliding_window_pattern": 3}).window_layers == 6
+    assert architecture_of({**cohere, "sliding_window": None}).window_layers == 0
+    modern = architecture_of({**MODERNBERT, "num_hidden_layers": 7})
+    assert (modern.window, modern.window_layers) == (128, 4)
+    every = {**MODERNBERT, "num_hidden_layers": 7, "global_attn_every_n_layers": 1}
+    assert architecture_of(every).window_layers == 0
+
+
 def test_null_is_the_default() -> None:
     nulls = dict.fromkeys(("num_key_value_heads", "head_dim", "tie_word_embeddings",
                            "attention_bias"))
@@ -187,6 +211,9 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     ("deepseek-v3", {"moe_layer_freq": 2}, "not described"),
     ("deepseek-v3", {"kv_lora_rank": None}, "kv_lora_rank: the size is missing"),
     ("qwen3-30b-a3b", {"mlp_only_layers": "none"}, "list of whole numbers"),
+    ("qwen3-30b-a3b", {"mlp_only_layers": [1, 1]}, "different layers from 0 to 47"),
+    ("qwen3-30b-a3b", {"mlp_only_layers": [-3]}, "different layers from 0 to 47"),
+    ("qwen1.5-moe-a2.7b", {"mlp_only_layers": [10**30]}, "different layers from 0 to 23"),
     ("qwen3-30b-a3b", {"use_sliding_window": True}, "not described"),
     ("gemma-2-2b", {"layer_types": ["full_attention"]}, "list of 26"),
     ("gemma-2-2b", {"layer_types": ["linear_attention"] * 26}, "list of 26"),
@@ -207,6 +234,15 @@ def test_a_size_that_is_missing_or_no_size_is_named(key: str) -> None:
     ("qwen-7b", {"intermediate_size": 22015}, "not even"),
     ("stablelm-3b-4e1t", {"qk_layernorm": True}, "qk_layernorm"),
     ("smollm3-3b", {"use_sliding_window": True}, "use_sliding_window"),
+    (GPT_NEO, {"attention_types": [[["global", "local"], 12]]}, "another number of layers than 4"),
+    (GPT_NEO, {"attention_types": [[["global"], 10**30]]}, "another number of layers than 4"),
+    (GPT_NEO, {"attention_types": [[["global"], 5], [["local"], -1]]}, "not a list such as"),
+    (GPT_NEO, {"attention_types": [["global", 4]]}, "not a list such as"),
+    (GPT_NEO, {"attention_types": "global"}, "not a list such as"),
+    (MODERNBERT, {"classifier_bias": True}, "classifier_bias: another value than that of mlp_bias"),
+    ({**LLAMA, "model_type": "olmoe", "num_experts": 4, "num_experts_per_tok": 2, "head_dim": 10},
+     {}, "head_dim: the heads together"),
+    ({**LLAMA, "model_type": "glm4", "head_dim": 8}, {}, "num_key_value_heads: the size"),
 ])
 def test_what_contradicts_itself_or_is_not_described_is_refused(
         base: Any, change: dict[str, Any], why: str) -> None:
@@ -273,9 +309,47 @@ def test_shapes_with_two_stacks_are_written_as_t5(gated: bool) -> None:
         assert count(architecture_of(values)).total == shape.value
 
 
-def test_what_no_class_holds_is_refused() -> None:
-    a = Architecture(4, 64, 8, 160, 100)
-    for odd in (a.with_(unique_layers=2), a.with_(extra=(("memory", 5),)), a.with_(sinks=True),
-                a.with_(gated=False, norm="none")):
-        with pytest.raises(UsageError, match="no Hugging Face class"):
-            config_of(odd)
+MOE = Experts(4, 2, 16)
+
+
+@pytest.mark.parametrize(("change", "missing"), [
+    ({"unique_layers": 2}, "looped layers"),
+    ({"extra": (("memory", 5),)}, "weights outside all layers"),
+    ({"sinks": True}, "sinks of attention"),
+    ({"gated": False, "norm": "none"}, "a feed-forward network without a gate"),
+    ({"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2},
+     "grouped queries in an encoder-decoder"),
+    ({"kind": "encoder-decoder", "encoder_layers": 4}, "two stacks without relative positions"),
+    ({"kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32, "kv_heads": 2,
+      "unique_layers": 2}, "looped layers and grouped queries in an encoder-decoder"),
+    ({"experts": MOE, "kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32,
+      "kv_heads": 2, "unique_layers": 2}, "looped layers, grouped queries in an encoder-decoder, "
+     "experts in an encoder-decoder"),
+    ({"experts": Experts(4, 2, 16, dense_layers=2)},
+     "dense layers beside those with experts, none of which is shared"),
+    ({"experts": MOE, "gated": False}, "experts without a gate"),
+    ({"experts": Experts(4, 2, 16, shared=1, dense_layers=2), "gated": False},
+     "experts without a gate"),
+    ({"experts": MOE, "kind": "encoder-decoder", "encoder_layers": 4, "relative_buckets": 32},
+     "experts in an encoder-decoder"),
+    ({"window": 8, "window_layers": 1}, "windows in 1 of 4 layers"),
+])
+def test_a_part_that_no_class_has_is_named(change: dict[str, Any], missing: str) -> None:
+    a = Architecture(4, 64, 8, 160, 100).with_(**change)
+    with pytest.raises(UsageError, match=f"no Hugging Face class .* with {missing}; leave"):
+        config_of(a)
+
+
+def test_listed_models_of_every_class_are_written_as_it() -> None:
+    found = set()
+    for m in models():
+        if m.complete and m.type not in ("gopher", "nanochat", "palm", "parameter_golf"):
+            a = architecture(m)
+            if m.type == "gpt2" and a.heads * a.head_size != a.width:
+                with pytest.raises(UsageError, match="with heads that together are not as wide"):
+                    config_of(a)
+                continue
+            values = config_of(a)
+            assert count(architecture_of(values)) == count(a)
+            found.add(values["model_type"])
+    assert {"olmoe", "gpt_neo", "modernbert", "t5", "deepseek_v3"} <= found

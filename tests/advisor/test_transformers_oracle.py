@@ -122,6 +122,25 @@ TOYS = [
     ("cohere", {**TOY, "use_qk_norm": True, "attention_bias": True}),
     ("stablelm", {**TOY, "use_parallel_residual": True, "use_qkv_bias": True}),
     ("arcee", {**TOY, "mlp_bias": True, "attention_bias": True, "head_dim": 10}),
+    ("olmoe", {**TOY, "num_experts": 4, "num_experts_per_tok": 2, "attention_bias": True}),
+    ("olmoe", {**TOY, "num_experts": 4, "num_experts_per_tok": 2, "num_key_value_heads": None,
+               "tie_word_embeddings": True}),
+    ("gpt_neo", {"hidden_size": 24, "num_layers": 3, "num_heads": 4, "vocab_size": 101,
+                 "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1],
+                                                                    [["local"], 1]]}),
+    ("gpt_neo", {"hidden_size": 24, "num_layers": 2, "num_heads": 4, "vocab_size": 101,
+                 "max_position_embeddings": 32, "attention_types": [[["global", "local"], 1]],
+                 "intermediate_size": 40, "tie_word_embeddings": False}),
+    ("modernbert", TOY),
+    ("modernbert", {**TOY, "norm_bias": True, "attention_bias": True, "mlp_bias": True,
+                    "classifier_bias": True, "decoder_bias": False}),
+    ("modernbert", {**TOY, "norm_bias": True, "tie_word_embeddings": False}),
+    ("cohere2", TOY), ("cohere2", {**TOY, "attention_bias": True, "tie_word_embeddings": False}),
+    ("glm4", {**TOY, "head_dim": 10}),
+    ("glm4", {**TOY, "head_dim": 6, "attention_bias": False, "tie_word_embeddings": True}),
+    ("glm", {**TOY, "head_dim": 10}), ("glm", {**TOY, "head_dim": 6, "attention_bias": False}),
+    ("distilbert", {"dim": 24, "hidden_dim": 40, "n_layers": 3, "n_heads": 4, "vocab_size": 101,
+                    "max_position_embeddings": 32}),
 ]
 
 
@@ -130,6 +149,8 @@ def test_options_change_the_count_as_they_change_the_model(kind: str, values: di
     values = {"model_type": kind, **values}
     a = architecture_of(values)
     assert count(a).total == built(values, a.kind)
+    written = config_of(a)
+    assert built(written, a.kind) == count(a).total
 
 
 LLAMA = Architecture(3, 24, 4, 40, 101, kv_heads=2, context=32)
