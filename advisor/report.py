@@ -1,6 +1,7 @@
 """An answer of the advisor in words, as JSON, and as one sentence to cite."""
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -320,13 +321,15 @@ def columns(rows: Sequence[Sequence[str]], width: int) -> str:
     """
     cells_of = [list(column) for column in zip(*rows, strict=True)]
     widths = [max(map(len, column)) for column in cells_of]
-    numbers = [all(cell[:1].isdigit() or not cell for cell in cells) for _, *cells in cells_of]
+    numbers = [all(not cell or (cell[0].isdigit() and not re.search("[a-z]{3}", cell))
+                   for cell in cells) for _, *cells in cells_of]
     words = [i for i, number in enumerate(numbers) if not number]
     if words:
         widest = max(words, key=widths.__getitem__)
         widths[widest] -= max(0, sum(widths) + 2 * (len(widths) - 1) - width)
-    if min(widths) < 1 or (words and widths[widest] < _LEAST and widths[widest] < max(
-            map(len, cells_of[widest]))):
+    if min(widths) < 1 or sum(widths) + 2 * (len(widths) - 1) > width or (
+            words and widths[widest] < _LEAST and widths[widest] < max(
+                map(len, cells_of[widest]))):
         heading, *others = rows
         return "\n".join(line for row in others for line in wrapped(
             row[0] + ": " + ", ".join(f"{h} {c}".strip() for h, c in zip(heading[1:], row[1:],

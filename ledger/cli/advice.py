@@ -66,6 +66,7 @@ def depth(given: Given) -> int:
     if given["schema"]:
         sys.stdout.write(report.SCHEMA.read_text(encoding="utf-8"))
         return 0
+    _refuse_idle_output(given)
     budget, config = _budget(given), _configuration(given["hf"])
     asked = budget is not None or config is not None or given["task"] is not None
     if not (asked or given["evidence"]):
@@ -79,7 +80,7 @@ def depth(given: Given) -> int:
         if answer is None or answer.shape is None:
             raise UsageError("--config writes a recommended shape, and nothing that was given asks "
                              "for one; try depthlaw depth 3B --config config.json")
-        _write_config(answer.shape.architecture, given["config"], given["force"])
+        _write_config(answer.shape.architecture, given)
         if given["config"] == _STDOUT:
             return 0
     if given["as_json"]:
@@ -93,9 +94,27 @@ def depth(given: Given) -> int:
     return 0
 
 
+def _refuse_idle_output(given: Given) -> None:
+    """Raises where one form of output would hide another, or an option would do nothing."""
+    forms = [flag for flag, asked in (
+        ("--config -", given["config"] == _STDOUT), ("--cite", given["cite"]),
+        ("--json", given["as_json"]), ("--why", given["why"]), ("--evidence", given["evidence"]),
+    ) if asked]
+    if len(forms) > 1 and forms[0] in ("--config -", "--cite"):
+        raise UsageError(f"{forms[0]} prints nothing else: leave out {' and '.join(forms[1:])}, or "
+                         "give a command to each")
+    _refuse_idle_force(given, "config")
+
+
+def _refuse_idle_force(given: Given, *places: str) -> None:
+    if given["force"] and all(given[name] in (None, _STDOUT) for name in places):
+        raise UsageError("--force replaces a file, and none is written; say which by "
+                         + " or ".join(f"{_flag(name)} FILE" for name in places))
+
+
 def _texts(answer: Answer | None, given: Given) -> list[str]:
     """What is printed for people, in paragraphs."""
-    width, texts = _columns(), []
+    width, texts = columns(), []
     if answer is not None and given["cite"]:
         return [report.citation(answer, _version())]
     if answer is not None:
@@ -137,8 +156,7 @@ def _budget(given: Given) -> Budget | None:
     """What there is to spend; None where no option says."""
     found: dict[str, Any] = {}
     if given["budget"] is not None:
-        which = _choice(given["count"] or "total", "--count", _COUNTS)
-        found[which.replace("-", "")] = parse_budget(given["budget"])
+        found[_counted(given)] = parse_budget(given["budget"])
     elif given["count"] is not None:
         raise UsageError("--count says what the budget counts, and there is none; try depthlaw "
                          "depth 3B --count non-embedding")
@@ -150,6 +168,12 @@ def _budget(given: Given) -> Budget | None:
                 raise UsageError(f"--{name} without --gpu; say which GPU, such as --gpu H100")
     else:
         found["gpu"] = given["gpu"]
+    timed = given["ms_per_token"] is not None or given["tokens_per_second"] is not None
+    for name, used in (("bits", timed or given["memory"] is not None), ("bandwidth", timed)):
+        if given[name] is not None and not used:
+            memory = " or --memory" if name == "bits" else ""
+            raise UsageError(f"--{name} changes nothing without a limit that depends on it; give "
+                             f"--ms-per-token{memory} too")
     if given["gpus"] is not None:
         found["gpus"] = parse_count(given["gpus"], "number of GPUs", "--gpus 64")
     if given["bits"] is not None:
@@ -163,6 +187,12 @@ def _budget(given: Given) -> Budget | None:
 
         found["latency"] = read_latency(given["latency"])
     return Budget(**found) if found else None
+
+
+def _counted(given: Given) -> str:
+    """The field of Budget that holds a size."""
+    which = given["count"]
+    return _choice("total" if which is None else which, "--count", _COUNTS).replace("-", "")
 
 
 def _configuration(path: Path | None) -> Architecture | None:
@@ -210,35 +240,87 @@ def _refuse_task_options(given: Given) -> None:
 # --- writing -------------------------------------------------------------------------------------
 
 
-def _write_config(architecture: Architecture, file: Path, force: bool) -> None:
-    """Write a config.json whole or not at all, or print it."""
+# What else a class does that no answer speaks of.
+_CLASSES = {
+    "arcee": "its MLP is a squared ReLU",
+    "glm4_moe": "its router weighs experts by sigmoids, balanced by a bias, and positions turn "
+                "half of each head",
+    "t5": "its attention scores are not scaled, and positions are relative",
+}
+# Classes with norms after each branch.
+_POST = ("bert", "roberta", "albert")
+
+
+def _write_config(architecture: Architecture, given: Given) -> None:
+    """Write a config.json whole or not at all, or print it; say on stderr what it does not hold.
+
+    Raises:
+        UsageError: for norms or residuals that the written class does not have.
+    """
     import json
 
     from depthlaw.advisor.huggingface import config_of
 
-    text = json.dumps(config_of(architecture), indent=2, allow_nan=False) + "\n"
-    if file == _STDOUT:
+    held, asked = config_of(architecture), constraints_of(given)
+    kind, name = held["model_type"], held["architectures"][0]
+    for option, plain in (("norm", "post" if kind in _POST else "pre"), ("residual", "plain")):
+        if given[option] is not None and getattr(asked, option) != plain:
+            raise UsageError(f"--config would write a {name}, whose {option} is {plain}, not "
+                             f"{getattr(asked, option)}; try it without {_flag(option)}, or write "
+                             "the configuration by hand")
+    text = json.dumps(held, indent=2, allow_nan=False) + "\n"
+    if given["config"] == _STDOUT:
         sys.stdout.write(text)
     else:
-        _write(file, text.encode(), force)
+        _refuse_place(given["config"], given["force"])
+        _write(given["config"], text.encode())
+    if given["hf"] is not None:
+        _note(f"{name}: the shape alone is yours; copy the rest, such as rope_theta and token ids, "
+              "from your configuration")
+    elif kind in _CLASSES:
+        _note(f"{name}: {_CLASSES[kind]}")
+    if asked.parametrisation != "standard":
+        _note(f"{name} has none of the multipliers of {given['parametrisation']}: set them where "
+              "the net is built (--why says which)")
 
 
-def _write(file: Path, data: bytes, force: bool) -> None:
+def _note(text: str) -> None:
+    sys.stderr.write(f"note: {text}\n")
+
+
+def _write(file: Path, data: bytes) -> None:
     from ..run.records import write_file
 
-    _refuse_existing(file, force)
     write_file(file, data)
-    sys.stderr.write(f"{file} written\n")
+    sys.stderr.write(f"{_named(file)} written\n")
 
 
-def _refuse_existing(file: Path, force: bool) -> None:
+def _refuse_place(file: Path, force: bool) -> None:
+    """Raises where a file cannot be written, as far as that can be seen before."""
+    named = _named(file)
     # Of os.path, which takes a name that is too long for one that does not exist.
     if os.path.isdir(file):
-        raise UsageError(f"{file} is a folder; give the name of a file, such as "
-                         f"{file / 'config.json'}")
+        raise UsageError(f"{named} is a folder; give the name of a file, such as "
+                         f"{_named(file / 'config.json')}")
     if os.path.lexists(file) and not (force and os.path.isfile(file)):
         hint = "give another name" + (", or --force to replace it" if os.path.isfile(file) else "")
-        raise UsageError(f"{file} exists; {hint}")
+        raise UsageError(f"{named} exists; {hint}")
+    try:
+        # A folder that is missing, a name that is too long: also that of the temporary file.
+        os.stat(file.parent)
+        os.lstat(file.with_name(f".{file.name}.{'0' * 32}"))
+    except FileNotFoundError:
+        if file.parent.is_dir():
+            return
+        why = "its folder does not exist"
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "no file has such a name"
+    raise UsageError(f"{named} cannot be written ({why}); give another name")
+
+
+def _named(file: Path) -> str:
+    """A file as it is called, quoted where the name would break the line."""
+    return str(file) if str(file).isprintable() else ascii(str(file))
 
 
 def _dump(value: object) -> None:
@@ -248,10 +330,10 @@ def _dump(value: object) -> None:
     sys.stdout.write("\n")
 
 
-def _columns() -> int:
+def columns() -> int:
     """80, or what the terminal has where that is less."""
-    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
-    return max(20, min(80, columns))
+    found = shutil.get_terminal_size().columns if sys.stdout.isatty() else 80
+    return max(20, min(80, found))
 
 
 def _version() -> str:
@@ -272,30 +354,40 @@ def sweep(given: Given) -> int:
     points = parse_count(given["points"], "number of points", "--points 9", least=2)
     if points > _MOST_POINTS:
         raise UsageError(f"{points} points are too many; accepted are 2 to {_MOST_POINTS}")
-    files = [file for file in (given["csv"], given["plot"]) if file is not None]
+    _refuse_idle_force(given, "csv", "plot")
+    files = [file for file in (given["csv"], given["plot"]) if file not in (None, _STDOUT)]
     for file in files:
-        _refuse_existing(file, given["force"])
+        _refuse_place(file, given["force"])
+    if len({os.path.realpath(file) for file in files}) < len(files):
+        raise UsageError("--csv and --plot name the same file; give each its own")
+    if given["csv"] == _STDOUT and given["as_json"]:
+        raise UsageError("--csv - prints nothing else: leave out --json, or give --csv a file")
     if given["plot"] is not None:
         from ..publish.depth_plot import depth_plot, plot_format
 
         form = plot_format(given["plot"].suffix)
-    constraints, year = constraints_of(given), _year(given)
+    constraints, year, counted = constraints_of(given), _year(given), _counted(given)
 
     def answers(points: int) -> dict[int, Answer]:
         sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
-        return {n: recommend(Budget(total=float(n)), constraints=constraints, known_by=year)
-                for n in sizes}
+        return {n: recommend(Budget(**{counted: float(n)}), constraints=constraints,
+                             known_by=year) for n in sizes}
 
-    found = answers(points)
+    found, data = answers(points), {}
     if given["csv"] is not None:
-        _write(given["csv"], _as_csv(found).encode(), given["force"])
+        data[given["csv"]] = _as_csv(found).encode()
     if given["plot"] is not None:
         drawn = list(answers(max(points, _PLOTTED)).values())
         key = Key(constraints.parametrisation, constraints.norm, constraints.residual)
-        _write(given["plot"], depth_plot(drawn, form, key, year), given["force"])
+        data[given["plot"]] = depth_plot(drawn, form, key, year)
+    for file, contents in data.items():
+        if file == _STDOUT:
+            sys.stdout.write(contents.decode())
+        else:
+            _write(file, contents)
     if given["as_json"]:
         _dump({"sweep": [{"budget": n, "answer": report.as_json(a)} for n, a in found.items()]})
-    elif not files:
+    elif not data:
         _print_table(found)
     return 0
 
@@ -327,23 +419,18 @@ def _as_csv(answers: Mapping[int, Answer]) -> str:
 
 
 def _print_table(answers: Mapping[int, Answer]) -> None:
-    from rich.console import Console
-
-    from .tables import plain_table, print_table
-
-    table = plain_table(2)
-    for heading in ("budget", "layers x width", "heads", "within 1 %"):
-        table.add_column(heading, no_wrap=True)
-    table.add_column("built")
-    table.add_column("laws", overflow="fold", min_width=20)
+    rows = [("budget", "layers x width", "heads", "within 1 %", "built", "laws")]
     for row, answer in zip(_rows(answers), answers.values(), strict=True):
         outside = " *" if row["extrapolated"] else ""
-        table.add_row(
+        rows.append((
             size(row["budget"]), f"{row['layers']} x {row['width']:,}",
             f"{row['heads']} ({row['kv_heads']})", f"{row['low']}-{row['high']}{outside}",
             f"{answer.built.low}-{answer.built.high}" if answer.built else "",
-            " to ".join(f"{law.layers} ({law.key})" for law in (answer.laws[0], answer.laws[-1])))
-    print_table(Console(highlight=False), table)
-    print("heads: query heads (key-value heads). within 1 %: of the best loss in published grids; "
-          "*: extrapolated.\nbuilt: real models near the size. Every law: --csv FILE, --json, "
-          "--plot FILE.")
+            f"{answer.laws[0].layers}-{answer.laws[-1].layers}"))
+    width = columns()
+    print(report.columns(rows, width))
+    for text in ("heads: query heads (key-value heads). within 1 %: of the best loss in published "
+                 "grids; *: extrapolated.",
+                 "built: real models near the size. laws: the shallowest and the deepest; each of "
+                 "them: --csv FILE, --json, --plot FILE."):
+        print("\n".join(report.wrapped(text, width)))

@@ -72,7 +72,15 @@ def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
 
 
 class _Sections(TyperCommand):
-    """A command whose help lists the options under headings."""
+    """A command whose help lists the options under headings, and that takes no flag together with
+    its opposite."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for parameter in self.get_params(ctx):
+            for yes, no in zip(parameter.opts, parameter.secondary_opts, strict=False):
+                if yes in args and no in args:
+                    raise UsageError(f"{yes} and {no} contradict each other; give one of them")
+        return super().parse_args(ctx, args)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         sections: dict[str, list[tuple[str, str]]] = {}
@@ -101,7 +109,7 @@ _Text = str | None
 _Budget = Annotated[_Text, typer.Argument(
     metavar="BUDGET", help="Parameters, such as 3B, 350M or 7e9.", rich_help_panel=_HAVE)]
 _Count = Annotated[_Text, _under(
-    _HAVE, "--count", "What BUDGET counts: total (default), non-embedding or active.", "WHICH")]
+    _HAVE, "--count", "What sizes count: total (default), non-embedding or active.", "WHICH")]
 _Flops = Annotated[_Text, _under(_HAVE, "--flops", "Training FLOPs, such as 1e21.", "FLOPS")]
 _Tokens = Annotated[_Text, _under(_HAVE, "--tokens", "Training tokens, such as 300B.", "TOKENS")]
 _GpuType = Annotated[_Text, _under(_HAVE, "--gpu", "GPU type, such as H100.", "NAME")]
@@ -226,7 +234,8 @@ _From = Annotated[str, _under(_HAVE, "--from", "Smallest number of parameters.",
 _To = Annotated[str, _under(_HAVE, "--to", "Largest number of parameters.", "BUDGET")]
 _Points = Annotated[str, _option("--points", "How many sizes, evenly in the logarithm.",
                                  metavar="NUMBER")]
-_Csv = Annotated[Path | None, _path("--csv", "FILE", "Write the table as CSV.")]
+_Csv = Annotated[Path | None, _path(
+    "--csv", "FILE", "Write the table as CSV; - prints it.")]
 _Plot = Annotated[Path | None, _path(
     "--plot", "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf).")]
 
@@ -234,9 +243,13 @@ _Plot = Annotated[Path | None, _path(
 @app.command(cls=_Sections)
 def sweep(
         typed: typer.Context, least: _From, most: _To, points: _Points = "9",
-        head_width: _HeadWidth = None, multiple: _Multiple = None, gqa: _Gqa = None,
-        gated: _Gated = None, ff: _Factor = None, tied: _Tied = None,
-        vocabulary: _Vocabulary = None, context: _Context = None,
+        count: _Count = None, head_width: _HeadWidth = None, multiple: _Multiple = None,
+        gqa: _Gqa = None, gated: _Gated = None, ff: _Factor = None, tied: _Tied = None,
+        vocabulary: _Vocabulary = None, context: _Context = None, layers: _FixedLayers = None,
+        width: _FixedWidth = None, loops: _Loops = None, encoder_decoder: _Stacks = False,
+        experts: _Experts = None, active_experts: _Active = None, shared_experts: _Shared = None,
+        expert_width: _ExpertWidth = None, dense_layers: _DenseLayers = None,
+        tensor: _Tensor = None, pipeline: _Pipeline = None,
         parametrisation: _Parametrisation = None, norm: _Norm = None, residual: _Residual = None,
         latency_matters: _Matters = False, known_by: _KnownBy = None, csv: _Csv = None,
         plot: _Plot = None, force: _Force = False, as_json: _Json = False) -> int:

@@ -1,11 +1,11 @@
 """`depthlaw compare`: listed models and configurations side by side."""
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from rich.console import Console
 
 from depthlaw.advisor import evidence
 from depthlaw.advisor.architecture import Architecture
@@ -13,18 +13,20 @@ from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.models import architecture, model
 from depthlaw.advisor.quantities import UsageError, size
-from depthlaw.advisor.report import binary
+from depthlaw.advisor.report import binary, wrapped
 from depthlaw.advisor.rules import rules
 
 from ..text import clean
-from .output import dump, say, stdout
-from .tables import plain_table, print_table
+from . import advice
+from .output import dump
 
 __all__ = ["compare"]
 
 # Tokens at which all are compared, unless one of them takes fewer.
 _CONTEXT = 4096
 _MOST = 50
+# Between columns.
+_GAP = "  "
 
 
 class _Net(NamedTuple):
@@ -53,33 +55,54 @@ def compare(names: list[str], as_json: bool) -> int:
     if as_json:
         dump({"context": context, "nets": found})
         return 0
-    out = stdout()
-    table = plain_table(gap=2)
-    table.add_column("", overflow="fold", min_width=24)
-    for facts in found:
-        table.add_column(clean(facts["name"]), overflow="fold", min_width=12)
-    for label, *cells in zip(*(_cells(facts) for facts in found), strict=True):
-        table.add_row(label[0], *(text for _, text in (label, *cells)))
-    print_table(out, table)
-    _print_notes(out, found, context)
+    width = advice.columns()
+    print("\n\n".join("\n".join(lines) for lines in _tables(found, width)), end="\n\n")
+    print("\n".join(_notes(found, context, width)))
     return 0
 
 
-def _print_notes(out: Console, found: list[dict[str, Any]], context: int) -> None:
-    say(out, "")
-    say(out, f"FLOPs: {context:,} tokens attended to, masked ones included; bytes: 16 bits.")
-    say(out, "Evidence and laws: the depth they ask for at this net's own L d^2.")
-    say(out, "* outside the sizes that the source measured")
-    for facts in found:
-        for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"]):
-            say(out, f"{facts['name']}: {remark}")
+def _tables(found: list[dict[str, Any]], width: int) -> Iterator[list[str]]:
+    """As many nets side by side as there is room for; then the next ones."""
+    labels = ["", *(label for label, _ in _cells(found[0]))]
+    texts = [[clean(facts["name"]), *(text for _, text in _cells(facts))] for facts in found]
+    first = min(max(map(len, labels)), width * 2 // 5)
+    sizes = [min(max(map(len, text)), width - first - len(_GAP)) for text in texts]
+    while texts:
+        number, room = 1, width - first - len(_GAP) - sizes[0]
+        while number < len(texts) and room >= len(_GAP) + sizes[number]:
+            room -= len(_GAP) + sizes[number]
+            number += 1
+        # What the nets leave is for the labels.
+        widths = [min(first + room, max(map(len, labels))), *sizes[:number]]
+        yield [line for row in zip(labels, *texts[:number], strict=True)
+               for line in _row(row, widths)]
+        texts, sizes = texts[number:], sizes[number:]
+
+
+def _row(cells: tuple[str, ...], widths: list[int]) -> Iterator[str]:
+    """The lines of one row, each cell wrapped to its width."""
+    for line in zip_longest(*map(wrapped, cells, widths), fillvalue=""):
+        yield _GAP.join(map(str.ljust, line, widths)).rstrip()
+
+
+def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[str]:
+    every = [
+        f"FLOPs: {context:,} tokens attended to, masked ones included; bytes: 16 bits a number, "
+        "MiB and GiB in powers of 1024.",
+        "Evidence and laws: the depth they ask for at this net's own L d^2.",
+        "* outside the sizes that the source measured"]
+    every += [f"{facts['name']}: {remark}" for facts in found
+              for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])]
+    for text in dict.fromkeys(every):
+        yield from wrapped(clean(text), width, rest="  ")
 
 
 def _net(name: str) -> _Net:
-    path = Path(name).expanduser()
-    # A path that exists comes first: a folder may be named as a listed model is.
-    if name.strip() and (path.exists() or path.suffix == ".json"):
-        return _Net(read_config(path), name, "read")
+    path = os.path.expanduser(name)
+    # A path that exists comes first: a folder may be named as a listed model is. Of os.path, which
+    # takes a name that is too long for one that does not exist.
+    if name.strip() and (os.path.exists(path) or path.endswith(".json")):
+        return _Net(read_config(Path(path)), name, "read")
     listed = model(name)
     return _Net(architecture(listed), listed.source, listed.status)
 

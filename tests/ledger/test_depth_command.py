@@ -77,7 +77,14 @@ BAD = [
     "3B --config ~nobody/config.json", "--hf ~nobody/config.json", "3B --config fifo",
     "3B --config fifo --force", f"3B --config {'a' * 300}", f"--hf {'a' * 300}",
     f"3B --latency {'a' * 300}", "3B --latency fifo", "--hf fifo",
-    "1B --loops 2 --config new.json",
+    "1B --loops 2 --config new.json", "3B --config new.json --norm post",
+    "3B --config new.json --norm lns", "3B --config - --residual attnres",
+    # what would be ignored, or says two things
+    "3B --count ''", "3B --ff 4/", "3B --ff 4_0", "3B --ff \u0664", "3B --ff ''", "3B --bits 4",
+    "3B --bandwidth 50GB/s", "3B --bandwidth 50GB/s --memory 8GB", "3B --force",
+    "3B --config - --force", "3B --gated --plain", "3B --plain --gated", "3B --tied --untied",
+    "3B --config - --json", "3B --config - --why", "3B --config - --cite", "3B --json --cite",
+    "3B --evidence --cite", "3B --why --cite",
 ]
 
 
@@ -168,7 +175,17 @@ def test_a_table_of_latencies_that_cannot_be_used_is_refused_in_one_line(
     "--from 1B --to 10B --points 1", "--from 1B --to 10B --points 1e9",
     "--from 1B --to 10B --plot depth.gif", "--from 1B --to 10B --plot depth",
     "--from 1B --to 10B --csv exists.csv", "--from 1B --to 10B --csv missing/new.csv",
-    "--from 1B --to 10B --norm batch", "--from 1B --to 10B --csv .", "1B --from 1B --to 2B"])
+    "--from 1B --to 10B --norm batch", "--from 1B --to 10B --csv .", "1B --from 1B --to 2B",
+    "--from 1B --to 10B --csv new.csv --plot missing/new.svg",
+    "--from 1B --to 10B --csv missing/new.csv --plot new.svg",
+    "--from 1B --to 10B --csv new.svg --plot ./new.svg",
+    "--from 1B --to 10B --csv exists.csv --plot ./exists.csv --force",
+    "--from 1B --to 10B --csv new.csv --plot exists.csv/new.svg",
+    f"--from 1B --to 10B --csv new.csv --plot {'a' * 300}.svg",
+    f"--from 1B --to 10B --csv new.csv --plot {'a' * 240}.svg",
+    "--from 1B --to 10B --force", "--from 1B --to 10B --csv - --json",
+    "--from 1B --to 10B --gated --plain", "--from 1B --to 10B --active-experts 2",
+    "--from 1B --to 10B --count words"])
 def test_a_bad_sweep_is_refused_in_one_line_and_nothing_is_written(
         typed: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str]) -> None:
@@ -214,7 +231,7 @@ def test_an_answer_fits_80_columns(
 def test_the_default_answer_is_short_and_the_rest_is_behind_why(
         capsys: pytest.CaptureFixture[str]) -> None:
     short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
-    assert len(short.splitlines()) <= 15
+    assert len(short.splitlines()) <= 12
     assert long.startswith(short.rstrip())
     for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth ("):
         assert word in " ".join(long.split())
@@ -249,6 +266,38 @@ def test_a_written_configuration_is_read_back_as_the_recommended_shape(
     assert json.loads(file.read_text())["num_hidden_layers"] == shape["layers"]
 
 
+@pytest.mark.parametrize(("typed", "said"), [
+    ("30B --experts 64 --active-experts 6 --shared-experts 2", "Glm4MoeForCausalLM: its router"),
+    ("3B --plain", "ArceeForCausalLM: its MLP"), ("3B --parametrisation mup", "multipliers of mup"),
+    ("3B --parametrisation completep", "multipliers of completep"), ("3B", None),
+    ("30B --experts 64 --active-experts 6", None)])
+def test_what_a_written_configuration_does_not_hold_is_said(
+        typed: str, said: str | None, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["depth", *typed.split(), "--config", "-"]) == 0
+    out, err = capsys.readouterr()
+    json.loads(out)
+    assert err == "" if said is None else re.fullmatch(f"note: [^\n]*{said}[^\n]*\n", err)
+
+
+def test_of_a_given_configuration_the_shape_alone_is_written(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    assert main(["depth", "--hf", str(tmp_path), "--pipeline", "16", "--config", "-"]) == 0
+    assert "rope_theta" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["a\nb.json", "a\x1b[2Jb.json"])
+def test_a_name_with_control_characters_stays_one_line(
+        name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    for code in (0, 2):  # written; there already
+        assert main(["depth", "3B", "--config", name]) == code
+        err = capsys.readouterr().err
+        assert err.count("\n") == 1
+        assert err.strip().isprintable()
+
+
 def test_what_was_known_by_a_year_names_nothing_later(capsys: pytest.CaptureFixture[str]) -> None:
     data = json.loads(run(capsys, "depth", "3B", "--known-by", "2021", "--json"))["answer"]
     assert {law["key"] for law in data["laws"]} >= {"threshold", "levine"}
@@ -270,6 +319,38 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     for ending, start in ((".png", b"\x89PNG"), (".svg", b"<?xml"), (".pdf", b"%PDF")):
         run(capsys, *sizes, "--plot", tmp_path / f"s{ending}")
         assert (tmp_path / f"s{ending}").read_bytes().startswith(start)
+
+
+def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["sweep", "--from", "10B", "--to", "100B", "--points", "2"]
+    run(capsys, *sizes, "--csv", tmp_path / "s.csv")
+    assert run(capsys, *sizes, "--csv", "-") == (tmp_path / "s.csv").read_text()
+    sizes += ["--experts", "16", "--active-experts", "2", "--pipeline", "4", "--count", "active"]
+    for answer in json.loads(run(capsys, *sizes, "--json"))["sweep"]:
+        shape = answer["answer"]["shape"]
+        assert shape["architecture"]["experts"]["active"] == 2
+        assert shape["architecture"]["layers"] % 4 == 0
+        assert shape["counts"]["active"] == pytest.approx(answer["budget"], rel=0.05)
+    depth, sweep = (
+        set(re.findall(r"^  (--[a-z-]+)", section.partition("Output:")[0].partition(
+            "What the shape must obey:")[2].partition("A task")[0], re.MULTILINE))
+        for section in (run(capsys, command, "--help") for command in ("depth", "sweep")))
+    assert depth == sweep != set()
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+@pytest.mark.parametrize("typed", [
+    "sweep --from 100M --to 1T", "compare llama-3-8b gemma-3-27b deepseek-v3", "depth 3B --why",
+    "compare " + " ".join(["llama-3-8b"] * 9)])
+def test_no_line_is_longer_than_the_terminal(
+        typed: str, columns: int, monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str]) -> None:
+    from depthlaw.ledger.cli import advice
+
+    monkeypatch.setattr(advice, "columns", lambda: columns)
+    for line in run(capsys, *typed.split()).splitlines():
+        assert len(line) <= columns or " " not in line.strip()
 
 
 def test_help_lists_the_options_under_headings(capsys: pytest.CaptureFixture[str]) -> None:
