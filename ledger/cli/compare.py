@@ -1,6 +1,7 @@
 """`depthlaw compare`: listed models and configurations side by side."""
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -169,4 +170,6 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
                f"{found['low']} to {found['high']}{'*' * found['extrapolated']}: {where}")
     for law in f["laws"]:
         said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
-        yield law["name"] + said, f"{law['depth']:.0f}{'*' * law['extrapolated']}"
+        # A floor is met by the next layer, a maximum kept by the last one.
+        whole = {"floor": math.ceil, "maximum": math.floor}.get(law["meaning"], round)
+        yield law["name"] + said, f"{whole(law['depth'])}{'*' * law['extrapolated']}"

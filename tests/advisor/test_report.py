@@ -184,7 +184,8 @@ def test_json_of_an_answer_is_what_the_schema_says(answer: Answer) -> None:
     "depth --task regular --length 64", "depth 3B --evidence", "depth --evidence --known-by 2024",
     "depth 30B --experts 64 --active-experts 6", "depth 1B --encoder-decoder", "depth 1B --loops 2",
     "depth --hf docs/examples/my-config", "depth 3B --parametrisation completep",
-    "sweep --from 100M --to 10B --points 3"])
+    "sweep --from 100M --to 10B --points 3",
+    "compare llama-3-8b t5-large deepseek-v3 albert-base docs/examples/my-config"])
 def test_json_of_a_command_is_what_the_schema_says(
         typed: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(Path(__file__).parents[2])

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,9 @@ import pytest
 from depthlaw.advisor import models
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
+from depthlaw.advisor.laws import threshold_layers
 from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.rules import rule
 from depthlaw.ledger.cli import advice
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.compare import compare
@@ -42,6 +45,14 @@ def test_a_listed_model_and_its_own_configuration_are_counted_alike(
 def test_the_shortest_context_is_that_of_all(capsys: pytest.CaptureFixture[str]) -> None:
     compare(["bert-large", "llama-3-8b"], True)
     assert json.loads(capsys.readouterr().out)["context"] == 512
+
+
+def test_a_floor_is_rounded_up_as_in_an_answer(capsys: pytest.CaptureFixture[str]) -> None:
+    volume = 32 * 4096**2
+    assert rule("threshold").depth(volume, per_layer=1) == pytest.approx(8.2, abs=0.1)
+    text = shown(capsys, "llama-3-8b")
+    assert re.search(r"\(floor\) +9$", text, re.MULTILINE)
+    assert threshold_layers(12 * volume) == 9
 
 
 def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -> None:
