@@ -29,10 +29,17 @@ def slack(value: float | None, *, vacuous: bool = False) -> str:
 
 
 def number(value: Measured | None) -> str:
-    """A measured value in one short piece of text."""
+    """A measured value in one short piece of text.
+
+    >>> number(Exact(10**30)), number(Exact(10**5000)), number(Exact(Fraction(1, 3)))
+    ('100000...0000 (31 digits)', '10^5000.00', '1/3')
+    """
     if value is None:
         return "-"
     if isinstance(value, Exact):
+        # Python refuses to print an integer of more than 4,300 digits.
+        if max(abs(value.value.numerator), value.value.denominator).bit_length() > 13_000:
+            return _decimal(Fraction(value.value))
         text = str(value.value)
         if len(text) <= 24:
             return text
