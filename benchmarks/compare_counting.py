@@ -25,7 +25,7 @@ from typing import Any
 
 from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.huggingface import config_of
-from depthlaw.advisor.models import Model, architecture, model, models
+from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.quantities import UsageError
 
 TEN = ("GPT-2 XL", "Llama-3-8B", "Llama-3.2-1B", "Gemma-1-7B", "Qwen2.5-7B", "Falcon-7B",
@@ -44,7 +44,7 @@ def transformers_counts() -> Iterator[Row]:
         if not listed.complete:
             continue
         try:
-            values = _others(listed) or config_of(architecture(listed))
+            values = config_of(architecture(listed))
         except UsageError:
             continue
         (kind,) = values.pop("architectures")
@@ -53,23 +53,6 @@ def transformers_counts() -> Iterator[Row]:
         with torch.device("meta"):
             net = made(made.config_class(**values))
         yield listed.name, sum(p.numel() for p in net.parameters()), f"{kind} on the meta device"
-
-
-def _others(listed: Model) -> dict[str, Any]:
-    """Configurations of classes that depthlaw does not read; empty for all others."""
-    a, s = architecture(listed), listed.sizes
-    common = {"vocab_size": a.vocabulary, "hidden_size": a.width, "intermediate_size": a.d_ff,
-              "max_position_embeddings": a.context}
-    usual = {**common, "num_hidden_layers": a.layers, "num_attention_heads": a.heads}
-    if listed.type == "gpt_neo":
-        return {**common, "architectures": ["GPTNeoForCausalLM"], "num_layers": a.layers,
-                "num_heads": a.heads, "attention_types": [[["global", "local"], a.layers // 2]]}
-    if listed.type == "modernbert":
-        return {**usual, "architectures": ["ModernBertForMaskedLM"]}
-    if listed.type == "olmoe":
-        return {**usual, "architectures": ["OlmoeForCausalLM"], "num_experts": s["experts"],
-                "num_key_value_heads": a.key_heads, "num_experts_per_tok": s["experts_active"]}
-    return {}
 
 
 def accelerate_counts() -> Iterator[Row]:

@@ -6,6 +6,7 @@ beside what its makers report, the list's own count, and what other tools count.
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -105,32 +106,47 @@ def _others() -> tuple[dict[str, str], ...]:
 
 
 def part(name: str) -> str:
-    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools or versions."""
+    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools, depths or
+    versions."""
     return "\n".join({"summary": _summary, "exceptions": _exceptions, "models": _models,
-                      "tools": _tools, "versions": _versions}[name]())
+                      "tools": _tools, "depths": _depths, "versions": _versions}[name]())
+
+
+# The share of rows that are to be within 1 %.
+_WANTED = 0.98
 
 
 def _summary() -> Iterator[str]:
     found = recounts()
-    listed = [r for r in found if r.model.listed]
-    built = [r for r in found if r.built is not None]
+    listed = [(r, r.model.listed) for r in found if r.model.listed]
+    built = [(r.counts.total, r.built) for r in found if r.built is not None]
     reported = [r for r in found if r.model.reported]
-    yield f"Of {len(models())} listed models {len(found)} are complete."
+    yield (f"Of {len(models())} listed models {len(found)} are complete; {len(built)} of them are "
+           f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
+           "reported size.")
     yield ""
-    yield f"- {_share([r.built == r.counts.total for r in built])} are exactly what the class in " \
-          "transformers has, built without memory; " \
-          f"{len(found) - len(built)} have no such class."
-    yield f"- {_share([r.exactly_listed for r in listed])}, counted as the list counts, are " \
-          "exactly the list's own number."
-    yield f"- {_share([r.near_listed for r in listed])}, with everything counted, are within 1 % " \
-          "of that number, which leaves out what small and unusual nets have more of."
-    near = [abs(r.off_reported or 0) <= _NEAR for r in reported]
-    yield f"- {_share(near)} are within 1 % of the reported size; " \
-          f"{_share([r.as_reported for r in reported])} are, or round to it."
+    yield f"| compared with | rows | equal | within 1 % | at least {100 * _WANTED:.0f} % |"
+    yield "|---|--:|--:|--:|---|"
+    for name, pairs in (
+            ("the class in transformers, built without memory", built),
+            ("the list's count, counted as the list counts", [(r.as_listed, n) for r, n in listed]),
+            ("the list's count, everything counted", [(r.counts.total, n) for r, n in listed])):
+        yield _compared(name, [ours == theirs for ours, theirs in pairs],
+                        [abs(ours / theirs - 1) <= _NEAR for ours, theirs in pairs])
+    yield _compared("the reported size", None, [abs(r.off_reported or 0) <= _NEAR
+                                                for r in reported])
+    yield _compared("the reported size, or what rounds to it", None,
+                    [r.as_reported for r in reported])
+
+
+def _compared(name: str, equal: list[bool] | None, near: list[bool]) -> str:
+    reached = "yes" if sum(near) >= _WANTED * len(near) else "no"
+    exact = _share(equal) if equal else ""
+    return f"| {name} | {len(near)} | {exact} | {_share(near)} | {reached} |"
 
 
 def _share(held: list[bool]) -> str:
-    return f"{sum(held)} of {len(held)} ({100 * sum(held) / len(held):.1f} %)"
+    return f"{sum(held)} ({100 * sum(held) / len(held):.1f} %)"
 
 
 def _exceptions() -> Iterator[str]:
@@ -177,6 +193,16 @@ def _tools() -> Iterator[str]:
                          else _percent(off))
         yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
     yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"
+
+
+def _depths() -> Iterator[str]:
+    yield "| model | width | layers | nanochat | Marin |"
+    yield "|---|--:|--:|--:|--:|"
+    for name in dict.fromkeys(r["model"] for r in _others() if r["tool"] == "accelerate"):
+        a = architecture(model(name))
+        layers = f"{a.encoder_layers} + {a.layers}" if a.encoder_layers else f"{a.layers}"
+        yield (f"| {md(name)} | {a.width:,} | {layers} | {round(a.width / 64)} | "
+               f"{round(a.width / (64 + 4 * math.log2(a.width) - 9))} |")
 
 
 def _versions() -> Iterator[str]:

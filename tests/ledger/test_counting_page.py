@@ -3,8 +3,10 @@ from __future__ import annotations
 
 import pytest
 
+from depthlaw.advisor import laws
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
+from depthlaw.advisor.rules import rule
 from depthlaw.ledger.publish.counting import part, recounts, reported_size
 
 
@@ -49,6 +51,29 @@ def test_ten_configurations_are_exact_here_and_shown_for_every_tool() -> None:
     for tool in ("accelerate", "EleutherAI cookbook", "llm-analysis, by hand"):
         assert tool in heading
         assert f"- {tool}: " in part("versions")
+
+
+def test_the_page_says_which_comparisons_reach_98_percent() -> None:
+    rows = [row.split(" | ") for row in part("summary").splitlines()[4:]]
+    assert [row[-1] for row in rows] == ["yes |", "yes |", "no |", "no |", "no |"]
+    assert rows[0][1:4] == ["172", "172 (100.0 %)", "172 (100.0 %)"]
+    assert [row[3] for row in rows[1:]] == [
+        "127 (99.2 %)", "119 (93.0 %)", "124 (70.5 %)", "160 (90.9 %)"]
+
+
+def test_depths_for_the_widths_are_those_of_the_rules() -> None:
+    _, _, *rows = part("depths").splitlines()
+    assert len(rows) == 10
+    for row in rows:
+        _, width, _, nanochat, marin = row.strip("| ").split(" | ")
+        d, low, high = int(width.replace(",", "")), 1e3, 1e15
+        # The budget of which the rule makes a net of this width.
+        for _ in range(100):
+            budget = (low * high) ** 0.5
+            wider = budget / (12 * laws.marin_depth(budget)) > d * d
+            low, high = (low, budget) if wider else (budget, high)
+        assert round(laws.marin_depth(budget)) == int(marin)
+        assert round(rule("nanochat").depth(12 * d**3 / 64, 12)) == int(nanochat)
 
 
 def test_all_complete_models_are_on_the_page() -> None:
