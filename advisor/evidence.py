@@ -266,8 +266,9 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
     beside = f"; d = 64 L: {default:.2f}" if published else ""
     number = len(_candidates(COMPARISON, known_by))
     if brief:
-        return (f"mean regret {mean:.2f}, the least of {number} on {len(found.rows)} sources"
-                f"{beside}; held out {min(others):.2f} to {max(others):.2f}: a lead, no proof")
+        standard = table(known_by=known_by, pool="standard").held_out
+        return (f"{chosen.wording}, least mean regret ({mean:.2f}{beside}); held out "
+                f"{found.held_out:.2f}, standard rules alone {standard:.2f}: no proof")
     return (f"the least mean regret of {number} published rule{'' if number == 1 else 's'} "
             f"over {len(found.rows)} sources ({mean:.2f} of a grid's range{beside}); chosen "
             f"without the source that judges {found.held_out:.2f}, among "

@@ -70,7 +70,11 @@ def _short(answer: Answer) -> Iterator[Row]:
     given, proposed = answer.given, answer.shape
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
-        for said in answer.verdicts:
+        if answer.flops and answer.memory:
+            yield "Costs", _briefly(answer.flops, answer.memory)
+        for label, said in zip(("Depth",), answer.verdicts, strict=False):
+            yield label, f"{_judgement(answer)}: {said}"
+        for said in answer.verdicts[1:]:
             yield "", f"- {said}"
     if proposed and not (given and given.architecture == proposed.architecture):
         yield ("Instead" if given else "Answer",
@@ -98,6 +102,23 @@ def _short(answer: Answer) -> Iterator[Row]:
         yield "Doubt", answer.doubts[0]
     if answer.floor and not given:
         yield "Floor", f"{layers(answer.floor.layers)}, by {answer.floor.name}"
+
+
+def _judgement(answer: Answer) -> str:
+    """In a word, whether the grids speak for the depth of a configuration."""
+    assert answer.given is not None
+    if answer.interval is None:
+        return "not known"
+    deep = answer.given.architecture.layers
+    found = ("too shallow" if deep < answer.interval.low else
+             "too deep" if deep > answer.interval.high else "sane")
+    return f"{found}{', EXTRAPOLATED' if answer.interval.extrapolated else ''}"
+
+
+def _briefly(f: Flops, m: Memory) -> str:
+    """What a net costs, in a line or two."""
+    return (f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
+            f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)}")
 
 
 def _grounds(answer: Answer) -> Iterator[Row]:
@@ -139,7 +160,8 @@ def _split(stages: Sequence[int]) -> str:
 def _effects(n: Neighbour) -> str:
     """What a neighbour costs or gains."""
     parts = [f"loss {percents(n.loss_change)}" if n.loss_change else n.loss_source]
-    if n.speedup:
+    # What compute is worth follows from the loss; of equal losses `--why` says the rest.
+    if n.speedup and n.loss_change and not percents(n.loss_change).startswith("within"):
         low, high = (f"{factor:.2f}" for factor in n.speedup)
         if (low, high) != ("1.00", "1.00"):
             parts.append(f"worth {low} to {high} of the compute" if low != high
@@ -154,8 +176,12 @@ def _speed(candidate: Candidate) -> str:
 
 
 def _sections(answer: Answer) -> Iterator[tuple[str, Iterable[Row]]]:
+    given, proposed = answer.given, answer.shape
+    if given:
+        yield "Counts of the configuration:", _costs(given, answer)
+    if proposed and not (given and given.architecture == proposed.architecture):
+        yield "Counts of the recommended shape:", _costs(proposed, None if given else answer)
     if answer.shape:
-        yield "Counts of the recommended shape:", _costs(answer)
         yield "Other shapes:", [
             ("", f"{shape(c.architecture)}; {counted(c.counts)}{_speed(c)}. {c.why}")
             for c in answer.runners_up]
@@ -195,25 +221,27 @@ def _around(neighbours: Sequence[Neighbour], width: int) -> str:
     sources = dict.fromkeys(n.loss_source for n in neighbours)
     about = (f"One depth less, the same, one more. loss: {'; '.join(sources)}. compute: effective "
              "speed-up, below 1 where the shape loses: by Marin's two fits, of other data, with "
-             "the FLOPs of a token for its time.")
+             "the FLOPs of a token for its time; of equal losses the FLOPs alone.")
     timed = [f"{n.layers} layers, equal {n.equal}: {milliseconds(n.milliseconds)}"
              for n in neighbours if n.milliseconds]
     return "\n".join([*wrapped(about, width), columns(rows, width),
                       *(line for text in timed for line in wrapped(text, width, "- ", "  "))])
 
 
-def _costs(answer: Answer) -> Iterator[Row]:
-    assert answer.shape is not None
-    c = answer.shape.counts
+def _costs(candidate: Candidate, answer: Answer | None) -> Iterator[Row]:
+    """Everything counted of a net; of the one that the answer's costs are of, those too."""
+    a, c = candidate.architecture, candidate.counts
     yield "", (f"{c.total:,} parameters in all, {c.nonembedding:,} without embeddings, "
                f"{c.active:,} active, {c.embedding:,} in the token table")
+    yield "", (f"{per_layer(a) / a.width**2:.3g} d^2 weights in a layer (laws count 12; they are "
+               "read at equal L d^2)")
+    if answer is None:
+        return
     if answer.tokens:
         yield "", (f"{size(answer.tokens)} training tokens, {answer.tokens / c.total:.3g} per "
                    "parameter")
     if answer.training_flops:
         yield "", f"{answer.training_flops:.3g} training FLOPs"
-    each = per_layer(answer.shape.architecture) / answer.shape.architecture.width**2
-    yield "", f"{each:.3g} d^2 weights in a layer (laws count 12; they are read at equal L d^2)"
     if answer.flops:
         yield "", _operations(answer.flops)
     if answer.memory:
@@ -379,8 +407,11 @@ def shape(a: Architecture) -> str:
     if a.encoder_layers and a.kind == "encoder-decoder":
         deep = f"{a.encoder_layers} + {deep}"
     keys = f" on {plural(a.key_heads, 'key-value head')}" if a.key_heads != a.heads else ""
-    parts = [f"{deep} x width {a.width:,}", f"{plural(a.heads, 'head')} of {a.head_size}{keys}",
-             f"d_ff {a.d_ff:,}" + ("" if a.gated else ", not gated")]
+    parts = [f"{deep} x width {a.width:,}", f"{plural(a.heads, 'head')} of {a.head_size}{keys}"]
+    if not a.experts or a.experts.dense_layers:
+        parts.append(f"d_ff {a.d_ff:,}")
+    if not a.gated:
+        parts.append("not gated")
     if e := a.experts:
         shared = f" and {e.shared} shared" if e.shared else ""
         parts.append(f"{e.count} experts of {e.width:,}, {e.active} active{shared}")
@@ -478,7 +509,7 @@ def citation(answer: Answer, version: str) -> str:
     if answer.shape:
         a = answer.shape.architecture
         parts.append(f"recommends {layers(a.layers)} of width {a.width:,} "
-                     f"({size(answer.shape.counts.total)} parameters)")
+                     f"({size(answer.shape.counts.total)} parameters){_by_rule(answer)}")
     if answer.interval:
         sources = "; ".join(known.get(name, name) for name in answer.interval.sources)
         outside = ", extrapolated" if answer.interval.extrapolated else ""
@@ -488,3 +519,10 @@ def citation(answer: Answer, version: str) -> str:
         sources = "; ".join(dict.fromkeys(number.source for number in task.numbers))
         parts.append(f"says of the task {task.task}: {task.headline} ({sources})")
     return f'depthlaw {version}, asked "{answer.question}", {", and ".join(parts)}.'
+
+
+def _by_rule(answer: Answer) -> str:
+    """The rule that chose the depth, and its source, where one did."""
+    assert answer.shape is not None
+    return "".join(f" by {r.name} ({r.source}; {r.wording})" for r in rules()
+                   if r.key == answer.rule and r.name in answer.shape.why)

@@ -425,12 +425,22 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
         rows.append((
             size(row["budget"]), f"{row['layers']} x {row['width']:,}",
             f"{row['heads']} ({row['kv_heads']})", f"{row['low']}-{row['high']}{outside}",
-            f"{answer.built.low}-{answer.built.high}" if answer.built else "",
-            f"{answer.laws[0].layers}-{answer.laws[-1].layers}"))
+            _span([answer.built.low, answer.built.high] if answer.built else []),
+            _span([law.layers for law in answer.laws if law.meaning in ("optimum", "default")])))
     width = columns()
     print(report.columns(rows, width))
     for text in ("heads: query heads (key-value heads). within 1 %: of the best loss in published "
                  "grids; *: extrapolated.",
-                 "built: real models near the size. laws: the shallowest and the deepest; each of "
-                 "them: --csv FILE, --json, --plot FILE."):
+                 "built: real models near the size. laws: optima and defaults; each of them, "
+                 "floors and bounds too: --csv FILE, --json, --plot FILE."):
         print("\n".join(report.wrapped(text, width)))
+
+
+def _span(depths: list[int]) -> str:
+    """The least and the greatest of some depths.
+
+    >>> _span([18, 4]), _span([4, 4]), _span([])
+    ('4-18', '4', '')
+    """
+    low, high = (min(depths), max(depths)) if depths else ("", "")
+    return f"{low}" if low == high else f"{low}-{high}"

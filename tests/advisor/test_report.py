@@ -102,10 +102,46 @@ def test_why_is_brief_where_the_rule_chose_and_whole_behind_why() -> None:
     assert chosen.rule_why not in short
     assert chosen.rule_why in long
     assert "no proof" in short
+    assert f"standard rules alone {evidence.table(pool='standard').held_out:.2f}" in short
     # A gated layer of 14 d^2 is what most nets have: no warning, but said.
     assert "d^2 weights" not in short
     assert "14.3 d^2 weights in a layer" in long
     assert "a layer has" in " ".join(report.as_text(recommend("3B", ff_factor=8.0)).split())
+
+
+@pytest.mark.parametrize(("layers", "said"), [
+    (30, "sane"), (4, "too shallow"), (400, "too deep")])
+def test_of_a_configuration_the_first_word_judges_its_depth_and_its_costs_are_said(
+        layers: int, said: str) -> None:
+    net = Architecture(layers, 1536, 12, 4096, 50304, kv_heads=4, name="mine", context=2048)
+    found = recommend(config=net)
+    lines = report.as_text(found).splitlines()
+    assert any(re.match(rf"Depth    {said}(, EXTRAPOLATED)?: {layers} layers", x) for x in lines)
+    short = " ".join(" ".join(lines).split())
+    assert found.interval
+    assert ("EXTRAPOLATED" in short) == found.interval.extrapolated or "from the nearest" in short
+    weights = report.binary(counting.memory(net).weights)
+    assert f"training (at 2,048 tokens); weights {weights}, KV cache" in short
+    long = " ".join(report.explained(found).split())
+    assert f"Counts of the configuration: - {counting.count(net).total:,} parameters" in long
+    assert ("Counts of the recommended shape" in long) == (said != "sane")
+
+
+def test_of_a_mixture_active_parameters_are_said_and_no_inner_width_that_no_layer_has() -> None:
+    text = report.as_text(recommend("30B", experts=64, active_experts=6))
+    assert re.search(r"[\d.]+B\s+active\)", text)
+    assert "d_ff" not in text
+    assert "d_ff" in report.as_text(recommend(
+        "30B", experts=64, active_experts=6, dense_layers=2))
+
+
+def test_equal_losses_have_no_price_in_compute() -> None:
+    def price(change: tuple[float, float]) -> str:
+        one = neighbour(27, change=change, speedup=(1.01, 1.02))
+        return report.as_text(dataclasses.replace(HAND, neighbours=(one,)))
+
+    assert "of the compute" not in price((-0.0004, 0.0003))
+    assert "worth 1.01 to 1.02 of the compute" in price((0.002, 0.003))
 
 
 def test_unequal_pipeline_stages_are_said_and_equal_ones_are_not() -> None:
@@ -166,6 +202,8 @@ def test_a_citation_is_one_sentence_with_version_and_sources() -> None:
     assert "\n" not in said
     assert re.search(r"depthlaw 1\.2\.3.*28 layers of width 3,072.*gemstones2025", said)
     assert "sanford2024" in report.citation(TASK, "1.2.3")
+    assert "by muP's best d / L (dey2025, arXiv:2505.01618; reported)" in report.citation(
+        recommend("3B"), "1.2.3")
 
 
 # --- the schema ----------------------------------------------------------------------------------
