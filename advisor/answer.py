@@ -97,8 +97,8 @@ class Answer:
     tokens: float | None = None
     training_flops: float | None = None  # of the whole training
     hours: float | None = None  # of the whole training on all GPUs together
-    flops: Flops | None = None  # of the recommended shape, per token
-    memory: Memory | None = None  # of the recommended shape
+    flops: Flops | None = None  # per token, of the given net, else of the recommended shape
+    memory: Memory | None = None  # of the same net, with the weights in the bytes of the budget
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()

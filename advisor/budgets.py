@@ -180,6 +180,10 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
         per_token = FLOPS_PER_PARAMETER_AND_TOKEN * active
         if tokens is None and have is not None:
             tokens = have / per_token
+            if tokens < 1:
+                raise UsageError(f"{have:.3g} training FLOPs do not pay for one token: "
+                                 f"{_short(active)} active parameters take {per_token:.3g} FLOPs a "
+                                 "token (6 N); give more FLOPs or a smaller net")
             if _size(budget):
                 notes.append(f"C = 6 N D with N = {_short(active)} active parameters: "
                              f"{_short(tokens)} tokens, {tokens / active:.3g} per parameter "
@@ -218,6 +222,8 @@ def _check(b: Budget) -> None:
         if not number or not 0 < value <= most:
             raise UsageError(f"the {name} is {shown(value)}; accepted are positive numbers "
                              f"up to {most:g}, such as {example}")
+    if b.tokens is not None and b.tokens < 1:
+        raise UsageError(f"{b.tokens:.3g} training tokens; accepted are 1 to 1e+18, such as 300e9")
     if b.gpus != int(b.gpus):
         raise UsageError(f"{b.gpus:g} GPUs; accepted are whole numbers, such as 64")
     sizes = [name for name, value in (

@@ -25,9 +25,9 @@ from .shapes import (
     Shape,
     Target,
     Template,
+    depth_at_aspect,
     legal_depths,
     nearest,
-    depth_at_aspect,
     real_width,
     size_class,
     template,
@@ -73,7 +73,8 @@ class Ladder:
     at_least: bool = False
     inside: Callable[[Architecture], bool] = lambda architecture: False
     _templates: dict[float, Template] = field(default_factory=dict, compare=False, repr=False)
-    _rungs: dict[tuple[int, bool], Rung | None] = field(default_factory=dict, compare=False, repr=False)
+    _rungs: dict[tuple[int, bool], Rung | None] = field(
+        default_factory=dict, compare=False, repr=False)
 
     def at(self, size: float) -> Rung | None:
         """The rung nearest to a size, by the ratio; of equally near ones the smaller. None where

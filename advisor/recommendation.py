@@ -9,6 +9,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
+from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,9 +17,10 @@ from . import laws
 from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
 from .budgets import Budget, Resolved, resolve
-from .counting import Count, count, flops, memory, per_layer
+from .counting import Count, Memory, count, flops, memory, per_layer
 from .evidence import Interval, best_rule, contradicting, interval, reason
 from .grids import Key, losses_near, price
+from .hardware import gpu
 from .initialisation import advice
 from .ladder import FARTHEST, Ladder
 from .models import Model, models_near
@@ -62,6 +64,10 @@ _WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recall
              "recalled": "recalled"}
 # A shape whose size is further from the budget is worth a warning.
 _WORTH_SAYING = 0.02
+# Sizes further apart are not equal: by loss ~ N^-0.076 that alone is worth 0.15 % of the loss.
+_EQUAL = 0.02
+# Where latency matters, bounds are found for so many sizes in a factor e.
+_PER_E = 16
 # So far from the laws' 12 d^2 weights of a layer is a warning; what it is, `--why` always says.
 _FAR_FROM_12 = 0.25
 
@@ -199,12 +205,15 @@ class _Case:
     def interval(self, a: Architecture) -> Interval | None:
         return depths_within(a, self.constraints, self.known_by)
 
-    def at(self, layers: int, size: float, of: Measure) -> Architecture | None:
-        """The shape of a depth and size, under the constraints or like the configuration."""
+    def at(self, layers: int, a: Architecture, of: Measure) -> Architecture | None:
+        """The shape of a depth and the size of a net, under the constraints or like the
+        configuration."""
         if self.model is not None:
             return resized(self.model, layers, of) if layers > 0 else None
-        target = Target(size, of)
-        shape = nearest(target, template(target, self.constraints), layers)
+        # The defaults are those of the budget, whatever is equal.
+        counted = self.resolved.target.of
+        t = template(Target(measure(a, counted), counted), self.constraints)
+        shape = nearest(Target(measure(a, of), of), t, layers)
         return shape and shape.architecture
 
     def candidate(self, a: Architecture, why: str) -> Candidate:
@@ -217,7 +226,15 @@ class _Case:
 
     def change(self, base: Architecture, other: Architecture) -> tuple[
             tuple[float, float] | None, str]:
-        """What is known of the change in loss from one net to another of equal size, and whence."""
+        """What is known of the change in loss from one net to another of equal size, and whence.
+        Without embeddings, as the grids count; nothing is known where these sizes differ."""
+        if abs(_larger(base, other)) > _EQUAL:
+            return None, "sizes differ: not known"
+        return self.traded(base, other)
+
+    def traded(self, base: Architecture, other: Architecture) -> tuple[
+            tuple[float, float] | None, str]:
+        """The same of their d / L alone, whatever their sizes."""
         start, end = _layers(base), _layers(other)
         found = price(start.parameters, start.aspect, end.aspect, self.key,
                       per_layer=start.per_layer, known_by=self.known_by)
@@ -227,10 +244,29 @@ class _Case:
         return (found.low, found.high), f"{' and '.join(found.sources)}{outside}"
 
 
+    def said(self, base: Architecture, other: Architecture) -> str:
+        """The change in loss in words; where sizes differ without embeddings, that of d / L."""
+        change, source = self.traded(base, other)
+        if change is None:
+            return f"loss: {source}"
+        if abs(more := _larger(base, other)) <= _EQUAL:
+            return f"loss {percents(change)} ({source})"
+        return (f"loss {percents(change)} by d / L alone ({source}), with {abs(more):.0%} "
+                f"{'more' if more > 0 else 'fewer'} parameters without embeddings")
+
+
+def _larger(base: Architecture, other: Architecture) -> float:
+    """How much larger another net is without embeddings, 0.01 for 1 %: in all that is stored, or
+    in what a token uses, whichever differs more."""
+    stored = count(other).nonembedding / count(base).nonembedding
+    used = _layers(other).parameters / _layers(base).parameters
+    return max(stored - 1, used - 1, key=abs)
+
+
 def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None,
            allowed: Callable[[Architecture], bool] | None = None) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
-    latency matters, at the shallowest depth within 1 % of the best loss.
+    latency matters, at the shallow end of what the evidence supports.
 
     >>> rung = ladder_for(Constraints(), "total").at(3e9)
     >>> rung.architecture == recommend("3B").shape.architecture
@@ -239,8 +275,7 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
     key, chosen = _key(constraints), best_rule(_key(constraints), known_by)
 
     def shallowest(parameters: float, per_layer: float) -> float:
-        found = interval(parameters, per_layer, key, known_by=known_by)
-        return found.low if found else chosen.depth(parameters, per_layer)
+        return _fast(parameters, per_layer, key, known_by)[0]
 
     depth = shallowest if constraints.latency_matters else chosen.depth
     def inside(a: Architecture) -> bool:
@@ -249,6 +284,43 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
 
     return Ladder(constraints, depth, of, allowed or (lambda architecture: True),
                   constraints.latency_matters, inside)
+
+
+def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -> tuple[
+        float, str]:
+    """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
+    the best loss, not below all listed models of about this size, and that the fewest sources
+    speak against; at most that of the rule."""
+    usual = best_rule(key, known_by).depth(parameters, per_layer)
+    # Sizes in steps of 6 %: a search asks for many near each other.
+    size = round(_PER_E * math.log(parameters)), round(_PER_E * math.log(per_layer))
+    layers, bound = _bounded(*size, key, known_by)
+    return (layers, bound) if layers < usual else (usual, "the depth of the rule")
+
+
+@cache
+def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, str]:
+    parameters, per_layer = math.exp(size / _PER_E), math.exp(one / _PER_E)
+    usual = max(1, math.floor(best_rule(key, known_by).depth(parameters, per_layer)))
+    within = interval(parameters, per_layer, key, known_by=known_by)
+    if within is None:
+        return usual, "the depth of the rule, as no grid says how shallow is too shallow"
+    low, bound = within.low, "the shallowest depth within 1 % of the best loss"
+    built = min((m.layers for m in models_near(parameters, _NEAR, known_by)), default=0)
+    if built > low:
+        low, bound = built, f"no listed model of about this size has fewer than {built} layers"
+
+    def against(layers: int) -> set[str]:
+        return {said.split(":")[0] for said in contradicting(
+            parameters, layers, per_layer, known_by)}
+
+    # The deepest depth that may be taken is the rule's.
+    said = {layers: against(layers) for layers in range(low, max(low, usual) + 1)}
+    best = min(said, key=lambda layers: (len(said[layers]), layers))
+    if best > low:
+        names = " and ".join(sorted(said[low] - said[best]))
+        bound = f"shallower nets are in the worse half of comparisons by {names}"
+    return best, bound
 
 
 def depths_within(a: Architecture, constraints: Constraints,
@@ -307,7 +379,9 @@ def _why(case: _Case, a: Architecture) -> str:
     if c.width is not None:
         return f"the depth that spends the size at the demanded width {c.width:,}"
     if c.latency_matters:
-        return "next to the shallowest depth within 1 % of the best loss, as latency matters"
+        seen = _layers(a)
+        bound = _fast(seen.parameters, seen.per_layer, case.key, case.known_by)[1]
+        return f"as shallow as the evidence supports, as latency matters: {bound}"
     return f"the nearest depth to {case.chosen.name} that can be built"
 
 
@@ -323,9 +397,18 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         built, warnings=tuple(_warnings(case, a)),
         doubts=tuple(_doubts(case, a, within, said, built)), initialisation=tuple(
             map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
-        tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours, flops=flops(a),
-        memory=memory(a), stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
+        tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours,
+        flops=flops(case.model or a),
+        memory=_memory(case.model or a, resolved.budget.bytes_per_weight),
+        stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
         limits=resolved.notes, rule_brief=_rule_why(case, a, True))
+
+
+def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
+    """The memory of a net; its cache is in 16 bits, as limits of memory are kept."""
+    precision = {2.0: "bf16", 4.0: "fp32"}.get(bytes_per_weight, "int8")
+    found = memory(a, precision, cache="bf16")
+    return replace(found, weights=math.ceil(bytes_per_weight * count(a).total))
 
 
 def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
@@ -343,36 +426,41 @@ def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterat
     for other, why in _others(case, a, within):
         if other is not None and (other.layers, other.width) not in seen:
             seen.add((other.layers, other.width))
-            change, source = case.change(a, other)
-            known = f"loss {percents(change)} ({source})" if change else f"loss: {source}"
-            yield case.candidate(other, f"{why}; {known}")
+            yield case.candidate(other, f"{why}; {case.said(a, other)}")
 
 
 def _others(case: _Case, a: Architecture,
             within: Interval | None) -> Iterator[tuple[Architecture | None, str]]:
     c, target = case.constraints, case.resolved.target
-    size, of = measure(a, target.of), target.of
+    of = target.of
     if c.layers is not None:
         return
+    if case.model is not None and a.own_layers % c.pipeline:
+        step = c.loops * c.pipeline
+        for layers in (a.layers // step * step, (a.layers // step + 1) * step):
+            if layers > c.dense_layers:
+                yield (case.at(layers, a, of),
+                       f"its layers divide evenly among {c.pipeline} pipeline stages")
     if within is not None and (inside := legal_depths(c, within.low, within.high)):
-        yield case.at(inside[0], size, of), "the shallowest within 1 %: least latency"
-        yield case.at(inside[-1], size, of), "the deepest within 1 %: the narrowest"
+        yield case.at(inside[0], a, of), "the shallowest within 1 %: least latency"
+        yield case.at(inside[-1], a, of), "the deepest within 1 %: the narrowest"
     seen = _layers(a)
     for key, why in (("nanochat", "d = 64 L, what nanochat builds"),
                      (case.chosen.key, f"the depth of {case.chosen.name}")):
         ruled = rule(key) if key != case.chosen.key else case.chosen
         layers = _legal(case, ruled.depth(seen.parameters, seen.per_layer))
-        yield case.at(layers, size, of), why
+        yield case.at(layers, a, of), why
     if case.model is not None or c.width is not None:
         return
     wide = _common_width(a.width)
     if wide != a.width and wide % (a.head_size * c.tensor) == 0:
+        size = measure(a, of)
         rung = Ladder(replace(c, width=wide), case.chosen.depth, of).at(size)
         if rung and abs(math.log(rung.size / size)) < _WORTH_SAYING:
             yield rung.architecture, f"a width that many nets have, {wide:,}"
     if c.pipeline == 1 and a.own_layers % 4:
         layers = max(1, round(a.own_layers / 4)) * 4 * c.loops
-        yield case.at(layers, size, of), "its layers divide among 2 or 4 pipeline stages"
+        yield case.at(layers, a, of), "its layers divide among 2 or 4 pipeline stages"
 
 
 def _common_width(width: int) -> int:
@@ -397,12 +485,11 @@ def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
     bases: tuple[tuple[Literal["parameters", "FLOPs"], Measure], ...] = (
         ("parameters", parameters), ("FLOPs", "flops"))
     for equal, of in bases:
-        size = measure(a, of)
         for layers in around:
             if layers == a.layers:
                 yield Neighbour(layers, equal, a, count(a), (0.0, 0.0), "the shape itself",
                                 (1.0, 1.0), case.milliseconds(a))
-            elif (other := case.at(layers, size, of)) is not None:
+            elif (other := case.at(layers, a, of)) is not None:
                 change, source = case.change(a, other)
                 yield Neighbour(layers, equal, other, count(other), change, source,
                                 change and _speedup(case, a, other, change),
@@ -419,7 +506,7 @@ def _speedup(case: _Case, a: Architecture, other: Architecture,
     losses = [] if outside else [
         grid.best.cost * (1 + regret) for grid in near
         if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None]
-    faster = flops(a).forward / flops(other).forward
+    faster = measure(a, "flops") / measure(other, "flops")
     found = [((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha) * faster
              for base in losses for moved in change for limit, alpha in _MARIN
              if min(base, base * (1 + moved)) > limit]
@@ -479,7 +566,28 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
                "grid compares depths of looped nets; laws are read at the layers passed")
     if a.kind != "decoder":
         yield f"the grids of losses are of decoders, this is an {a.kind}"
+    yield from _untrainable(case, case.model or a)
     yield from a.remarks
+
+
+def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
+    """Where the GPUs that train a net cannot hold what training keeps of each weight."""
+    b, needed = case.resolved.budget, memory(a)
+    if b.gpu is None or case.resolved.hours is None:
+        return
+    device = gpu(b.gpu)
+    assert needed.gradients is not None
+    assert needed.optimiser is not None
+    state = needed.weights + needed.gradients + sum(needed.optimiser.values())
+    if device.memory is not None and state > b.gpus * device.memory:
+        yield (f"{b.gpus:,} x {device.name} have {_gib(b.gpus * device.memory)}, and weights, "
+               f"gradients and optimiser alone take {_gib(state)} even if fully sharded (AdamW in "
+               f"mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, or "
+               "a smaller net")
+
+
+def _gib(number: float) -> str:
+    return f"{number / 2**30:,.3g} GiB" if number < 2**40 else f"{number / 2**40:,.3g} TiB"
 
 
 def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
@@ -540,9 +648,10 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
     inside = within is not None and within.low <= a.layers <= within.high
     wanted = case.chosen.depth(seen.parameters, seen.per_layer)
     if c.latency_matters and within is not None:
-        wanted = within.low
+        wanted = _fast(seen.parameters, seen.per_layer, case.key, known_by)[0]
     better = a
-    if not inside or c.latency_matters or case.resolved.excludes(a) or a.own_layers % c.pipeline:
+    # Stages of unequal length are legal; those of equal length are among the other shapes.
+    if not inside or c.latency_matters or case.resolved.excludes(a) or a.own_layers < c.pipeline:
         better = _instead(case, a, a.layers if inside and not c.latency_matters else wanted)
     why = ("inside the interval: at most 1 % from the best loss by published grids"
            if better is a else "the nearest legal depth inside the interval"
@@ -585,10 +694,8 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
     if goal is a:
         yield f"it has the depth of {case.chosen.name}"
     else:
-        change, source = case.change(a, goal)
-        cost = f"loss {percents(change)} ({source})" if change else f"change of loss: {source}"
         yield (f"moving to {goal.layers} layers of width {goal.width:,} at equal parameters: "
-               f"{cost}")
+               f"{case.said(a, goal)}")
     c = case.constraints
     if c.pipeline > a.own_layers:
         yield f"{deep} are too few for {c.pipeline} pipeline stages"

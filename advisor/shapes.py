@@ -33,8 +33,14 @@ RELATIVE_BUCKETS = 32
 DEEPEST, MOST_LOOPS = 10**4, 64
 
 
+# Tokens of a sequence behind FLOPs as a size. Few nets are trained at the longest context that they
+# serve, and there attention would be most of the operations.
+TRAINING_CONTEXT = 4096
+
+
 class Target(NamedTuple):
-    """A size: so many parameters (total, without embeddings, active), or forward FLOPs per token.
+    """A size: so many parameters (total, without embeddings, active), or forward FLOPs per token at
+    the training context: TRAINING_CONTEXT, or the net's own where that is shorter.
     """
 
     value: float
@@ -400,7 +406,7 @@ def terms(t: Template, layers: Any, of: Measure) -> Terms:
     expert = matrices * sparse * (used + c.shared_experts)
     linear = sparse * c.experts
     if run:
-        scores = 2 * attention * layers * c.context
+        scores = 2 * attention * layers * min(c.context, TRAINING_CONTEXT)
         linear = linear + t.vocabulary + scores
         return Terms(2 * square, 2 * square, 2 * inner, 2 * expert, 2 * linear)
     linear = linear + norms * own + last
@@ -560,7 +566,7 @@ def resized(a: Architecture, layers: int, of: Measure = "total") -> Architecture
     Args:
         a: any architecture.
         layers: its new depth.
-        of: what stays the same: parameters, or forward FLOPs per token.
+        of: what stays the same: parameters, or forward FLOPs per token at the training context.
 
     Raises:
         UsageError: for a depth that its loops or dense layers do not allow.
@@ -621,12 +627,14 @@ def _filled(a: Architecture, wider: float, goal: float, of: Measure) -> Architec
 
 
 def measure(a: Architecture, of: Measure) -> int:
-    """The size of an architecture, by counting.
+    """The size of an architecture, by counting; FLOPs at the training context.
 
     >>> measure(Architecture(32, 4096, 32, 11008, 32000), "total")
     6738415616
     """
-    return flops(a).forward if of == "flops" else int(getattr(count(a), of))
+    if of == "flops":
+        return flops(a, min(a.context, TRAINING_CONTEXT)).forward
+    return int(getattr(count(a), of))
 
 
 def _depths(target: Target, t: Template) -> range:
