@@ -15,7 +15,7 @@ from .architecture import Architecture
 from .counting import count, kv_numbers
 from .hardware import gpu, slowest_with
 from .latency import Fit
-from .quantities import UsageError, shown
+from .quantities import UsageError, binary, shown, size
 from .shapes import (
     Constraints,
     Measure,
@@ -93,12 +93,13 @@ class Resolved:
         b = self.budget
         cache = _CACHE_BYTES * kv_numbers(a, a.context)
         if b.kv_bytes is not None and cache > b.kv_bytes:
-            return (f"needs {_gib(cache)} for the KV cache of {a.context:,} tokens, more than "
-                    f"{_gib(b.kv_bytes)}")
+            return (f"needs {binary(cache)} for the KV cache of {a.context:,} tokens, more than "
+                    f"{binary(b.kv_bytes)}")
         if b.memory is not None:
             needed = b.bytes_per_weight * count(a).total + cache
             if needed > b.memory:
-                return f"needs {_gib(needed)} for weights and KV cache, more than {_gib(b.memory)}"
+                return (f"needs {binary(needed)} for weights and KV cache, more than "
+                        f"{binary(b.memory)}")
         if b.milliseconds is None:
             return None
         if b.latency is not None and b.latency.covers(a.width):
@@ -125,28 +126,12 @@ def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
     return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
 
 
-def _gib(number: float) -> str:
-    """An amount of memory, in powers of 1024 as memory is sold."""
-    for unit, size in (("TiB", 2**40), ("GiB", 2**30), ("MiB", 2**20)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
-    return f"{number / 2**10:.3g} KiB"
-
-
 def _gb(number: float) -> str:
     """What is read, in powers of 1000 as rates are given."""
-    for unit, size in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
-        if number >= size:
-            return f"{number / size:.3g} {unit}"
+    for unit, of in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if number >= of:
+            return f"{number / of:.3g} {unit}"
     return f"{number / 1e3:.3g} kB"
-
-
-def _short(number: float) -> str:
-    """A number of parameters or tokens as people write it."""
-    for unit, size in (("T", 1e12), ("B", 1e9), ("M", 1e6), ("K", 1e3)):
-        if number >= size:
-            return f"{number / size:.3g}{unit}"
-    return f"{number:.3g}"
 
 
 def resolve(budget: Budget, constraints: Constraints) -> Resolved:
@@ -182,11 +167,11 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
             tokens = have / per_token
             if tokens < 1:
                 raise UsageError(f"{have:.3g} training FLOPs do not pay for one token: "
-                                 f"{_short(active)} active parameters take {per_token:.3g} FLOPs a "
+                                 f"{size(active)} active parameters take {per_token:.3g} FLOPs a "
                                  "token (6 N); give more FLOPs or a smaller net")
             if _size(budget):
-                notes.append(f"C = 6 N D with N = {_short(active)} active parameters: "
-                             f"{_short(tokens)} tokens, {tokens / active:.3g} per parameter "
+                notes.append(f"C = 6 N D with N = {size(active)} active parameters: "
+                             f"{size(tokens)} tokens, {tokens / active:.3g} per parameter "
                              f"(about {TOKENS_PER_PARAMETER} give dense nets the least loss at "
                              "these FLOPs)")
         elif tokens is not None:
@@ -194,7 +179,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
             _affordable(needed, have, active, tokens)
             if have is None or needed < have / (1 + _AGREE):
                 rest = "" if have is None else f", {needed / have:.0%} of what is given"
-                notes.append(f"C = 6 N D for {_short(tokens)} tokens and N = {_short(active)} "
+                notes.append(f"C = 6 N D for {size(tokens)} tokens and N = {size(active)} "
                              f"active parameters: {needed:.3g} FLOPs{rest}")
     done = Resolved(target, budget, tokens, needed, _hours(budget, needed), tuple(notes))
     _feasible(done, constraints)
@@ -285,9 +270,9 @@ def _affordable(needed: float, have: float | None, active: float, tokens: float)
         return
     each = have / FLOPS_PER_PARAMETER_AND_TOKEN
     raise UsageError(
-        f"{_short(active)} active parameters on {_short(tokens)} tokens take {needed:.3g} FLOPs "
-        f"(6 N D), more than the {have:.3g} that are given; they allow {_short(each / active)} "
-        f"tokens, or {_short(each / tokens)} parameters")
+        f"{size(active)} active parameters on {size(tokens)} tokens take {needed:.3g} FLOPs "
+        f"(6 N D), more than the {have:.3g} that are given; they allow {size(each / active)} "
+        f"tokens, or {size(each / tokens)} parameters")
 
 
 def _size(b: Budget) -> Target | None:
@@ -301,15 +286,15 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     of: Measure = "active" if c.experts else "total"
     each, ratio = FLOPS_PER_PARAMETER_AND_TOKEN, TOKENS_PER_PARAMETER
     if have is not None and b.tokens is not None:
-        size = have / (each * b.tokens)
-        notes.append(f"N = C / (6 D): {_short(size)} active parameters, "
-                     f"{b.tokens / size:.3g} tokens for each")
-        return Target(size, of)
+        implied = have / (each * b.tokens)
+        notes.append(f"N = C / (6 D): {size(implied)} active parameters, "
+                     f"{b.tokens / implied:.3g} tokens for each")
+        return Target(implied, of)
     if have is not None:
-        size = math.sqrt(have / (each * ratio))
+        implied = math.sqrt(have / (each * ratio))
         notes.append(f"C = 6 N D and D = {ratio} N, which gives dense nets the least loss at these "
-                     f"FLOPs: {_short(size)} parameters, {_short(ratio * size)} tokens")
-        return Target(size, of)
+                     f"FLOPs: {size(implied)} parameters, {size(ratio * implied)} tokens")
+        return Target(implied, of)
     if b.tokens is not None:
         notes.append(f"N = D / {ratio}: the dense net to which so many tokens give the least loss "
                      "at its FLOPs")
@@ -324,7 +309,7 @@ def _implied(b: Budget, c: Constraints, have: float | None, notes: list[str]) ->
     if largest is None:
         raise UsageError("no net keeps the limits: they leave less than "
                          f"{_LEAST:,.0f} parameters; give more memory, time or bandwidth")
-    notes.append(f"the limits allow about {_short(largest)} parameters; {_MARGIN:.0%} less are "
+    notes.append(f"the limits allow about {size(largest)} parameters; {_MARGIN:.0%} less are "
                  "aimed at, for rounding")
     return Target(largest * (1 - _MARGIN))
 
@@ -390,9 +375,9 @@ def _feasible(done: Resolved, c: Constraints) -> None:
         a = shape.architecture
         reason = reason or f"one of {a.layers} layers and width {a.width:,} {found}"
     largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
-    rest = (f"the largest that does has about {_short(largest)} parameters" if largest
+    rest = (f"the largest that does has about {size(largest)} parameters" if largest
             else "no size does")
-    raise UsageError(f"no shape with {_short(done.target.value)} parameters keeps the limits: "
+    raise UsageError(f"no shape with {size(done.target.value)} parameters keeps the limits: "
                      f"{reason}; {rest}")
 
 

@@ -290,6 +290,18 @@ def size(number: float) -> str:
     return f"{number:.3g}"
 
 
+def binary(count: float) -> str:
+    """Bytes in powers of 1024, as memory is sold and as limits of it are read.
+
+    >>> binary(2**31), binary(12_345_678), binary(1.34e15), binary(512)
+    ('2 GiB', '11.8 MiB', '1,220 TiB', '0.5 KiB')
+    """
+    for unit, suffix in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
+        if count >= unit:
+            return f"{three_digits(count / unit)} {suffix}"
+    return f"{count / 2**10:.3g} KiB"
+
+
 def three_digits(number: float) -> str:
     """A number that is not small, to three digits and without a power of ten.
 

@@ -26,6 +26,7 @@ from .ladder import FARTHEST, Ladder
 from .models import Model, models_near
 from .quantities import (
     UsageError,
+    binary,
     parse_bandwidth,
     parse_budget,
     parse_bytes,
@@ -34,7 +35,9 @@ from .quantities import (
     parse_milliseconds,
     parse_share,
     parse_tokens,
+    plural,
     quoted,
+    size,
 )
 from .rules import Rule, rule, rules
 from .shapes import (
@@ -357,18 +360,18 @@ def _none_near(case: _Case) -> str:
     target, c = case.resolved.target, case.constraints
     # Says itself why there is no shape at all.
     found = [shape.architecture for shape in shapes(target, c, FARTHEST)]
-    size = f"{target.value:.3g} parameters"
+    asked = f"{size(target.value)} parameters"
     for a in found:
         if said := case.resolved.excludes(a):
-            return (f"no shape near {size} and near the recommended depth can be built: it {said}; "
-                    "relax a constraint, or fix the depth by layers")
+            return (f"no shape near {asked} and near the recommended depth can be built: it "
+                    f"{said}; relax a constraint, or fix the depth by layers")
     seen = [_layers(a) for a in found]
     _, place = min((abs(math.log(a.layers / case.chosen.depth(s.parameters, s.per_layer))), i)
                  for i, (a, s) in enumerate(zip(found, seen, strict=True)))
     near = found[place]
     t = template(target, c)
-    return (f"no shape with {size} has a depth that the evidence supports: widths come in steps of "
-            f"{width_steps(t)}, and the nearest has {_number(near.layers, 'layer')} of width "
+    return (f"no shape with {asked} has a depth that the evidence supports: widths come in steps "
+            f"of {width_steps(t)}, and the nearest has {plural(near.layers, 'layer')} of width "
             f"{near.width:,}; try {narrower(t)}or demand {near.layers} layers")
 
 
@@ -580,14 +583,10 @@ def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
     assert needed.optimiser is not None
     state = needed.weights + needed.gradients + sum(needed.optimiser.values())
     if device.memory is not None and state > b.gpus * device.memory:
-        yield (f"{b.gpus:,} x {device.name} have {_gib(b.gpus * device.memory)}, and weights, "
-               f"gradients and optimiser alone take {_gib(state)} even if fully sharded (AdamW in "
-               f"mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, or "
+        yield (f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
+               f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
+               f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, or "
                "a smaller net")
-
-
-def _gib(number: float) -> str:
-    return f"{number / 2**30:,.3g} GiB" if number < 2**40 else f"{number / 2**40:,.3g} TiB"
 
 
 def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
@@ -596,7 +595,7 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
     if built is not None and not built.low <= a.layers <= built.high:
         which, end = ("deep", built.high) if a.layers > built.high else ("shallow", built.low)
         outside = (f"no listed model of about this size is so {which}: the {which}est has "
-                   f"{_number(end, 'layer')}")
+                   f"{plural(end, 'layer')}")
     if within is None:
         yield "no published grid of losses says anything about this size"
     elif within.extrapolated:
@@ -610,7 +609,7 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
     choices = [law for law in said if law.meaning in ("optimum", "default")]
     if choices:
         least, most = choices[0], choices[-1]
-        yield (f"published laws disagree: from {_number(least.layers, 'layer')} ({least.name}, "
+        yield (f"published laws disagree: from {plural(least.layers, 'layer')} ({least.name}, "
                f"{least.meaning}) to {most.layers} ({most.name}, {most.meaning})")
     if case.key.parametrisation != "standard" or case.key.residual != "plain":
         yield "what is known of this parametrisation is one paper's optimum, not a grid"
@@ -677,7 +676,7 @@ def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
 def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Architecture,
               answer: Answer) -> Iterator[str]:
     """On a configuration, most important first."""
-    deep = _number(a.layers, "layer")
+    deep = plural(a.layers, "layer")
     if within is None:
         yield f"no published grid says which depths are good at this size; it has {deep}"
     else:
@@ -725,25 +724,25 @@ def _question(b: Budget, resolved: Resolved) -> str:
     target, parts = resolved.target, []
     names = {"total": "parameters", "nonembedding": "parameters without embeddings",
              "active": "active parameters", "flops": "FLOPs per token"}
-    parts.append(f"{_short(target.value)} {names[target.of]}")
+    parts.append(f"{size(target.value)} {names[target.of]}")
     if b.gpu is not None:
         time = "" if b.hours is None else f" for {b.hours:g} hours"
         parts.append(f"{b.gpus:,} x {b.gpu}{time}")
     for value, what in ((b.flops, "training FLOPs"), (b.tokens, "training tokens")):
         if value is not None:
-            parts.append(f"{value:.3g} {what}" if "F" in what else f"{_short(value)} {what}")
+            parts.append(f"{value:.3g} {what}" if "F" in what else f"{size(value)} {what}")
     if b.milliseconds is not None:
         parts.append(f"at most {b.milliseconds:.3g} ms a token")
     for value, what in ((b.memory, "of memory"), (b.kv_bytes, "of KV cache")):
         if value is not None:
-            parts.append(f"at most {value / 2**30:.3g} GiB {what}")
+            parts.append(f"at most {binary(value)} {what}")
     return f"How deep should a net be: {', '.join(parts)}?"
 
 
 def _about(a: Architecture, counts: Count) -> str:
     name = a.name or a.family or "the given net"
-    return (f"Is {name} sane: {_number(a.layers, 'layer')} of width {a.width:,}, "
-            f"{_short(counts.total)} parameters?")
+    return (f"Is {name} sane: {plural(a.layers, 'layer')} of width {a.width:,}, "
+            f"{size(counts.total)} parameters?")
 
 
 def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
@@ -754,17 +753,6 @@ def _together(answer: Answer, tasks: tuple[TaskAnswer, ...]) -> str:
         for place, number in enumerate(task.numbers):
             if number.meaning in ("exact", "suffices"):
                 label = f"{task.labels[place]} " if task.labels else ""
-                parts.append(f"{label}{_number(max(deep, number.layers), 'layer')}")
+                parts.append(f"{label}{plural(max(deep, number.layers), 'layer')}")
     return (f"Depth that meets both: {', '.join(parts)} (the greater of {deep} and what the task "
             "asks for: constructions of other nets, so a plan, not a theorem)")
-
-
-def _short(number: float) -> str:
-    for size, unit in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K")):
-        if number >= 0.9995 * size:
-            return f"{number / size:.3g}{unit}"
-    return f"{number:.3g}"
-
-
-def _number(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from .answer import percents
 from .counting import per_layer
 from .evidence import projections
-from .quantities import plural, size, three_digits
+from .quantities import binary, plural, size
 from .rules import rules
 from .verdicts import title, verdict
 
@@ -437,18 +437,6 @@ def milliseconds(found: tuple[float, float, float]) -> str:
     """Milliseconds for one token with their interval."""
     low, middle, high = found
     return f"{middle:.3g} ms per token ({low:.3g} to {high:.3g})"
-
-
-def binary(count: float) -> str:
-    """Bytes in powers of 1024, as memory is sold and as limits of it are read.
-
-    >>> binary(2**31), binary(12_345_678), binary(1.34e15), binary(512)
-    ('2 GiB', '11.8 MiB', '1,220 TiB', '0.5 KiB')
-    """
-    for unit, suffix in ((2**40, "TiB"), (2**30, "GiB"), (2**20, "MiB")):
-        if count >= unit:
-            return f"{three_digits(count / unit)} {suffix}"
-    return f"{count / 2**10:.3g} KiB"
 
 
 def _laid_out(rows: Iterable[Row], width: int, bullet: str = "") -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
 from .counting import count, flops
-from .quantities import UsageError, shown
+from .quantities import UsageError, plural, shown
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 
@@ -275,10 +275,10 @@ def _check_layers(c: Constraints) -> None:
         raise UsageError(f"{c.layers} layers in {c.loops} loops are no whole number of layers "
                          f"each; try {near}")
     if own < c.pipeline:
-        raise UsageError(f"{_times(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
+        raise UsageError(f"{plural(own, 'layer')} on {c.pipeline} stages leave stages empty; give "
                          f"at least {c.pipeline * c.loops} layers or at most {own} stages")
     if c.dense_layers >= c.layers:
-        raise UsageError(f"{c.dense_layers} dense of {_times(c.layers, 'layer')} leave none with "
+        raise UsageError(f"{c.dense_layers} dense of {plural(c.layers, 'layer')} leave none with "
                          f"experts; accepted are 0 to {c.layers - 1}")
 
 
@@ -291,17 +291,13 @@ def _check_width(c: Constraints, head: int) -> None:
             near = " or ".join(f"{w:,}" for w in (below, below + part) if w)
             raise UsageError(f"the {name} {part} does not divide the width {c.width:,}; try {near}")
     heads = c.width // head
-    which = f"{_times(heads, 'head')} (width {c.width:,}, head width {head})"
+    which = f"{plural(heads, 'head')} (width {c.width:,}, head width {head})"
     if heads % c.tensor:
         raise UsageError(f"{which} on {c.tensor} devices; the devices must divide the heads")
     if c.kv_ratio and heads % (c.kv_ratio * c.tensor):
         on = f" on {c.tensor} devices" if c.tensor > 1 else ""
         raise UsageError(f"{which} with {c.kv_ratio} queries per key head{on} do not divide; "
                          f"{c.kv_ratio * c.tensor} must divide the heads")
-
-
-def _times(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 @cache
@@ -355,7 +351,7 @@ def stages(layers: int, pipeline: int) -> tuple[int, ...]:
     (2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 2, 2)
     """
     if not 1 <= pipeline <= layers:
-        raise UsageError(f"{_times(layers, 'layer')} on {_times(pipeline, 'stage')}: accepted are "
+        raise UsageError(f"{plural(layers, 'layer')} on {plural(pipeline, 'stage')}: accepted are "
                          f"1 to {layers} stages")
     short, longer = divmod(layers, pipeline)
     before = (pipeline - longer + 1) // 2
@@ -675,7 +671,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
         a = off.architecture
         steps = "" if t.demanded.width else f"widths come in steps of {width_steps(t)}; "
         return (f"no shape that satisfies the constraints has {size}; the nearest, "
-                f"{_times(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
+                f"{plural(a.layers, 'layer')} of width {a.width:,}, has {off.value:.3g}: {steps}"
                 "relax a constraint or ask for that size")
     c, width = t.demanded, f"{'' if t.demanded.width else 'least '}width {width_steps(t)}"
     embeddings = t.vocabulary * (2 - t.tied) * t.step
@@ -691,7 +687,7 @@ def _no_shape(target: Target, t: Template, off: Shape | None) -> str:
     if c.experts:
         experts = f" with {c.experts:,} experts of width {expert:,}"
         fewer = "fewer or narrower experts, "
-    return (f"no shape has {size}: the {width} takes {value:.3g} in {_times(layers, 'layer')}"
+    return (f"no shape has {size}: the {width} takes {value:.3g} in {plural(layers, 'layer')}"
             f"{experts}; try {fewer}{narrower(t)}or a larger size")
 
 

@@ -13,8 +13,8 @@ from depthlaw.advisor.architecture import Architecture
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
 from depthlaw.advisor.models import architecture, model
-from depthlaw.advisor.quantities import UsageError, size
-from depthlaw.advisor.report import binary, wrapped
+from depthlaw.advisor.quantities import UsageError, binary, size
+from depthlaw.advisor.report import wrapped
 from depthlaw.advisor.rules import rules
 
 from ..text import clean

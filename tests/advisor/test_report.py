@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from depthlaw.advisor import answer as answers
-from depthlaw.advisor import architecture, counting, evidence, report, tasks
+from depthlaw.advisor import architecture, counting, evidence, quantities, report, tasks
 from depthlaw.advisor.answer import (
     Answer,
     Built,
@@ -120,7 +120,7 @@ def test_of_a_configuration_the_first_word_judges_its_depth_and_its_costs_are_sa
     short = " ".join(" ".join(lines).split())
     assert found.interval
     assert ("EXTRAPOLATED" in short) == found.interval.extrapolated or "from the nearest" in short
-    weights = report.binary(counting.memory(net).weights)
+    weights = quantities.binary(counting.memory(net).weights)
     assert f"training (at 2,048 tokens); weights {weights}, KV cache" in short
     long = " ".join(report.explained(found).split())
     assert f"Counts of the configuration: - {counting.count(net).total:,} parameters" in long
@@ -157,6 +157,7 @@ def test_memory_is_in_powers_of_1024_everywhere_and_numbers_are_never_in_e_notat
         assert not re.search(r"\d [KMGT]B\b(?!/s)", said)
         assert not re.search(r"\de\+\d+(T| [A-Z])", said)
     assert "TiB" in long
+    assert "1,000T parameters?" in report.as_text(recommend("1000T"))
     assert "GiB" in report.explained(HAND)
 
 
