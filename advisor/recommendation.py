@@ -585,8 +585,8 @@ def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
     if device.memory is not None and state > b.gpus * device.memory:
         yield (f"{b.gpus:,} x {device.name} have {binary(b.gpus * device.memory)}, and weights, "
                f"gradients and optimiser alone take {binary(state)} even if fully sharded (AdamW "
-               f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, or "
-               "a smaller net")
+               f"in mixed precision, {state / count(a).total:.0f} bytes a parameter): more GPUs, "
+               "or a smaller net")
 
 
 def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
