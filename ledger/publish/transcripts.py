@@ -1,7 +1,7 @@
 """Transcripts in hand-written pages: every `$ depthlaw ...` in a block marked console, with what it
 prints. They are committed, for whoever reads a page where it stands; a test compares them.
 
-    python -m depthlaw.ledger.publish.transcripts docs/depth.md     # run the commands again
+    python -m depthlaw.ledger.publish.transcripts README.md docs/depth.md   # run them again
 """
 from __future__ import annotations
 
@@ -37,10 +37,17 @@ def _lines(block: str, folder: Path) -> Iterator[str]:
         yield from done.stdout.splitlines()
 
 
+def folder_of(page: Path) -> Path:
+    """Where the commands of a page are run: in the folder `examples` beside it, or else in its own.
+    """
+    examples = page.parent / "examples"
+    return examples if examples.is_dir() else page.parent
+
+
 def main(paths: list[str]) -> None:
-    """Renew the transcripts of pages; commands run in the folder `examples` beside a page."""
+    """Renew the transcripts of pages."""
     for path in map(Path, paths):
-        text = renewed(path.read_text(encoding="utf-8"), path.parent / "examples")
+        text = renewed(path.read_text(encoding="utf-8"), folder_of(path))
         path.write_text(text, encoding="utf-8", newline="\n")
 
 
