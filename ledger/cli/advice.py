@@ -64,6 +64,10 @@ _PLOTTED = 81
 def depth(given: Given) -> int:
     """Answer `depthlaw depth`: print a recommendation, the evidence, or the schema of both."""
     if given["schema"]:
+        if others := [name for name, value in given.items()
+                      if name != "schema" and value not in (None, False)]:
+            raise UsageError(f"--schema prints nothing else: leave out {', '.join(others)}, or give "
+                             "a command to each")
         sys.stdout.write(report.SCHEMA.read_text(encoding="utf-8"))
         return 0
     _refuse_idle_output(given)
@@ -76,6 +80,9 @@ def depth(given: Given) -> int:
     answer = recommend(
         budget, constraints=constraints_of(given), config=config, known_by=_year(given),
         **{name: given[name] for name in _TASKS}) if asked else None
+    if given["why"] and answer is None:
+        raise UsageError("--why explains an answer, and nothing was asked; try depthlaw depth 3B "
+                         "--why")
     if given["config"] is not None:
         if answer is None or answer.shape is None:
             raise UsageError("--config writes a recommended shape, and nothing that was given asks "
@@ -169,7 +176,8 @@ def _budget(given: Given) -> Budget | None:
     else:
         found["gpu"] = given["gpu"]
     timed = given["ms_per_token"] is not None or given["tokens_per_second"] is not None
-    for name, used in (("bits", timed or given["memory"] is not None), ("bandwidth", timed)):
+    stored = given["memory"] is not None or given["hf"] is not None
+    for name, used in (("bits", timed or stored), ("bandwidth", timed)):
         if given[name] is not None and not used:
             memory = " or --memory" if name == "bits" else ""
             raise UsageError(f"--{name} changes nothing without a limit that depends on it; give "
@@ -370,8 +378,8 @@ def sweep(given: Given) -> int:
 
     def answers(points: int) -> dict[int, Answer]:
         sizes = (round(least * (most / least) ** (i / (points - 1))) for i in range(points))
-        return {n: recommend(Budget(**{counted: float(n)}), constraints=constraints,
-                             known_by=year) for n in sizes}
+        return {n: recommend(Budget(**dict[str, Any]({counted: float(n)})),
+                             constraints=constraints, known_by=year) for n in sizes}
 
     found, data = answers(points), {}
     if given["csv"] is not None:

@@ -84,7 +84,7 @@ BAD = [
     "3B --bandwidth 50GB/s", "3B --bandwidth 50GB/s --memory 8GB", "3B --force",
     "3B --config - --force", "3B --gated --plain", "3B --plain --gated", "3B --tied --untied",
     "3B --config - --json", "3B --config - --why", "3B --config - --cite", "3B --json --cite",
-    "3B --evidence --cite", "3B --why --cite",
+    "3B --evidence --cite", "3B --why --cite", "--evidence --why", "--schema 3B", "--schema --json",
 ]
 
 
@@ -277,6 +277,14 @@ def test_what_a_written_configuration_does_not_hold_is_said(
     out, err = capsys.readouterr()
     json.loads(out)
     assert err == "" if said is None else re.fullmatch(f"note: [^\n]*{said}[^\n]*\n", err)
+
+
+def test_bits_are_those_of_the_weights_of_a_given_configuration(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "config.json").write_text(json.dumps(LLAMA))
+    sizes = [json.loads(run(capsys, "depth", "--hf", tmp_path, "--bits", bits, "--json"))[
+        "answer"]["memory"]["weights"] for bits in ("16", "4")]
+    assert sizes[0] == 4 * sizes[1]
 
 
 def test_of_a_given_configuration_the_shape_alone_is_written(
