@@ -262,9 +262,9 @@ anything = st.recursive(
     max_leaves=4)
 
 
-@given(st.sampled_from(FILES), st.data())
-def test_any_value_is_read_or_refused(file: str, data: st.DataObject) -> None:
-    values = values_of(file.removesuffix(".json"))
+@given(st.sampled_from([*FILES, GPT_NEO, MODERNBERT]), st.data())
+def test_any_value_is_read_or_refused(base: Any, data: st.DataObject) -> None:
+    values = base if isinstance(base, dict) else values_of(base.removesuffix(".json"))
     key = data.draw(st.sampled_from([k for k in values if k != "model_type"]))
     try:
         total = count(architecture_of({**values, key: data.draw(anything)})).total
