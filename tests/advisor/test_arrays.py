@@ -64,7 +64,8 @@ def test_so_they_are_where_no_shape_near_the_rule_can_be_built() -> None:
     coarse = Constraints(kv_ratio=8, head_width=64, tensor=2)
     asked = sizes(60, 7e8, 2e9, seed=3)
     found = recommend_depths(asked, coarse)
-    rungs = [ladder_for(coarse, "total").at(float(size)) for size in asked]
+    ladder = ladder_for(coarse, "total")
+    rungs = [ladder.at(float(size)) for size in asked]
     for i, rung in enumerate(rungs):
         same(found, (i,), rung)
     assert {rung and rung.on_rule for rung in rungs} == {True, False}
