@@ -321,7 +321,7 @@ def _at_aspect(target: Target, c: Constraints, aspect: float) -> Shape | None:
     """A legal shape with about this d / L."""
     t = template(target, c)
     layers = round(depth_at_aspect(target, t, aspect))
-    depths = legal_depths(c, layers, layers + c.loops * c.pipeline)
+    depths = legal_depths(c, layers, layers + c.loops * c.pipeline + c.dense_layers)
     return nearest(target, t, depths[0])
 
 

@@ -40,8 +40,8 @@ _STEPS = 128
 _OFF = 0.1
 # How far a recommended shape may be from the size that was asked for, as a logarithm.
 FARTHEST = 0.25
-# How far a shape off the rule may be from what it was aimed at: nearer, if there is one.
-_OFF_RULE = (CLOSE, _OFF)
+# How many depths are tried where none near the rule can be built.
+_MOST_DEPTHS = 256
 
 
 class Rung(NamedTuple):
@@ -136,21 +136,29 @@ class Ladder:
         return Rung(round(shape.value), shape.architecture)
 
     def _elsewhere(self, target: Target) -> Rung | None:
-        """The shape inside that is nearest to the rule, among those that reach the size."""
+        """The shape inside that is nearest to the rule, among those that reach the size, or else
+        that come near it."""
         t = self._template(target)
         if t.demanded.width is not None:
             return None
         least, most = (depth_at_aspect(target, t, d) for d in (MOST_ASPECT, LEAST_ASPECT))
         depths = legal_depths(self.constraints, math.ceil(least), math.floor(most))
         wanted = self._wanted(target, t, legal_depths(self.constraints, 1, DEEPEST)[0])
-        found = [shape for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted)))
-                 if (shape := self._built(target, t, layers))]
-        for off in _OFF_RULE:
-            for shape in found:
-                if abs(math.log(shape.value / target.value)) <= off and self.inside(
-                        shape.architecture):
-                    return Rung(round(shape.value), shape.architecture, False)
-        return None
+        found, outside = None, set()
+        # Of thousands every so many is enough.
+        depths = depths[::1 + len(depths) // _MOST_DEPTHS]
+        for layers in sorted(depths, key=lambda n: abs(math.log(n / wanted))):
+            shape, deeper = nearest(target, t, layers), layers > wanted
+            off = abs(math.log(shape.value / target.value)) if shape else math.inf
+            if not shape or off > _OFF or deeper in outside or not self.allowed(shape.architecture):
+                continue
+            if not self.inside(shape.architecture):
+                outside.add(deeper)  # and so are those beyond it
+            elif off <= CLOSE or found is None:
+                found = Rung(round(shape.value), shape.architecture, False)
+                if off <= CLOSE:
+                    break
+        return found
 
     def _built(self, target: Target, t: Template, layers: int) -> Shape | None:
         shape = nearest(target, t, layers)

@@ -9,6 +9,7 @@ operators alone, so that they take arrays too.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
@@ -639,7 +640,9 @@ def _depths(target: Target, t: Template) -> range:
         return legal_depths(c, 1, 1)
     most = int(depth_at_aspect(target, t, LEAST_ASPECT))
     least = math.ceil(depth_at_aspect(target, t, MOST_ASPECT))
-    return legal_depths(c, least, max(most, legal_depths(c, least, DEEPEST)[0]))
+    every = legal_depths(c, 1, DEEPEST)
+    first = min(bisect_left(every, least), len(every) - 1)
+    return legal_depths(c, least, min(most, DEEPEST)) or every[first:first + 1]
 
 
 def depth_at_aspect(target: Target, t: Template, aspect: float) -> float:

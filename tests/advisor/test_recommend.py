@@ -182,6 +182,37 @@ def test_where_none_near_the_rule_can_be_built_another_depth_inside_is(
     assert answer.interval.low <= a.layers <= answer.interval.high
 
 
+@settings(max_examples=40, deadline=None)
+@given(st.floats(math.log(1e3), math.log(1e15)).map(math.exp), st.fixed_dictionaries({}, optional={
+    "kv_ratio": st.sampled_from([8, 1024]), "head_width": st.sampled_from([2, 100, 4096]),
+    "tensor": st.sampled_from([2, 1024]), "pipeline": st.sampled_from([8, 1024]),
+    "loops": st.sampled_from([2, 64]), "vocabulary": st.sampled_from([2, 10**8]),
+    "layers": st.sampled_from([1, 64, 10**4]), "width": st.sampled_from([128, 10**7]),
+    "multiple": st.sampled_from([1, 65536]), "context": st.sampled_from([1, 10**9]),
+    "experts": st.sampled_from([1, 8, 10**5]), "active_experts": st.just(1),
+    "dense_layers": st.sampled_from([60, 1000]), "latency_matters": st.just(True),
+    "kind": st.sampled_from(["encoder", "encoder-decoder"])}))
+def test_any_constraints_have_an_answer_or_one_line(size: float, demands: dict) -> None:
+    said = ""
+    try:
+        assert recommend(Budget(total=size, tokens=1e9), **demands).shape is not None
+    except UsageError as error:
+        said = str(error)
+    assert said.isprintable()
+    assert len(said) < 400
+
+
+@pytest.mark.parametrize(("size", "demands"), [
+    ("22T", {"width": 10**7, "loops": 2}),
+    ("3e10", {"pipeline": 8, "tokens": 1e9, "memory": "700MB", "experts": 8, "active_experts": 1,
+              "dense_layers": 60}),
+    ("1.8M", {"tokens": 2e6, "experts": 8, "active_experts": 1, "shared_experts": 1000,
+              "dense_layers": 1000, "expert_width": 1})])
+def test_depths_that_are_out_of_reach_are_refused(size: str, demands: dict) -> None:
+    with pytest.raises(UsageError, match="no shape"):
+        recommend(size, **demands)
+
+
 # --- what stands beside it ------------------------------------------------------------------------
 
 
