@@ -566,7 +566,8 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
                "read at equal L d^2")
     if a.own_layers < a.layers:
         yield (f"{plural(a.own_layers, 'layer')} with weights of their own, passed "
-               f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; laws are read at the layers passed")
+               f"{a.layers // a.own_layers} times: no grid compares depths of looped nets; "
+               "laws are read at the layers passed")
     if a.kind != "decoder":
         yield f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(case, case.model or a)
