@@ -64,10 +64,9 @@ _PLOTTED = 81
 def depth(given: Given) -> int:
     """Answer `depthlaw depth`: print a recommendation, the evidence, or the schema of both."""
     if given["schema"]:
-        if others := [name for name, value in given.items()
-                      if name != "schema" and value not in (None, False)]:
-            raise UsageError(f"--schema prints nothing else: leave out {', '.join(others)}, or give "
-                             "a command to each")
+        if any(value not in (None, False) for name, value in given.items() if name != "schema"):
+            raise UsageError("--schema prints nothing else; give it alone, and a command to the "
+                             "rest")
         sys.stdout.write(report.SCHEMA.read_text(encoding="utf-8"))
         return 0
     _refuse_idle_output(given)
