@@ -275,7 +275,7 @@ def _reach_definition(
 def _module(name: str) -> _Module:
     path, package = _module_path(name), _package(name)
     found = _Module(path)
-    for node in _tree(path).body:
+    for node in _tree(name).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             found.imports.update(_imports(node, package))
         elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test):
@@ -303,8 +303,9 @@ def _makes_claims(node: ast.stmt, module: _Module) -> bool:
 
 
 @cache
-def _tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_bytes())
+def _tree(module: str) -> ast.Module:
+    # By its name: that of a file of the user's own changes with what stands in the file.
+    return ast.parse(_module_path(module).read_bytes())
 
 
 def _module_path(module: str) -> Path:
@@ -321,15 +322,15 @@ def _package(module: str) -> str:
 
 def _on_line(module: str, code: Any) -> list[ast.AST]:
     """The functions of a module that start on the first line of a code object and bear its name."""
-    return _functions(_module(module).path).get((code.co_name, code.co_firstlineno), [])
+    return _functions(module).get((code.co_name, code.co_firstlineno), [])
 
 
 @cache
-def _functions(path: Path) -> dict[tuple[str, int], list[ast.AST]]:
-    """Every function of a file by its name and first line; without decorators, which are no part of
-    what it does."""
+def _functions(module: str) -> dict[tuple[str, int], list[ast.AST]]:
+    """Every function of a module by its name and first line; without decorators, which are no part
+    of what it does."""
     found: dict[tuple[str, int], list[ast.AST]] = {}
-    for node in ast.walk(_tree(path)):
+    for node in ast.walk(_tree(module)):
         if isinstance(node, ast.Lambda):
             found.setdefault(("<lambda>", node.lineno), []).append(node)
         elif isinstance(node, ast.FunctionDef):
@@ -358,7 +359,7 @@ def _imports(node: ast.Import | ast.ImportFrom, package: str) -> dict[str, _Name
 
 
 def _definition(node: ast.AST, module: str) -> _Definition:
-    package, path = _package(module), _module_path(module)
+    package = _package(module)
     names: set[_Name] = set()
     imports: dict[str, _Name] = {}
     strings: set[str] = set()
@@ -377,7 +378,7 @@ def _definition(node: ast.AST, module: str) -> _Definition:
         called = "lambda" if isinstance(node, ast.Lambda) else node.name
         outside = {each.id for part in _outside(node) for each in ast.walk(part)
                    if isinstance(each, ast.Name)}
-        free = _globals(path).get((called, node.lineno), set()) | outside | set(imports)
+        free = _globals(module).get((called, node.lineno), set()) | outside | set(imports)
         names = {(base, attribute) for base, attribute in names if base in free}
     # What is only reached through its attributes is followed there: `module.function` does not
     # reach all of the module.
@@ -397,7 +398,7 @@ def _outside(node: ast.FunctionDef | ast.ClassDef | ast.Lambda) -> list[ast.expr
 
 
 @cache
-def _globals(path: Path) -> dict[tuple[str, int], set[str]]:
+def _globals(module: str) -> dict[tuple[str, int], set[str]]:
     """Of every function and class of a file, by its name and line: the names of the module that it
     uses."""
     found: dict[tuple[str, int], set[str]] = {}
@@ -408,6 +409,7 @@ def _globals(path: Path) -> dict[tuple[str, int], set[str]]:
         found.setdefault((table.get_name(), table.get_lineno()), set()).update(own)
         return own
 
+    path = _module_path(module)
     visit(symtable.symtable(path.read_text(encoding="utf-8"), str(path), "exec"))
     return found
 

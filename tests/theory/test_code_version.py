@@ -149,7 +149,8 @@ def test_every_table_of_the_project_belongs_to_a_claim():
     tables = {path.name for folder in {p.parent for p in versions.source_files()}
               for path in folder.glob("*.csv")}
     assert len(tables) >= 7
-    assert sorted(tables - reached) == []
+    # The advisor alone reads these: devices, and verdicts, which are read off the claims.
+    assert sorted(tables - reached) == ["hardware.csv", "verdicts.csv"]
 
 
 def test_the_decorated_claims_have_different_versions_where_they_measure_differently():
