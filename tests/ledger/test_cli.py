@@ -1,5 +1,5 @@
-"""The commands as people run them: real processes, real folders, exit codes, one-line errors,
-terminals, pipes, full disks."""
+"""The commands as people run them: exit codes, one-line errors, real folders, and, where it
+matters, real processes, terminals, pipes, full disks."""
 import errno
 import io
 import json
@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -32,6 +33,13 @@ KILLED = ("connectivity/reach", "hops/doubling", "hops/depth_corrected")
 def depthlaw(*arguments: str | Path, **options) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "depthlaw", *map(str, arguments)]
     return subprocess.run(command, capture_output=True, text=True, timeout=240, **options)
+
+
+def in_this_process(capsys, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """The same command without starting Python anew, where no process of its own is needed."""
+    code = main(list(map(str, arguments)))
+    said = capsys.readouterr()
+    return subprocess.CompletedProcess(arguments, code, said.out, said.err)
 
 
 def one_line_error(done: subprocess.CompletedProcess[str]) -> str:
@@ -119,13 +127,13 @@ def test_a_failing_claim_is_exit_code_1(tmp_path):
      (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
      (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
      (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number")])
-def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path):
+def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, capsys):
     (tmp_path / "file").write_text("")
     arguments = [a.replace("{tmp}", str(tmp_path)) for a in arguments]
     hint = hint.replace("{tmp}", str(tmp_path))
     if "--results" not in arguments and arguments[0] in ("verify", "show", "appendix"):
         arguments += ["--results", str(tmp_path / "results")]
-    assert hint in one_line_error(depthlaw(*arguments))
+    assert hint in one_line_error(in_this_process(capsys, *arguments))
     assert {path.name for path in tmp_path.iterdir()} == {"file"}
 
 
@@ -247,8 +255,8 @@ def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path):
     assert len(list((folder / "set-aside").iterdir())) == 3
 
 
-def test_show_claims_cite(tmp_path):
-    folder = tmp_path
+def test_show_claims_cite(tmp_path, capsys):
+    folder, depthlaw = tmp_path, partial(in_this_process, capsys)
     chosen = ("--only", "hops/construction_printed_spacing", "--only", "separation_rank/degree",
               "--engine", "inline")
     assert depthlaw("verify", *chosen, "--results", folder).returncode == 0
