@@ -21,7 +21,8 @@ PYTHON ?= $(shell for p in python3 python python3.14 python3.13 python3.12 pytho
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 export PIP_ROOT_USER_ACTION := ignore
-unexport PYTHONPATH PYTHONHOME
+# Tests start hundreds of processes: without compiled files each would compile the project again.
+unexport PYTHONPATH PYTHONHOME PYTHONDONTWRITEBYTECODE
 
 # With their folders, so that a removed file counts as a change.
 SOURCES := $(shell find api advisor theory empirics ledger -not -path '*/__pycache__*')
