@@ -97,7 +97,8 @@ class Answer:
     tokens: float | None = None
     training_flops: float | None = None  # of the whole training
     hours: float | None = None  # of the whole training on all GPUs together
-    flops: Flops | None = None  # per token, of the given net, else of the recommended shape
+    # Per token at no more than 4,096 tokens, of the given net, else of the recommended shape.
+    flops: Flops | None = None
     memory: Memory | None = None  # of the same net, with the weights in the bytes of the budget
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words

@@ -41,6 +41,7 @@ from .quantities import (
 )
 from .rules import Rule, rule, rules
 from .shapes import (
+    TRAINING_CONTEXT,
     Constraints,
     Measure,
     Target,
@@ -392,7 +393,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     """The answer around a recommended shape."""
     c, resolved, within = case.constraints, case.resolved, case.interval(a)
     said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
-    built = _built(a, case.known_by)
+    built, costed = _built(a, case.known_by), case.model or a
     return Answer(
         question, case.candidate(a, why), case.chosen.key, _rule_why(case, a, False), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
@@ -401,8 +402,8 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         doubts=tuple(_doubts(case, a, within, said, built)), initialisation=tuple(
             map(str, advice(a.layers, case.key, encoder_layers=a.encoder_layers))),
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours,
-        flops=flops(case.model or a),
-        memory=_memory(case.model or a, resolved.budget.bytes_per_weight),
+        flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
+        memory=_memory(costed, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
         limits=resolved.notes, rule_brief=_rule_why(case, a, True))
 
@@ -709,7 +710,9 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         yield f"{a.heads} heads do not divide among {c.tensor} devices"
     if answer.built:
         names = ", ".join(f"{name} ({n} x {d:,})" for name, n, d in answer.built.nearest)
-        yield (f"real models of this size have {answer.built.low} to {answer.built.high} layers; "
+        which = ("dense models of about its active size" if a.experts
+                 else "real models of this size")
+        yield (f"{which} have {answer.built.low} to {answer.built.high} layers; "
                f"nearest in size: {names}")
     if answer.floor:
         bound = "far below it" if a.layers > 2 * answer.floor.layers else (
