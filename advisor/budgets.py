@@ -183,7 +183,7 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
                              f"active parameters: {needed:.3g} FLOPs{rest}")
     done = Resolved(target, budget, tokens, needed, _hours(budget, needed), tuple(notes))
     _feasible(done, constraints)
-    return _with_floor(done, constraints)
+    return done
 
 
 # --- what is given --------------------------------------------------------------------------------
@@ -381,21 +381,25 @@ def _feasible(done: Resolved, c: Constraints) -> None:
                      f"{reason}; {rest}")
 
 
-def _with_floor(done: Resolved, c: Constraints) -> Resolved:
-    """With a note of the bandwidth that a limit of milliseconds needs."""
-    b = done.budget
+def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
+    """What a limit of milliseconds asks of the memory that serves a net: its weights, and up to all
+    of its cache, are read for every token. None without such a limit."""
     if b.milliseconds is None:
-        return done
-    shape = _at_aspect(done.target, c, _ASPECT) or shapes(done.target, c)[0]
-    size = read_bytes(shape.architecture, b.bytes_per_weight)
-    rate = 1000 * size / b.milliseconds
-    judged = ""
-    if not (b.latency or b.bandwidth):
-        device = slowest_with(rate)
-        having = (f"the slowest listed device that has it is the {device.name} "
-                  f"({_gb(device.bandwidth)}/s at best)" if device else "no listed device has it")
-        judged = (f"; {having}; no bandwidth and no measured points are given, so this excludes "
-                  "nothing")
-    note = (f"one token reads {_gb(size)} of weights ({b.bytes_per_weight:g} bytes each): "
-            f"{b.milliseconds:g} ms need at least {_gb(rate)}/s{judged}")
-    return replace(done, notes=(*done.notes, note))
+        return None
+    weights = read_bytes(a, b.bytes_per_weight)
+    cache = _CACHE_BYTES * kv_numbers(a, a.context)
+    rate = 1000 * weights / b.milliseconds
+    said = (f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
+            f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)")
+    if b.bandwidth:
+        least, most = (1000 * read / b.bandwidth for read in (weights, weights + cache))
+        said += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s, if nothing else took time"
+    else:
+        said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
+        if not b.latency:
+            device = slowest_with(rate)
+            said += (f"; the slowest listed device that has it is the {device.name} "
+                     f"({_gb(device.bandwidth)}/s at best)" if device
+                     else "; no listed device has it")
+            said += "; no bandwidth and no measured points are given, so this excludes nothing"
+    return said if c.latency_matters else f"{said}; for fewer layers: --latency-matters"

@@ -111,6 +111,7 @@ class Interval:
     why: str  # one sentence
     sources: tuple[str, ...]
     extrapolated: bool = False  # no grid has nets of this size
+    ended: bool = False  # the deep end is where training ended, not where the loss grew
 
 
 @dataclass(frozen=True)
@@ -376,7 +377,8 @@ def interval(
     least = max(1, math.ceil(shallow - 1e-9))
     return Interval(
         least, max(least, math.floor(deepest + 1e-9)),
-        "; ".join([said.format(low=low, high=high), *notes]), tuple(sources), extrapolated)
+        "; ".join([said.format(low=low, high=high), *notes]), tuple(sources), extrapolated,
+        any("deeper" in note for note in notes))
 
 
 def contradicting(

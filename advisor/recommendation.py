@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 from . import laws
 from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
-from .budgets import Budget, Resolved, resolve
+from .budgets import Budget, Resolved, resolve, serving_note
 from .counting import Count, Memory, count, flops, memory, per_layer
 from .evidence import Interval, best_rule, contradicting, interval, reason
 from .grids import Key, losses_near, price
@@ -394,6 +394,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
     c, resolved, within = case.constraints, case.resolved, case.interval(a)
     said = tuple(sorted(_laws(a, case.known_by), key=lambda law: law.depth))
     built, costed = _built(a, case.known_by), case.model or a
+    note = serving_note(resolved.budget, c, costed)
     return Answer(
         question, case.candidate(a, why), case.chosen.key, _rule_why(case, a, False), within,
         tuple(_runners_up(case, a, within)), tuple(_neighbours(case, a)),
@@ -405,7 +406,7 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
         memory=_memory(costed, resolved.budget.bytes_per_weight),
         stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
-        limits=resolved.notes, rule_brief=_rule_why(case, a, True))
+        limits=(*resolved.notes, *([note] if note else ())), rule_brief=_rule_why(case, a, True))
 
 
 def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
@@ -601,8 +602,8 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
     if within is None:
         yield "no published grid of losses says anything about this size"
     elif within.extrapolated:
-        yield ("no published grid has nets of this size: the depth is extrapolated, and so is its "
-               f"interval{'; ' + outside if outside else ''}")
+        yield ("no grid has nets of this size: depth and interval are extrapolated"
+               f"{'; ' + outside if outside else ''}")
     seen = _layers(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield f"some comparisons of this size point elsewhere: {'; '.join(against)}"
@@ -685,7 +686,8 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         inside = within.low <= a.layers <= within.high
         far = "" if inside else (", too shallow" if a.layers < within.low else ", too deep")
         yield (f"{deep}: {'inside' if inside else 'outside'} the {within.low} to {within.high} "
-               f"that published grids hold within 1 % of the best loss{far}")
+               f"that {' and '.join(within.sources)} put{'' if len(within.sources) > 1 else 's'} "
+               f"within 1 % of the best loss{far}")
     if excluded := case.resolved.excludes(a):
         yield f"it {excluded}"
     seen = _layers(a)
@@ -705,7 +707,8 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         split = sorted(Counter(stages(a.own_layers, c.pipeline)).items(), reverse=True)
         yield (f"{deep} do not divide among {c.pipeline} pipeline stages: "
                + " and ".join(f"{times} with {n}" for n, times in split)
-               + f"; {below} or {below + c.pipeline} would")
+               + f", at most {a.own_layers / c.pipeline / split[0][0]:.0%} of the speed of even "
+               f"ones; {below} or {below + c.pipeline} would")
     if a.heads % c.tensor:
         yield f"{a.heads} heads do not divide among {c.tensor} devices"
     if answer.built:

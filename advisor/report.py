@@ -71,14 +71,16 @@ def _short(answer: Answer) -> Iterator[Row]:
     if given:
         yield "Given", f"{shape(given.architecture)}; {counted(given.counts)}{_speed(given)}"
         if answer.flops and answer.memory:
-            yield "Costs", _briefly(answer.flops, answer.memory)
+            yield "Costs", _briefly(answer.flops, answer.memory, given.architecture.context)
         for label, said in zip(("Depth",), answer.verdicts, strict=False):
             yield label, f"{_judgement(answer)}: {said}"
         for said in answer.verdicts[1:]:
             yield "", f"- {said}"
     if proposed and not (given and given.architecture == proposed.architecture):
+        a = proposed.architecture
+        tokens = f"{a.vocabulary:,} tokens{' (tied)' if a.tied else ''}"
         yield ("Instead" if given else "Answer",
-               f"{shape(proposed.architecture)}; {counted(proposed.counts)}{_speed(proposed)}")
+               f"{shape(a)}; {tokens}; {counted(proposed.counts)}{_speed(proposed)}")
     if answer.limits:
         yield "Budget", "; ".join(answer.limits)
     if not given:
@@ -115,10 +117,11 @@ def _judgement(answer: Answer) -> str:
     return f"{found}{', EXTRAPOLATED' if answer.interval.extrapolated else ''}"
 
 
-def _briefly(f: Flops, m: Memory) -> str:
+def _briefly(f: Flops, m: Memory, context: int) -> str:
     """What a net costs, in a line or two."""
     return (f"{size(f.forward)} FLOPs per token forward, {size(f.training)} in training (at "
-            f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)}")
+            f"{f.context:,} tokens); weights {binary(m.weights)}, KV cache {binary(m.kv_cache)} at "
+            f"{context:,}")
 
 
 def _grounds(answer: Answer) -> Iterator[Row]:
@@ -130,8 +133,10 @@ def _grounds(answer: Answer) -> Iterator[Row]:
     if answer.interval:
         sources = ", ".join(answer.interval.sources)
         outside = "; EXTRAPOLATED" if answer.interval.extrapolated else ""
-        yield "Range", (f"{answer.interval.low:,} to {layers(answer.interval.high)} lose at most "
-                        f"1 % ({sources}{outside})")
+        # With a plus where no deeper net was trained.
+        high = f"{answer.interval.high:,}{'+' if answer.interval.ended else ''}"
+        yield "Range", (f"{answer.interval.low:,} to {high} layers lose at most 1 % "
+                        f"({sources}{outside})")
     if answer.built:
         b = answer.built
         near = ", ".join(f"{name} {deep} x {wide:,}" for name, deep, wide in b.nearest[:1])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture
-from depthlaw.advisor.budgets import Budget, Resolved, read_bytes, resolve
+from depthlaw.advisor.budgets import Budget, Resolved, read_bytes, resolve, serving_note
 from depthlaw.advisor.counting import count, flops, memory
 from depthlaw.advisor.hardware import gpu
 from depthlaw.advisor.latency import Point, fit
@@ -204,12 +204,16 @@ def test_a_token_reads_the_active_weights_once() -> None:
 
 def test_a_limit_of_milliseconds_without_measurements_names_the_bandwidth() -> None:
     """350M in 16 bits are 0.7 GB: 50 times a second, 35 GB/s; and nothing is excluded."""
-    done = resolve(Budget(total=3.5e8, milliseconds=20), Constraints())
-    note = done.notes[-1]
+    budget = Budget(total=3.5e8, milliseconds=20)
+    done = resolve(budget, Constraints())
+    a = shapes(done.target, Constraints())[0].architecture
+    note = serving_note(budget, Constraints(), a)
+    assert note is not None
+    assert f"{2 * count(a).total / 1e6:.0f} MB of weights" in note
     assert "at least 35" in note
-    assert "GB/s" in note
     assert "the Apple A16 (51.2 GB/s at best)" in note
     assert "excludes nothing" in note
+    assert serving_note(Budget(total=3.5e8), Constraints(), a) is None
     assert not any(done.excludes(s.architecture) for s in shapes(done.target, Constraints()))
 
 
@@ -223,7 +227,13 @@ def test_a_gpu_without_training_is_what_serves() -> None:
 
 def test_a_phone_by_its_name() -> None:
     served = Budget(total=3.5e8, gpu="Snapdragon 8 Gen 3", milliseconds=20)
-    assert "at least 35" in resolve(served, Constraints()).notes[-1]
+    done = resolve(served, Constraints())
+    a = shapes(done.target, Constraints())[0].architecture
+    note = serving_note(done.budget, Constraints(), a)
+    assert note is not None
+    # 0.7 GB of weights, and more with the cache, at the phone's 76.8 GB/s.
+    assert " to " in note
+    assert "9." in note.partition(" ms at ")[0]
     with pytest.raises(UsageError, match="largest that does has about .*M parameters"):
         resolve(Budget(total=3e9, gpu="Snapdragon 8 Gen 3", milliseconds=20), Constraints())
 
