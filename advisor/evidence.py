@@ -262,14 +262,14 @@ def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False
         return ("the oldest rule: no grid was published by then" if chosen in rules(known_by)
                 else "no rule was published by then: today's default")
     mean, default = found.best.mean, found.default.mean
-    others = [table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)]
     published = any(r.key == "nanochat" for r in rules(known_by))
     beside = f"; d = 64 L: {default:.2f}" if published else ""
-    number = len(_candidates(COMPARISON, known_by))
     if brief:
         standard = table(known_by=known_by, pool="standard").held_out
         return (f"{chosen.wording}, least mean regret ({mean:.2f}{beside}); held out "
                 f"{found.held_out:.2f}, standard rules alone {standard:.2f}: no proof")
+    number = len(_candidates(COMPARISON, known_by))
+    others = [table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)]
     return (f"the least mean regret of {number} published rule{'' if number == 1 else 's'} "
             f"over {len(found.rows)} sources ({mean:.2f} of a grid's range{beside}); chosen "
             f"without the source that judges {found.held_out:.2f}, among "
