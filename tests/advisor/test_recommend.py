@@ -23,8 +23,8 @@ from depthlaw.advisor.evidence import best_rule, contradicting, interval
 from depthlaw.advisor.grids import Key, grids
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.latency import Point, fit
-from depthlaw.advisor.models import architecture, model
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.models import architecture, model, models
+from depthlaw.advisor.quantities import UsageError, parse_budget
 from depthlaw.advisor.rules import rules
 from depthlaw.advisor.shapes import Constraints, size_class
 from depthlaw.advisor.shapes import Target as Size
@@ -433,6 +433,29 @@ def test_gpus_that_cannot_hold_the_training_state_are_warned_of() -> None:
     llama = architecture(model("Llama-2-70B"))
     assert any("sharded" in said for said in answer(
         config=llama, gpu="H100", gpus=8, tokens="1T").warnings)
+
+
+@pytest.mark.parametrize("budget", ["350M", "3B", "13B"])
+def test_built_models_are_those_within_a_factor_of_two(budget: str) -> None:
+    found = answer(budget)
+    assert found.built
+    assert found.shape
+    size = found.shape.counts.nonembedding
+    near = [m for m in models() if m.kind == "decoder" and 1 / 2 <= m.parameters / size <= 2]
+    assert (found.built.low, found.built.high, found.built.models) == (
+        min(m.layers for m in near), max(m.layers for m in near), len(near))
+
+
+def test_a_size_more_than_two_percent_off_is_a_warning_and_no_other() -> None:
+    off = set()
+    for budget in ("3B", "500K", "700K", "1.5M", "2M", "30M"):
+        found = answer(budget, vocabulary=256)
+        assert found.shape
+        missed = abs(found.shape.counts.total / parse_budget(budget) - 1)
+        assert any("the nearest shape that can be built is" in each
+                   for each in found.warnings) == (missed > 0.02)
+        off.add(missed > 0.02)
+    assert off == {True, False}
 
 
 def test_the_costs_of_a_configuration_are_its_own() -> None:
