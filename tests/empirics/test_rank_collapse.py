@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.empirics.rank_collapse import bert_embeddings, bert_init_collapse, collapse_ratio
+from depthlaw.empirics.rank_collapse.bert import bert_embeddings, bert_init_collapse, collapse_ratio
 from depthlaw.theory.claim import Case
 from depthlaw.theory.judgement import Verdict, judge
 

@@ -41,7 +41,7 @@ def bert_embeddings(
     """
     import torch
 
-    from .nets import layer_norm
+    from ..nets import layer_norm
 
     law = 1 / np.arange(1, vocabulary + 1)
     ids = rng.choice(vocabulary, size=tokens, p=law / law.sum())
@@ -101,7 +101,7 @@ def bert_init_collapse(case: Case, seed: int) -> Sample:
         raise ValueError("after three layers float64 shows only rounding; ask for layer 0, 1 or 2")
     import torch
 
-    from .nets import Net, Shape
+    from ..nets import Net, Shape
 
     rng, values = case.rng(seed), []
     for _ in range(case.replicas):

@@ -1,0 +1,1 @@
+"""Architectures in use, through `transformers`: parts removed, hidden states measured by layer."""
