@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fnmatch import fnmatchcase
 from typing import Literal
 
 import torch
 from torch import Tensor, nn
 
-__all__ = ["AdamW", "Decayed", "Schedule", "decay_mask", "flatten", "gradient_scale",
-           "schedule_factor"]
+__all__ = ["AdamW", "Decayed", "RateFactors", "Schedule", "decay_mask", "flatten", "gradient_scale",
+           "rate_columns", "schedule_factor"]
+
+# (pattern of parameter names, factor on their learning rate); see `rate_columns`.
+RateFactors = tuple[tuple[str, float], ...]
 
 Schedule = Literal["constant", "linear", "cosine"]
 Decayed = Literal["all", "matrices"]
@@ -78,6 +82,36 @@ def decay_mask(net: nn.Module, decayed: Decayed) -> Tensor | None:
         dtype=p.dtype, device=p.device) for name, p in net.named_parameters()])
 
 
+def rate_columns(net: nn.Module, factors: RateFactors) -> Tensor | None:
+    """What the learning rate is multiplied with in each column of `flatten(net)`, shape
+    (parameters,); None where there are no factors.
+
+    Args:
+        net: the net, with names such as `qkv.3` and `embedding`.
+        factors: patterns as in `fnmatch`, such as "mlp_*" or "*.3", of which the last that matches
+            a name counts; names that none matches have factor 1. Factor 0 freezes.
+
+    Raises:
+        ValueError: for a pattern that matches no parameter.
+
+    >>> net = nn.Module()
+    >>> net.matrix, net.bias = nn.Parameter(torch.ones(1, 2, 1)), nn.Parameter(torch.zeros(1, 3))
+    >>> rate_columns(net, (("*", 0.0), ("bias", 0.5))).tolist()
+    [0.0, 0.0, 0.5, 0.5, 0.5]
+    """
+    named = dict(net.named_parameters())
+    for pattern, _ in factors:
+        if not any(fnmatchcase(name, pattern) for name in named):
+            raise ValueError(f"rate_factors: {pattern!r} matches no parameter; there are "
+                             f"{', '.join(named)}")
+    if not factors:
+        return None
+    return torch.cat([torch.full(
+        (p[0].numel(),), next((factor for pattern, factor in reversed(factors)
+                               if fnmatchcase(name, pattern)), 1.0),
+        dtype=p.dtype, device=p.device) for name, p in named.items()])
+
+
 def schedule_factor(
     step: int, *, steps: int, warmup: int = 0, schedule: Schedule = "constant",
 ) -> float:
@@ -131,6 +165,7 @@ class AdamW:
         rates: learning rates, shape (replicas,).
         betas, epsilon, weight_decay: as in torch.optim.AdamW.
         decay: what `decay_mask` gives; None decays all.
+        columns: what `rate_columns` gives; None: every column has the rate of its row.
 
     >>> weights = torch.zeros(2, 1)
     >>> optimiser = AdamW(weights, torch.tensor([0.5, 0.25]), weight_decay=0.0)
@@ -147,10 +182,12 @@ class AdamW:
     def __init__(
         self, weights: Tensor, rates: Tensor, *, betas: tuple[float, float] = (0.9, 0.999),
         epsilon: float = 1e-8, weight_decay: float = 0.01, decay: Tensor | None = None,
+        columns: Tensor | None = None,
     ) -> None:
         self.weights, self.rates = weights, rates.to(weights)
         self.betas, self.epsilon, self.weight_decay, self.decay = (
             betas, epsilon, weight_decay, decay)
+        self.columns = columns
         self.first, self.second, self._scratch = (torch.zeros_like(weights) for _ in range(3))
         self._none = torch.zeros((), dtype=weights.dtype, device=weights.device)
 
@@ -175,8 +212,12 @@ class AdamW:
         self.second.mul_(self.betas[1]).addcmul_(gradient, gradient, value=1 - self.betas[1])
         torch.sqrt(self.second, out=self._scratch).mul_(root).add_(self.epsilon)
         torch.div(self.first, self._scratch, out=self._scratch)
+        if self.columns is not None:
+            self._scratch.mul_(self.columns)
         if self.weight_decay:
             shrink = rate * self.weight_decay
+            if self.columns is not None:
+                shrink = shrink * self.columns
             self.weights.mul_(1 - (shrink if self.decay is None else shrink * self.decay))
         self.weights.addcmul_(self._scratch, rate * correction, value=-1)
 

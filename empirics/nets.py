@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import torch
@@ -17,18 +17,60 @@ from torch.nn import functional
 
 from .attention import Attention, Projections, attend, dropped
 
-__all__ = ["Attention", "Net", "Norm", "Positions", "Shape", "attend", "dropped", "gpt2",
-           "layer_norm", "sinusoids"]
+__all__ = ["Activation", "Attention", "Deviations", "Factors", "Net", "Norm", "Positions", "Shape",
+           "attend", "dropped", "gpt2", "layer_norm", "sinusoids"]
 
+Activation = Literal["gelu", "relu"]
 Norm = Literal["none", "pre", "post"]
 Positions = Literal["none", "learned", "sinusoidal"]
+
+
+class Factors(NamedTuple):
+    """Constants in one sublayer, attention or MLP: skip * x + branch * F(entering * norm(x)).
+
+    Attributes:
+        entering: on what enters, behind a norm "pre" (LayerNorm scaling has 1/sqrt(layer)).
+        branch: on what attention or MLP add (depth-muP and CompleteP; stochastic depth when
+            tested).
+        skip: on what they add it to (DeepNorm's alpha, ADMIN's omega).
+    """
+
+    entering: float = 1.0
+    branch: float = 1.0
+    skip: float = 1.0
+
+
+class Deviations(NamedTuple):
+    """Standard deviations of the initial weights, one for each kind; see `Net` for the names."""
+
+    query: float
+    key: float
+    value: float
+    output: float
+    mlp_in: float
+    mlp_out: float
+    embedding: float
+    position: float
+    read_in: float
+    read_out: float
+
+    @classmethod
+    def equal(cls, std: float, output_std: float | None = None) -> Deviations:
+        """One for all, but for the matrices that write to the hidden states, if theirs is given.
+
+        >>> Deviations.equal(0.02, 0.01).mlp_out
+        0.01
+        """
+        writing = std if output_std is None else output_std
+        return cls(*[std] * 10)._replace(output=writing, mlp_out=writing)
 
 
 @dataclass(frozen=True)
 class Shape:
     """Everything about a net except its weights.
 
-    A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false.
+    A layer is x + attention(x), then x + MLP(x), each without the `x +` where `residual` is false,
+    and with constants where there are `factors`.
     Norm "pre" normalises what enters attention and MLP, and what leaves the last layer (as in
     GPT-2); "post" normalises what leaves attention and MLP, after the skip.
 
@@ -39,7 +81,7 @@ class Shape:
         attention: how scores become weights, see `attend`.
         scale: factor on the scores; None for the usual one of that attention, see `attend`.
         residual: whether attention and MLP add their input (skip connections).
-        mlp: hidden width of a two-layer MLP with GELU (tanh form) after each attention; 0 for none.
+        mlp: hidden width of a two-layer MLP after each attention; 0 for none.
         norm: where layer normalisation stands; with `biases` it has a gain and a shift.
         epsilon: what it adds to the variance.
         causal: whether a token sees only itself and earlier tokens.
@@ -53,6 +95,8 @@ class Shape:
         outputs: logits per token, by a linear map; 0 returns hidden states.
         dropout: probability in training, on the embedded tokens, the attention weights, and what
             attention and MLP add.
+        activation: of the MLP; GELU in its tanh form.
+        factors: of each sublayer in turn, attention before MLP; () where all are 1.
 
     Raises:
         ValueError: where a number is out of range, heads do not divide the width, or an option is
@@ -80,12 +124,17 @@ class Shape:
     features: int = 0
     outputs: int = 0
     dropout: float = 0.0
+    activation: Activation = "gelu"
+    factors: tuple[Factors, ...] = ()
 
     def __post_init__(self) -> None:
+        # From JSON they come as lists.
+        object.__setattr__(self, "factors", tuple(Factors(*each) for each in self.factors))
         if min(self.width, self.depth, self.heads, self.loops) < 1 or self.width % self.heads:
             raise ValueError("width, depth, heads and loops must be at least 1 and heads divide "
                              f"width; got {self.width}, {self.depth}, {self.heads}, {self.loops}")
-        for name, accepted in (("attention", Attention), ("norm", Norm), ("positions", Positions)):
+        for name, accepted in (("attention", Attention), ("norm", Norm), ("positions", Positions),
+                               ("activation", Activation)):
             if getattr(self, name) not in get_args(accepted):
                 raise ValueError(f"{name}={getattr(self, name)!r}: accepted are "
                                  f"{', '.join(get_args(accepted))}")
@@ -100,6 +149,14 @@ class Shape:
                              "reads token ids or features; set one to 0")
         if self.positions == "learned" and not self.length:
             raise ValueError("learned positions need length, the most tokens of an input")
+        if self.factors and len(self.factors) != self.depth * self.sublayers:
+            raise ValueError(f"{len(self.factors)} factors for {self.depth * self.sublayers} "
+                             "sublayers: give one for each, or none")
+
+    @property
+    def sublayers(self) -> int:
+        """Attention, and MLP where there is one: 1 or 2 in a layer."""
+        return 2 if self.mlp else 1
 
     @property
     def layers(self) -> int:
@@ -162,13 +219,14 @@ class Net(nn.Module):
         rng: source of the weights, NumPy's, so that they depend neither on the device nor on the
             version of torch: one generator for all replicas, or one for each, so that a replica
             does not depend on the others. None: all weights are 0, to be set by hand.
-        std: standard deviation of every weight. Biases start at 0, gains at 1.
+        std: standard deviation of every weight, or of each kind. Biases start at 0, gains at 1.
         output_std: of the matrices that write attention and MLP to the hidden states, if another
-            one.
+            one than `std`, which must then be a number.
         dtype, device: of the parameters.
 
     Raises:
-        ValueError: for no replicas, or another number of generators.
+        ValueError: for no replicas, another number of generators, or `output_std` beside
+            deviations of each kind.
 
     Dropout draws from torch's global generator. What a CPU computes has first derivatives alone,
     see `attention`.
@@ -186,16 +244,18 @@ class Net(nn.Module):
 
     def __init__(
         self, shape: Shape, *, replicas: int = 1,
-        rng: np.random.Generator | Sequence[np.random.Generator] | None = None, std: float = 0.02,
-        output_std: float | None = None, dtype: torch.dtype = torch.float32,
-        device: torch.device | str | None = None,
+        rng: np.random.Generator | Sequence[np.random.Generator] | None = None,
+        std: float | Deviations = 0.02, output_std: float | None = None,
+        dtype: torch.dtype = torch.float32, device: torch.device | str | None = None,
     ) -> None:
         super().__init__()
         if replicas < 1 or (isinstance(rng, Sequence) and len(rng) != replicas):
             raise ValueError(f"replicas={replicas}: at least 1 is accepted, with one generator for "
                              "all or exactly one for each")
+        if isinstance(std, Deviations) and output_std is not None:
+            raise ValueError("output_std beside deviations of each kind: say it among them")
         self.shape, self.replicas = shape, replicas
-        output_std = std if output_std is None else output_std
+        stds = std if isinstance(std, Deviations) else Deviations.equal(std, output_std)
 
         def normal(deviation: float, *size: int) -> Tensor:
             if rng is None:
@@ -207,35 +267,38 @@ class Net(nn.Module):
         def constant(value: float, *size: int) -> nn.Parameter:
             return nn.Parameter(torch.full((replicas, *size), value, dtype=dtype, device=device))
 
-        self._draw_layers(normal, std, output_std)
-        self._draw_ends(normal, std)
+        self._draw_layers(normal, stds)
+        self._draw_ends(normal, stds)
         if shape.biases:
             self._add_biases(constant)
         table = (sinusoids(shape.length, shape.width).to(device, dtype)
                  if shape.positions == "sinusoidal" else None)
         self.register_buffer("_sinusoids", table, persistent=False)
 
-    def _draw_layers(self, normal: Callable[..., Tensor], std: float, output_std: float) -> None:
+    def _draw_layers(self, normal: Callable[..., Tensor], stds: Deviations) -> None:
         width, heads, depth, mlp = (self.shape.width, self.shape.heads, self.shape.depth,
                                     self.shape.mlp)
         inward, outward = (heads, width, width // heads), (heads, width // heads, width)
-        query, key, value = ([normal(std, *inward) for _ in range(depth)] for _ in range(3))
-        output = [normal(output_std, *outward) for _ in range(depth)]
+        query, key, value = ([normal(std, *inward) for _ in range(depth)]
+                             for std in (stds.query, stds.key, stds.value))
+        output = [normal(stds.output, *outward) for _ in range(depth)]
         self.qkv = nn.ParameterList(torch.cat([_side_by_side(w) for w in parts], dim=-1)
                                     for parts in zip(query, key, value, strict=True))
         self.output = nn.ParameterList(weight.flatten(1, 2) for weight in output)
-        self.mlp_in = nn.ParameterList(normal(std, width, mlp) for _ in range(depth if mlp else 0))
-        self.mlp_out = nn.ParameterList(normal(output_std, mlp, width)
+        self.mlp_in = nn.ParameterList(normal(stds.mlp_in, width, mlp)
+                                       for _ in range(depth if mlp else 0))
+        self.mlp_out = nn.ParameterList(normal(stds.mlp_out, mlp, width)
                                         for _ in range(depth if mlp else 0))
 
-    def _draw_ends(self, normal: Callable[..., Tensor], std: float) -> None:
+    def _draw_ends(self, normal: Callable[..., Tensor], stds: Deviations) -> None:
         shape = self.shape
         sizes = {"embedding": (shape.vocabulary, shape.width),
                  "read_in": (shape.features, shape.width),
                  "position": (shape.length if shape.positions == "learned" else 0, shape.width),
                  "read_out": (shape.width, shape.outputs)}
         for name, size in sizes.items():
-            self.register_parameter(name, nn.Parameter(normal(std, *size)) if min(size) else None)
+            self.register_parameter(name, nn.Parameter(normal(getattr(stds, name), *size))
+                                    if min(size) else None)
 
     def _add_biases(self, constant: Callable[..., nn.Parameter]) -> None:
         shape, width = self.shape, self.shape.width
@@ -358,9 +421,19 @@ class Net(nn.Module):
         if norm != "none" and self.shape.biases:
             normalised = getattr(self, name + "_gain")[layer], getattr(self, name + "_shift")[layer]
         entering = layer_norm(hidden, self.shape.epsilon) if norm == "pre" else hidden
-        leaving = self._dropped(inside(entering, normalised if norm == "pre" else None))
+        inner = normalised if norm == "pre" else None
+        factors = Factors()
+        if self.shape.factors:
+            factors = self.shape.factors[layer * self.shape.sublayers + (name == "mlp")]
+            entering = entering * factors.entering
+            if inner is not None:  # the gain stands behind what was multiplied, the shift too
+                inner = inner[0], inner[1] * factors.entering
+        leaving = self._dropped(inside(entering, inner))
+        if factors.branch != 1:
+            leaving = leaving * factors.branch
         if self.shape.residual:
-            leaving = leaving.add_(hidden)  # a fresh product, which no gradient needs
+            # In place: a fresh product, which no gradient needs.
+            leaving = leaving.add_(hidden, alpha=factors.skip)
         if norm == "post":
             leaving = layer_norm(leaving, self.shape.epsilon)
             leaving = leaving if normalised is None else torch.addcmul(
@@ -385,8 +458,9 @@ class Net(nn.Module):
         return self._linear("output", layer, mixed.transpose(1, 2).reshape(hidden.shape))
 
     def _mlp(self, layer: int, hidden: Tensor, normalised: tuple[Tensor, Tensor] | None) -> Tensor:
-        inner = functional.gelu(self._linear("mlp_in", layer, hidden, normalised),
-                                approximate="tanh")
+        inner = self._linear("mlp_in", layer, hidden, normalised)
+        inner = (functional.relu(inner) if self.shape.activation == "relu"
+                 else functional.gelu(inner, approximate="tanh"))
         return self._linear("mlp_out", layer, inner)
 
     def _linear(

@@ -1,12 +1,14 @@
 """How nets are trained: everything that fixes a training run besides shape, task and device."""
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Literal, get_args
 
 import torch
 
-from .adamw import Decayed, Schedule
+from .adamw import Decayed, RateFactors, Schedule
+from .nets import Deviations
 
 __all__ = ["Precision", "Settings"]
 
@@ -35,6 +37,8 @@ class Settings:
         success: a replica whose validation accuracy reaches this at two evaluations in a row has
             succeeded and stops; None: none stops.
         std, output_std: of the initial weights, see `Net`.
+        rate_factors: factors on the learning rate of parameters by name, see
+            `adamw.rate_columns`; what has factor 0 is frozen, and clipping does not see it.
         drawn: steps whose examples are drawn at once: more costs memory and saves overhead. The
             examples depend on it.
         compiled: run forward and backward through torch.compile.
@@ -62,11 +66,12 @@ class Settings:
     evaluate_every: int = 0
     validation: int = 256
     success: float | None = None
-    std: float = 0.02
+    std: float | Deviations = 0.02
     output_std: float | None = None
     drawn: int = 16
     compiled: bool = False
     graphed: bool = False
+    rate_factors: RateFactors = ()
 
     def __post_init__(self) -> None:
         for name, least in (("steps", 1), ("batch", 1), ("drawn", 1), ("validation", 1),
@@ -86,6 +91,9 @@ class Settings:
         if not (all(0 <= b < 1 for b in self.betas) and self.epsilon > 0 and self.clip >= 0):
             raise ValueError("betas lie in [0, 1), epsilon is positive, clip at least 0; got "
                              f"{self.betas}, {self.epsilon} and {self.clip}")
+        if not all(math.isfinite(factor) and factor >= 0 for _, factor in self.rate_factors):
+            raise ValueError("factors on the learning rate are at least 0; got "
+                             f"{self.rate_factors}")
         for name, accepted in (("schedule", Schedule), ("precision", Precision),
                                ("decayed", Decayed)):
             if getattr(self, name) not in get_args(accepted):

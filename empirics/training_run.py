@@ -13,7 +13,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from .adamw import AdamW, decay_mask, flatten, gradient_scale, schedule_factor
+from .adamw import (
+    AdamW,
+    decay_mask,
+    flatten,
+    gradient_scale,
+    rate_columns,
+    schedule_factor,
+)
 from .evaluation import accuracies, generator, source
 from .nets import Net, Shape
 from .settings import Settings
@@ -162,7 +169,10 @@ class Run:
         self.optimiser = AdamW(
             self.weights, torch.tensor(settings.learning_rates, dtype=torch.float64),
             betas=settings.betas, epsilon=settings.epsilon, weight_decay=settings.weight_decay,
-            decay=decay_mask(self.net, settings.decayed))
+            decay=decay_mask(self.net, settings.decayed),
+            columns=rate_columns(self.net, settings.rate_factors))
+        columns = self.optimiser.columns
+        self.trained = None if columns is None else (columns > 0).to(self.weights)
         self.scalars = self.optimiser.scalars(
             [schedule_factor(step, steps=settings.steps, warmup=settings.warmup,
                              schedule=settings.schedule) for step in range(settings.steps)])
@@ -232,6 +242,8 @@ class Run:
                       out=self.gradient[rows])
             found.append(each.detach())
         loss = torch.cat(found)
+        if self.trained is not None:
+            self.gradient.mul_(self.trained)
         norm, scale = gradient_scale(self.gradient, self.settings.clip)
         self.live &= loss.isfinite() & norm.isfinite()
         self.gradient.mul_(scale.unsqueeze(1))

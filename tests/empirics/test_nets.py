@@ -2,13 +2,23 @@
 import json
 import math
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 import pytest
 import torch
 from torch.nn import functional
 
-from depthlaw.empirics.nets import Net, Shape, attend, gpt2, layer_norm, sinusoids
+from depthlaw.empirics.nets import (
+    Deviations,
+    Factors,
+    Net,
+    Shape,
+    attend,
+    gpt2,
+    layer_norm,
+    sinusoids,
+)
 from depthlaw.theory.hops.experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
@@ -412,7 +422,74 @@ def test_sinusoidal_positions_go_on_after_length():
 
 
 def test_a_shape_survives_json():
-    assert Shape(**json.loads(json.dumps(asdict(GPT)))) == GPT
+    for shape in (GPT, replace(GPT, factors=tuple(Factors(skip=i) for i in range(2 * GPT.depth)))):
+        assert Shape(**json.loads(json.dumps(asdict(shape)))) == shape
+
+
+# --- constants in the sublayers ---
+
+
+FACTORS = tuple(Factors(0.5 + i, 2.0 - i / 4, 3.0 + i) for i in range(4))
+
+
+def by_hand(net, x, r, factors):
+    """The hidden states after two layers, with torch's own functions."""
+    weights = {name: parameter[r].detach() for name, parameter in net.named_parameters()}
+    act = functional.relu if net.shape.activation == "relu" else partial(
+        functional.gelu, approximate="tanh")
+
+    def map_(name, layer, h):
+        return h @ weights[f"{name}.{layer}"] + weights[f"{name}_bias.{layer}"][0]
+
+    def norm(name, layer, h):
+        return functional.layer_norm(
+            h, h.shape[-1:], weights[f"{name}_gain.{layer}"][0],
+            weights[f"{name}_shift.{layer}"][0], net.shape.epsilon)
+
+    def attention(layer, h):
+        q, k, v = (part.unflatten(-1, (net.shape.heads, -1)).transpose(0, 1)
+                   for part in map_("qkv", layer, h).chunk(3, -1))
+        mixed = functional.scaled_dot_product_attention(q, k, v)
+        return map_("output", layer, mixed.transpose(0, 1).flatten(1))
+
+    for i, constants in enumerate(factors):
+        layer, name = i // 2, ("attention", "mlp")[i % 2]
+        entering = norm(name, layer, x) if net.shape.norm == "pre" else x
+        entering = constants.entering * entering
+        added = attention(layer, entering) if name == "attention" else map_(
+            "mlp_out", layer, act(map_("mlp_in", layer, entering)))
+        x = constants.skip * x + constants.branch * added
+        x = norm(name, layer, x) if net.shape.norm == "post" else x
+    return x
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+@pytest.mark.parametrize("activation", ["relu", "gelu"])
+def test_factors_stand_where_they_are_said_to(norm, activation):
+    shape = Shape(width=8, depth=2, heads=2, mlp=12, norm=norm, biases=True, activation=activation,
+                  factors=FACTORS)
+    net, x = randomised(shape), inputs_for(shape)
+    states = net.hidden_states(x)[-1].detach()
+    for r in range(3):
+        expected = torch.stack([by_hand(net, sequence, r, FACTORS) for sequence in x[r]])
+        assert (states[r] - expected).abs().max() <= ROUNDING * expected.abs().max()
+    for field in Factors._fields:
+        wrong = (FACTORS[0]._replace(**{field: 1.25}), *FACTORS[1:])
+        assert (states[0, 0] - by_hand(net, x[0, 0], 0, wrong)).abs().max() > 1e-3
+
+
+def test_each_kind_of_weight_has_its_deviation():
+    shape = Shape(width=64, depth=1, heads=2, mlp=64, positions="learned", length=64, vocabulary=64,
+                  outputs=64)
+    stds = Deviations(*(float(i) for i in range(1, 11)))
+    net = Net(shape, rng=np.random.default_rng(0), std=stds)
+    query, key, value, output = net.attention_weights(0)
+    for found, std in ((query, 1), (key, 2), (value, 3), (output, 4), (net.mlp_in[0], 5),
+                       (net.mlp_out[0], 6), (net.embedding, 7), (net.position, 8),
+                       (net.read_out, 10)):
+        assert abs(found.std().item() / std - 1) < 0.1  # 4096 weights: 9 standard errors
+    with pytest.raises(ValueError, match="beside deviations of each kind"):
+        Net(shape, std=stds, output_std=0.1)
 
 
 @pytest.mark.parametrize(("options", "message"), [

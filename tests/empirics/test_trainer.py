@@ -2,6 +2,7 @@
 diverge, succeed, or are killed."""
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -204,6 +205,36 @@ def test_replicas_stop_when_they_succeed_twice_in_a_row():
 def test_without_a_criterion_nothing_succeeds():
     assert train(RECALL, Recall(),
                  replace(LEARN, success=None, steps=40)).status == ("not converged",) * 3
+
+
+def test_frozen_parameters_stay_and_a_factor_is_another_rate():
+    settings = replace(LEARN, success=None, steps=3, clip=0.0, weight_decay=0.1)
+    start = Run(RECALL, Recall(), settings, torch.device("cpu")).net.state_dict()
+    frozen = train(RECALL, Recall(), replace(settings, rate_factors=(("*", 0), ("output.*", 1))))
+    moved = {name for name, p in frozen.net.named_parameters() if not torch.equal(p, start[name])}
+    assert moved == {name for name in start if name.startswith("output.")} != set()
+    half = train(RECALL, Recall(), replace(settings, rate_factors=(("*", 0.5),)))
+    other = train(RECALL, Recall(), replace(
+        settings, learning_rates=tuple(rate / 2 for rate in settings.learning_rates)))
+    whole = train(RECALL, Recall(), settings)
+    assert torch.allclose(weights(half), weights(other), rtol=1e-5, atol=1e-7)
+    assert not torch.allclose(weights(half), weights(whole), rtol=1e-3, atol=1e-5)
+
+
+def test_clipping_does_not_see_what_is_frozen():
+    settings = replace(LEARN, success=None, steps=1, clip=1e-3)
+    run = Run(RECALL, Recall(), replace(settings, rate_factors=(("*", 0), ("read_out", 1))),
+              torch.device("cpu"))
+    run.advance()
+    assert torch.allclose(run.gradient.norm(dim=1), torch.tensor(1e-3), rtol=1e-2)
+    assert (run.gradient != 0).sum() <= run.net.read_out.numel()
+
+
+@pytest.mark.parametrize(("factors", "message"), [
+    ((("qvk.*", 0.5),), "'qvk.*' matches no parameter"), ((("*", -1.0),), "at least 0")])
+def test_bad_rate_factors_are_refused(factors, message):
+    with pytest.raises(ValueError, match=re.escape(message)):
+        train(RECALL, Recall(), replace(LEARN, rate_factors=factors))
 
 
 def test_shuffled_labels_give_chance_and_true_ones_do_not():
