@@ -390,7 +390,11 @@ class Net(nn.Module):
     def forward(self, inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """The logits (replicas, batch, tokens, outputs), or the last hidden states, normalised for
         norm "pre". Arguments as above."""
-        hidden = self.hidden_states(inputs, mask)[-1]
+        return self.read(self.hidden_states(inputs, mask)[-1])
+
+    def read(self, hidden: Tensor) -> Tensor:
+        """What `forward` makes of the last of the hidden states, or of earlier ones in its place,
+        (replicas, batch, tokens, width): final normalisation and logits."""
         size, normalised = hidden.shape[1:3], None
         if self.shape.norm == "pre":
             hidden = layer_norm(hidden, self.shape.epsilon)
