@@ -1,0 +1,1 @@
+"""Signal propagation measured: norms and gradients by layer in nets with softmax attention."""
