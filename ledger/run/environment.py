@@ -12,8 +12,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-_PACKAGES = ("depthlaw", "numpy", "scipy", "sympy", "networkx", "python-flint", "tokenizers", "torch",
-             "transformers")
+_PACKAGES = ("depthlaw", "numpy", "scipy", "sympy", "networkx", "python-flint", "tokenizers",
+             "torch", "transformers")
 # The variables that fix the threads of linear algebra; none: the library's own choice.
 THREAD_VARIABLES = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
