@@ -383,7 +383,7 @@ class Net(nn.Module):
             mask = mask.expand(self.replicas, hidden.shape[1], -1, -1).flatten(0, 1).unsqueeze(1)
         states = [hidden]
         for layer in range(self.shape.layers):
-            hidden = self._layer(layer % self.shape.depth, states[-1], mask)
+            hidden = self.layer(layer % self.shape.depth, states[-1], mask)
             states.append(hidden)
         return states
 
@@ -406,7 +406,9 @@ class Net(nn.Module):
         return hidden if normalised is None else torch.addcmul(
             normalised[1].unsqueeze(1), hidden, normalised[0].unsqueeze(1))
 
-    def _layer(self, layer: int, hidden: Tensor, mask: Tensor | None) -> Tensor:
+    def layer(self, layer: int, hidden: Tensor, mask: Tensor | None = None) -> Tensor:
+        """The hidden states (replicas, batch, tokens, width) after the layer of this index, from 0,
+        with these before it."""
         size = (hidden.shape[1], hidden.shape[2])
         hidden = self._block(layer, "attention", hidden.flatten(1, 2), lambda x, n: self._attention(
             layer, x, n, size, mask))

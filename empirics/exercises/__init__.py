@@ -1,0 +1,1 @@
+"""The five exercises of a textbook section on deep networks, as measurements."""
