@@ -42,7 +42,7 @@ from .tasks import Task
 from .tasks.shuffled import Shuffled
 from .trainer import Progress, tuned
 
-__all__ = ["BAR", "LEVEL", "Answers", "Training", "answers", "least_depth", "slope"]
+__all__ = ["BAR", "LEVEL", "Answers", "Training", "alone", "answers", "least_depth", "slope"]
 
 _log = logging.getLogger(__name__)
 
@@ -232,7 +232,7 @@ def answers(training: Training, device: str = "cpu", folder: str = "") -> Answer
         return Answers(**trained(training, device, None))
     place = _place(training, device, folder)
     file = place.with_suffix(".json")
-    with _alone(place):
+    with alone(place):
         found = _read(file)
         if found is None:
             found = Answers(**trained(training, device, place))
@@ -306,7 +306,7 @@ def _place(training: Training, device: str, folder: str) -> Path:
 
 
 @contextmanager
-def _alone(place: Path) -> Iterator[None]:
+def alone(place: Path) -> Iterator[None]:
     """While others train what is stored at a place, wait: they would write over each other's
     checkpoints. The lock ends with its process."""
     if _locks is None:
