@@ -1,0 +1,120 @@
+"""The doubly exponential law: the pair (x, R) against plain attention, and what breaks the law."""
+import dataclasses
+import math
+
+import flint
+import numpy as np
+import pytest
+from flint import arb, arb_mat
+
+from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.rank_collapse import doubly_exponential as de
+from depthlaw.theory.rank_collapse.softmax_attention import (
+    Head,
+    attention,
+    ball_norms,
+    centred,
+    instance,
+)
+from depthlaw.theory.values import Outside
+
+CASE = Case(tokens=4, width=3, heads=2, residual="1/2", beta="1", qk_width=1, bias=1, depth=2,
+            first=0)
+
+
+@pytest.mark.parametrize("skip", [False, True])
+def test_the_pair_is_plain_attention(skip):
+    with flint.ctx.workprec(256):
+        tokens, (layer, _) = instance(CASE)
+        plain = attention(tokens, layer)
+        R = centred(tokens)
+        x = arb_mat([(tokens - R).tolist()[0]])
+        after, moved = de.next_pair(x, R, layer, skip=skip)
+        whole = arb_mat([after.tolist()[0]] * 4) + moved - (plain + tokens if skip else plain)
+        assert ball_norms(whole)[0] < 1e-60
+
+
+def test_weights_are_a_mask_and_positions():
+    with flint.ctx.workprec(256):
+        tokens, (layer, _) = instance(CASE)
+        R = centred(tokens)
+        x = arb_mat([(tokens - R).tolist()[0]])
+        free = de.next_pair(x, R, layer)[1]
+        ones = de.next_pair(x, R, layer, weights=arb_mat(4, 4, [1] * 16))[1]
+        assert ball_norms(free - ones)[0] < 1e-60
+        # Causal, equal logits: averages of the tokens so far.
+        none = Head(0 * layer[0].qk, arb_mat(np.eye(3, dtype=int).tolist()))
+        mask = arb_mat(np.tril(np.ones((4, 4), int)).tolist())
+        after, moved = de.next_pair(x, R, [none], weights=mask)
+        means = np.cumsum([[float(v) for v in row] for row in tokens.tolist()], axis=0)
+        means /= np.arange(1, 5)[:, None]
+        found = np.array([[float(v) for v in row] for row in moved.tolist()])
+        assert np.abs(found + [float(v) for v in after.tolist()[0]] - means).max() < 1e-14
+
+
+def test_two_tokens_follow_the_closed_form():
+    """rho -> rho tanh(w rho^2), of which w rho^3 is left a thousand digits below 1."""
+    x, R = arb_mat([[0]]), arb_mat([["1e-500"], ["-1e-500"]])
+    head = Head(arb_mat([[2]]), arb_mat([[1]]))
+    for power in (1500, 4500):
+        x, R = de.next_pair(x, R, [head])
+        assert abs((R[0, 0].log() / arb(10).log()) + power) < 2
+
+
+def test_fit_is_the_least_squares_slope():
+    values = np.array([0.3, 1.9, 2.2, 5.1])
+    slope = np.polyfit(range(4), values, 1)[0]
+    assert abs(float(de.fit([arb(v) for v in values])) - slope) < 1e-14
+
+
+def test_the_interval_holds_log_3_alone_and_narrows_with_depth():
+    claim = de.doubly_exponential_slope
+    short, long = (claim.predict(c) for c in (claim.grid["quick"][0], claim.grid["theory"][-1]))
+    for interval in (short, long):
+        assert interval.low < math.log(3) < interval.high
+        assert math.log(2) < interval.low
+    assert long.high - long.low < short.high - short.low
+
+
+def test_every_net_of_exact_coefficient_lies_in_the_interval():
+    """The recurrence itself, with coefficients at either end and alternating."""
+    case = de.doubly_exponential_slope.grid["quick"][0]
+    interval = de.doubly_exponential_slope.predict(case)
+    least = math.log(1e6)
+    for pattern in ([0.0], [least], [0.0, least], [least, 0.0, 0.0]):
+        a = [math.log(100)]
+        for layer in range(case.depth):
+            a.append(3 * a[-1] + pattern[layer % len(pattern)])
+        slope = np.polyfit(range(case.first, case.depth + 1), np.log(a[case.first:]), 1)[0]
+        assert interval.low - 1e-12 < slope < interval.high + 1e-12
+
+
+def test_a_coefficient_out_of_range_is_out_of_scope():
+    case = Case(**de.doubly_exponential_slope.grid["quick"][1].fields() | {
+        "coefficient_least": "1/10"})
+    assert isinstance(de.doubly_exponential_slope.measure(case), Outside)
+
+
+def test_each_law_fails_for_the_net_of_another():
+    """What is measured under a mask is not log 3, nor is what is measured without one log 2."""
+    causal, positions, skip = de.SLOPES
+    plain = de.doubly_exponential_slope
+    for claim in (causal, positions, skip):
+        case = claim.grid["quick"][-1]
+        cubic = Case(**case.fields() | {"coefficient_least": "1/1000000"})
+        assert judge(plain, cubic, claim.measure(case)).verdict is Verdict.FAILS
+    halves, third = de.causal_decay, de.position_decay
+    case = Case(**halves.grid["quick"][0].fields() | {"decay_per_position": "1/2"})
+    swapped = dataclasses.replace(third, statement=third.statement)
+    assert judge(swapped, case, halves.measure(case), force=True).verdict is Verdict.FAILS
+
+
+def test_large_skips_are_out_of_scope():
+    case = Case(**de.skip_keeps_residual.grid["quick"][0].fields() | {"skip_loss": "1/100000000"})
+    assert isinstance(de.skip_keeps_residual.measure(case), Outside)
+
+
+def test_large_tokens_are_out_of_scope_of_the_rates():
+    case = Case(**de.causal_decay.grid["quick"][0].fields() | {"residual": "1/10"})
+    assert isinstance(de.causal_decay.measure(case), Outside)
