@@ -1,0 +1,118 @@
+"""Gradients by layer through real nets, against theory's reverse mode, autograd on the whole net,
+differences, and an identity of homogeneous nets."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from depthlaw.empirics.initialisations import initialised
+from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.signal_propagation import profiles
+from depthlaw.theory.signal_propagation import backward as theory
+
+SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", activation="relu", vocabulary=5,
+              positions="learned", length=6, outputs=5, causal=True)
+
+
+def drawn(shape, replicas=2, **more):
+    net = Net(shape, replicas=replicas, rng=np.random.default_rng(1), dtype=torch.float64,
+              std=initialised("lecun", shape)[1])
+    ids = torch.from_numpy(np.random.default_rng(2).integers(5, size=(replicas, 3, 6)))
+    return net, ids
+
+
+@pytest.mark.parametrize("norm", ["pre", "post", "none"])
+@pytest.mark.parametrize("residual", [True, False])
+def test_layer_by_layer_is_autograd_on_the_whole_net(norm, residual):
+    net, ids = drawn(replace(SHAPE, norm=norm, residual=residual))
+    loss = profiles.mean_cross_entropy(ids)
+    found = profiles.net_gradients(net, ids, loss)
+    states = net.hidden_states(ids)
+    value = loss(net.read(states[-1]))
+    whole = torch.autograd.grad(value.sum(), [*states, *net.mlp_out, *net.qkv])
+    norms = np.stack([g.flatten(1).norm(dim=1).numpy() for g in whole], axis=1)
+    np.testing.assert_allclose(found.hidden, norms[:, :4], rtol=1e-9)
+    np.testing.assert_allclose(found.weights["mlp_out"], norms[:, 4:7], rtol=1e-9)
+    np.testing.assert_allclose(found.weights["qkv"], norms[:, 7:], rtol=1e-9)
+    np.testing.assert_allclose(found.loss, torch.nn.functional.cross_entropy(
+        net(ids).flatten(1, 2).transpose(1, 2), ids.flatten(1), reduction="none").mean(1).detach())
+    total = sum(found.weights[name] ** 2 for name in found.weights)
+    np.testing.assert_allclose(found.layers**2, total)
+
+
+def test_only_the_last_layers_are_asked_for():
+    net, ids = drawn(SHAPE)
+    loss = profiles.mean_cross_entropy(ids)
+    all_layers, last = (profiles.net_gradients(net, ids, loss, lowest=k) for k in (0, 2))
+    assert np.isnan(last.weights["qkv"][:, :2]).all()
+    assert np.isnan(last.hidden[:, :2]).all()
+    np.testing.assert_array_equal(last.weights["qkv"][:, 2], all_layers.weights["qkv"][:, 2])
+
+
+def test_a_directional_derivative_is_the_difference_quotient_of_the_loss():
+    """Along the gradient of one layer's matrix the loss moves at the gradient's norm."""
+    net, ids = drawn(SHAPE, replicas=1)
+    loss, step = profiles.mean_cross_entropy(ids), 1e-5
+    norm = profiles.net_gradients(net, ids, loss).weights["mlp_in"][0, 0]
+    gradient, = torch.autograd.grad(loss(net(ids)).sum(), net.mlp_in[0])
+    ends = []
+    with torch.no_grad():
+        for sign in (1, -2):
+            net.mlp_in[0].add_(sign * step * gradient / norm)
+            ends.append(loss(net(ids)).item())
+    assert (ends[0] - ends[1]) / (2 * step) == pytest.approx(norm, rel=1e-6)
+
+
+@pytest.mark.parametrize("norm", ["pre", "post"])
+def test_uniform_attention_gives_the_gradients_of_theorys_reverse_mode(norm):
+    """Queries and keys 0, one head, W_O the identity: the nets of Xiong et al.'s theorem."""
+    rng, d, depth = np.random.default_rng(3), 8, 3
+    layers, x = theory.draw(rng, depth, d, 2), rng.normal(size=(2, 5, d))
+    u = rng.normal(size=(2, d))
+    shape = Shape(width=d, depth=depth, mlp=d, norm=norm, activation="relu", epsilon=1e-300)
+    net = Net(shape, replicas=2, dtype=torch.float64)
+    with torch.no_grad():
+        for k, layer in enumerate(layers):
+            net.qkv[k][..., 2 * d:] = torch.from_numpy(layer.value)
+            net.output[k].copy_(torch.eye(d))
+            net.mlp_in[k].copy_(torch.from_numpy(layer.first))
+            net.mlp_out[k].copy_(torch.from_numpy(layer.second))
+    found = profiles.net_gradients(net, torch.from_numpy(x)[:, None],
+                                   profiles.one_position(torch.from_numpy(u)[:, None]))
+    output, tape = theory.forward(x, layers, pre=norm == "pre")
+    upstream = np.zeros_like(output)
+    upstream[:, -1] = u
+    ours = list(theory.backward(upstream, layers, tape, pre=norm == "pre"))[::-1]
+    for name, of in (("mlp_out", "second"), ("mlp_in", "first")):
+        norms = np.stack([np.linalg.norm(getattr(g, of), axis=(1, 2)) for g in ours], axis=1)
+        np.testing.assert_allclose(found.weights[name], norms, rtol=1e-9)
+
+
+def test_a_net_without_norms_and_skips_is_as_sensitive_to_each_matrix():
+    """u.y is of degree one in every matrix, so <W, gradient> = u.y for each; with one hidden unit
+    per matrix that is the norm of W times that of the gradient."""
+    shape = Shape(width=1, depth=4, mlp=1, residual=False, activation="relu")
+    net = Net(shape, replicas=1, rng=np.random.default_rng(0), std=1.0, dtype=torch.float64)
+    with torch.no_grad():
+        for weight in (*net.mlp_in, *net.mlp_out, *net.qkv, *net.output):
+            weight.abs_()
+    u = torch.ones(1, 1, 1, dtype=torch.float64)
+    found = profiles.net_gradients(net, torch.ones(1, 1, 1, 1, dtype=torch.float64),
+                                   profiles.one_position(u))
+    for name in ("mlp_out", "mlp_in", "output"):
+        sizes = np.array([[w.abs().item() for w in getattr(net, name)]])
+        np.testing.assert_allclose(found.weights[name] * sizes, found.loss[0], rtol=1e-12)
+
+
+def test_a_dropped_layer_passes_its_input_and_loops_are_refused():
+    net, ids = drawn(SHAPE)
+    kept = np.array([[True, False, True], [True, True, True]])
+    profiles.drop_layers(net, kept)
+    states = net.hidden_states(ids)
+    assert torch.equal(states[1][0], states[2][0])
+    assert not torch.equal(states[1][1], states[2][1])
+    with pytest.raises(ValueError, match="biases"):
+        profiles.drop_layers(Net(replace(SHAPE, biases=True)), kept)
+    with pytest.raises(ValueError, match="loops"):
+        profiles.net_gradients(Net(replace(SHAPE, loops=2)), ids, profiles.mean_cross_entropy(ids))
