@@ -1,0 +1,317 @@
+"""Coordinate checks: how far a few steps of Adam move hidden states and logits, against width and
+depth (Yang et al. 2022 and 2023, Dey et al. 2025).
+
+Each check is an exponent: the slope of the log change over widths or depths that double, one for
+each of many nets. What a rule keeps flat has exponent 0. The powers of width and depth in these
+rules are multiples of 1/2, or of 1/4 between depth-muP and CompleteP; an exponent counts as the
+stated one if its interval lies within 1/8 of it, so that no other multiple of 1/4 is as near.
+"""
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from sympy import Eq, Ge, Integer, Rational
+
+from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
+from depthlaw.theory.symbols import quantity
+
+from ..trained_depth.experiment import Maker
+from .exponents import doublings, exponents, sample, within
+
+width_change = quantity(
+    "width_change_exponent", r"\kappa_N",
+    "exponent of the width in the change of a net's hidden states or logits by a few steps", "real")
+depth_change = quantity(
+    "depth_change_exponent", r"\kappa_L",
+    "exponent of the depth in the change of a net's hidden states or logits by a few steps", "real")
+gradient_width = quantity(
+    "gradient_width_exponent", r"\gamma_N",
+    "exponent of the width in the entries of the gradients of weights in blocks", "real")
+gradient_depth = quantity(
+    "gradient_depth_exponent", r"\gamma_L",
+    "exponent of the depth in the entries of the gradients of weights in blocks", "real")
+
+MUP = Source("yang2022tp5", "Table 3 and coordinate checks", "arXiv:2203.03466")
+DEPTH_MUP = Source("yang2023tp6", "depth-muP; as recalled, check against the paper",
+                   "arXiv:2310.02244")
+COMPLETEP = Source("dey2025", "section 3, parameterizations with alpha in [1/2, 1]",
+                   "arXiv:2505.01618")
+
+
+# What claims on exponents in nets have in common.
+measured_exponent: Maker = partial(
+    claim, kind="rate", holds_for="typical", weight="measurement", portable=False)
+flat: Maker = partial(measured_exponent, predicted=within)
+
+
+def _without(case: Case, *names: str) -> Case:
+    return Case(**{name: value for name, value in case.fields().items() if name not in names})
+
+
+@lru_cache(maxsize=16)
+def _changes(case: Case, seed: int, device: str) -> dict[str, np.ndarray]:
+    """Changes of "hidden" and "logits", (sizes, replicas) each."""
+    from .parametrisations import RULES, changes, drawn_batch, net_of
+
+    rng, rule = case.rng(seed), RULES[case.rule]
+    batch = drawn_batch(case.replicas, rng, device)
+    found = [changes(rule, net_of(rule, width, depth, case.replicas, rng, device=device), batch,
+                     steps=case.steps, moved=case.moved)
+             for width, depth in shapes(case)]
+    return {name: np.stack([each[name] for each in found]) for name in found[0]}
+
+
+def shapes(case: Case) -> list[tuple[int, int]]:
+    """(width, depth) of the nets of a case: one of the two doubles."""
+    if "narrow" in case:
+        return [(width, case.depth) for width in doublings(case.narrow, case.wide)]
+    return [(case.width, depth) for depth in doublings(case.shallow, case.deep)]
+
+
+def sizes(case: Case) -> list[int]:
+    """Those that double."""
+    return [pair["narrow" not in case] for pair in shapes(case)]
+
+
+def change_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Of what the case is about, "hidden" states or "logits"."""
+    return sample(exponents(sizes(case), _changes(_without(case, "of"), seed, device)[case.of]))
+
+
+OF = ("hidden", "logits")
+_WIDTHS = partial(Case.grid, depth=4, moved="all", steps=4)
+_DEPTHS = partial(Case.grid, width=32, steps=4)
+
+
+def _few_wide(**fields: Any) -> Case:
+    return _WIDTHS(narrow=32, wide=128, replicas=48, **fields)[0]
+
+
+def _few_deep(**fields: Any) -> Case:
+    return _DEPTHS(shallow=8, deep=32, replicas=48, **fields)[0]
+
+
+def _width_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
+    return {"quick": _WIDTHS(narrow=32, wide=128, replicas=48, **fields),
+            "theory": _WIDTHS(narrow=32, wide=256, replicas=32, **fields),
+            "gpu": _WIDTHS(narrow=64, wide=2048, replicas=16, **fields)}
+
+
+def _only(*suites: str, **fields: Any) -> dict[str, tuple[Case, ...]]:
+    return {suite: cases for suite, cases in _width_suites(**fields).items() if suite in suites}
+
+
+def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
+    return {"theory": _DEPTHS(shallow=8, deep=64, replicas=64, **fields),
+            "gpu": _DEPTHS(shallow=8, deep=256, replicas=64, **fields)}
+
+
+_NETS = ("Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
+         "MLPs of twice the width, 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
+         "are the tokens before, renamed by a permutation; full-batch Adam at a base rate of 1e-4, "
+         "at which responses are nearly linear at every size. An interval within 1/8 of the "
+         "stated exponent is asked for.")
+
+
+@flat(
+    Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    cases=_only("theory", "gpu", rule=("mup", "completep"), of="hidden"),
+    control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"))
+def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """MuP and CompleteP: training steps move hidden states equally at every width.
+
+    In random nets with muP's powers of the width (variance and Adam rate 1/n of hidden weights,
+    variance 1/n^2 and rate 1/n of the read-out, scores over the head width) a few steps of Adam
+    typically change the last hidden states by amounts whose exponent of the width is 0; so they do
+    with CompleteP's constants for the depth besides.
+
+    The read-out's factor m_N^-1 stands in its weights, with deviation and rate to match.
+    """
+    return change_exponents(case, seed, device)
+
+
+@flat(
+    Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    cases=_only("theory", "gpu", rule=("mup", "completep"), of="logits"),
+    control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"))
+def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """MuP and CompleteP: training steps move logits equally at every width.
+
+    In random nets with muP's powers of the width a few steps of Adam typically change the logits by
+    amounts whose exponent of the width is 0; so they do with CompleteP's constants for the depth
+    besides.
+
+    Split off from mup_width_flat after a first measurement: on widths 32 to 256 the exponent lies
+    near -1/8. What the initial read-out, of deviation 1/n, sees of a change that is not aligned
+    with it goes as n^(-1/2) and dies out slowly; larger widths are in suite gpu.
+    """
+    return change_exponents(case, seed, device)
+
+
+@measured_exponent(
+    Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
+    cases=_only("quick", "gpu", rule="standard", of=OF),
+    control=Control(_few_wide(rule="mup", of="hidden"), "muP"))
+def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """The standard parametrisation: training steps move wider nets further.
+
+    In random nets of variance 1/fan-in with one Adam rate for all weights and widths, a few steps
+    typically change the last hidden states and the logits by amounts that grow at least as the root
+    of the width.
+
+    Counting powers gives an exponent of 1 while steps are small: a sign step of one size in each
+    of n weights, aligned with what enters.
+    """
+    return change_exponents(case, seed, device)
+
+
+@flat(
+    Eq(depth_change, Integer(0)), source=DEPTH_MUP, wording="recalled", reads=("of",),
+    cases=_depth_suites(rule="depth-mup", moved=("all", "blocks"), of=OF),
+    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"),
+                    "no power of the depth"))
+def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Depth-muP: training steps move nets equally at every depth.
+
+    In random nets with branches and Adam rates times L^(-1/2) a few steps typically change the last
+    hidden states and the logits by amounts whose exponent of the depth is 0, with all weights
+    trained and with those in the blocks alone.
+    """
+    return change_exponents(case, seed, device)
+
+
+@flat(
+    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", reads=("of",),
+    cases=_depth_suites(rule="completep", moved=("all", "blocks"), of=OF),
+    control=Control(_few_deep(rule="completep with the rate of depth-mup", moved="blocks",
+                              of="hidden"),
+                    "branches over L with rates over sqrt(L): exponent -1/2"))
+def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """CompleteP: training steps move nets equally at every depth.
+
+    In random nets with branches times 1/L and Adam rates that do not depend on L a few steps
+    typically change the last hidden states and the logits by amounts whose exponent of the depth
+    is 0, with all weights trained and with those in the blocks alone.
+
+    From depth 8 on, with a base depth of 2. First measured on depths 2 to 16, where hidden states
+    have exponents near -0.14 (completep_flat_shallow): the variance that branches write falls as
+    1/L there from four times that of the embedding.
+    """
+    return change_exponents(case, seed, device)
+
+
+@flat(
+    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="universal", known="FAILS",
+    cases={"theory": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
+                             of="hidden")},
+    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
+def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """CompleteP: training steps move shallow nets equally, from the base depth of 2 on.
+
+    In random nets with branches times 1/L and Adam rates that do not depend on L a few steps
+    typically change the last hidden states by amounts whose exponent of the depth is 0, on depths 2
+    to 16 where the base depth is 2.
+
+    A reading of "flat" down to the base depth, which was expected to hold. It fails, since the
+    powers are those of large depths (completep_flat).
+    """
+    return change_exponents(case, seed, device)
+
+
+@measured_exponent(
+    Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
+    cases=_depth_suites(rule="mup", moved="all", of="hidden"),
+    control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"))
+def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Without powers of the depth training steps move deeper nets further.
+
+    In random pre-LN nets with muP's powers of the width and none of the depth a few steps of Adam
+    typically change the last hidden states by amounts that grow at least as the root of the depth.
+
+    Counting powers gives an exponent of 1 while steps are small: each of L branches moves by as
+    much, in one direction.
+    """
+    return change_exponents(case, seed, device)
+
+
+def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
+    from .parametrisations import RULES, Rule, drawn_batch, gradient_sizes, net_of
+
+    rng = case.rng(seed)
+    rule = RULES[case.rule] if "rule" in case else Rule(alpha=float(case.rational("depth_power")))
+    batch = drawn_batch(case.replicas, rng, device)
+    found = [gradient_sizes(net_of(rule, width, depth, case.replicas, rng, device=device), batch)
+             for width, depth in shapes(case)]
+    return sample(exponents(sizes(case), found))
+
+
+@flat(
+    Eq(gradient_width, Integer(-1)), source=COMPLETEP, wording="derived",
+    cases={"quick": Case.grid(rule="completep", narrow=32, wide=128, depth=4, replicas=48),
+           "theory": Case.grid(rule=("mup", "completep"), narrow=32, wide=256, depth=4,
+                               replicas=32)},
+    control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
+                    "the standard parametrisation"))
+def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Gradients in blocks go as CompleteP's epsilon: over the width.
+
+    In random nets with muP's powers of the width the root mean square of the gradients of weights
+    in blocks typically goes as 1/n, the power that CompleteP gives Adam's epsilon there.
+
+    Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
+    first backward pass.
+    """
+    return _gradient_exponents(case, seed, device)
+
+
+_POWERS = ("1/2", "3/4", "1")
+_BLOCKS = {
+    "quick": Case.grid(depth_power=("1/2", "1"), shallow=8, deep=32, width=32, replicas=32),
+    "theory": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
+
+
+@flat(
+    Eq(gradient_depth, -alpha), source=COMPLETEP, wording="derived", cases=_BLOCKS,
+    control=Control(_BLOCKS["quick"][0], "another exponent",
+                    statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))))
+def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Gradients in blocks go as CompleteP's epsilon: over the depth.
+
+    In random nets with branches times L^(-alpha) the root mean square of the gradients of weights
+    in blocks typically goes as L^(-alpha), the power that CompleteP gives Adam's epsilon there.
+
+    Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
+    first backward pass. In a scalar net: depth_gradient_exponent.
+    """
+    return _gradient_exponents(case, seed, device)
+
+
+@flat(
+    Eq(second_order_exponent, alpha - 1), wording="reported", cases=_BLOCKS,
+    source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
+    control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
+                    statement=Eq(second_order_exponent, Integer(0))))
+def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Blocks turn linear in their step as depth grows, but for alpha = 1.
+
+    In random nets with branches times L^(-alpha) and Adam rates in blocks times L^(alpha-1) the
+    second-order over the linear response of a block to one step of its own weights typically goes
+    as L^(alpha-1): flat for CompleteP alone.
+
+    The two responses are the even and the odd part of what plus and minus the step do to the block,
+    at the hidden states that enter it. In a scalar branch: lazy_second_order.
+    """
+    import torch
+
+    from .parametrisations import Rule, drawn_batch, net_of, second_order_share
+
+    rng, power = case.rng(seed), float(case.rational("depth_power"))
+    rule = Rule(alpha=power, rate=power - 1)
+    batch = drawn_batch(case.replicas, rng, device)
+    found = [second_order_share(rule, net_of(rule, width, depth, case.replicas, rng, device=device,
+                                             dtype=torch.float64), batch)
+             for width, depth in shapes(case)]
+    return sample(exponents(sizes(case), found))

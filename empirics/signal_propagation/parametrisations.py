@@ -1,0 +1,273 @@
+"""Nets whose weights, constants and learning rates follow width and depth by a rule, and what
+optimiser steps change in them.
+
+m_N and m_L are the ratios of width and depth to those of the base net.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from ..initialisations import initialised
+from ..nets import Deviations, Factors, Net, Shape, layer_norm
+
+__all__ = ["RULES", "Batch", "Rule", "admin_factors", "changes", "drawn_batch", "gradient_sizes", "loss_of",
+           "net_of", "second_order_share"]
+
+BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
+VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
+# Adam's rate and epsilon in the base net. Small, so that steps stay in the range where every
+# response is nearly linear at all sizes, with the growing ones of the controls.
+RATE, EPSILON = 1e-4, 1e-8
+MATRICES = ("qkv", "output", "mlp_in", "mlp_out")
+
+Moved = Literal["all", "blocks"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A parametrisation.
+
+    Attributes:
+        wide: muP's powers of the width: deviations of hidden weights m_N^(-1/2), of the read-out
+            m_N^-1, Adam's rates of both m_N^-1, scores divided by the head width; else the standard
+            parametrisation, with the read-out's deviation m_N^(-1/2), one rate, and scores divided
+            by the root of the head width.
+        alpha: branches are multiplied by m_L^(-alpha).
+        rate: Adam's rates in blocks are multiplied by m_L^rate.
+    """
+
+    wide: bool = True
+    alpha: float = 0.0
+    rate: float = 0.0
+
+
+# depth-muP has branches and Adam's rates times L^(-1/2) (recalled), CompleteP branches times L^-1
+# (printed). Both take muP's powers of the width.
+RULES = {
+    "standard": Rule(wide=False), "mup": Rule(), "depth-mup": Rule(alpha=0.5, rate=-0.5),
+    "completep": Rule(alpha=1.0),
+    "completep with the rate of depth-mup": Rule(alpha=1.0, rate=-0.5),
+}
+
+
+class Batch(NamedTuple):
+    """Token ids and the ids to predict, shape (replicas, sequences, tokens) each."""
+
+    ids: Tensor
+    labels: Tensor
+
+
+def drawn_batch(replicas: int, rng: np.random.Generator, device: str = "cpu") -> Batch:
+    """Random tokens; the label is the token before, renamed by a permutation of each replica."""
+    ids = rng.integers(VOCABULARY, size=(replicas, SEQUENCES, TOKENS))
+    before = np.concatenate([ids[..., :1], ids[..., :-1]], axis=-1)
+    renamed = np.stack([rng.permutation(VOCABULARY) for _ in range(replicas)])
+    labels = np.take_along_axis(renamed[:, None], before, axis=-1)
+    return Batch(*(torch.from_numpy(part).to(device) for part in (ids, labels)))
+
+
+def net_of(
+    rule: Rule, width: int, depth: int, replicas: int, rng: np.random.Generator, *,
+    dtype: torch.dtype = torch.float32, device: str = "cpu",
+) -> Net:
+    """Pre-LN causal nets with biases that read and predict tokens, at the initialisation of a
+    rule.
+
+    >>> net = net_of(RULES["completep"], 64, 4, 1, np.random.default_rng(0))
+    >>> net.shape.factors[0].branch
+    0.5
+    """
+    m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
+    shape = Shape(
+        width=width, depth=depth, heads=HEADS, mlp=2 * width, norm="pre", causal=True,
+        positions="learned", length=TOKENS, biases=True, vocabulary=VOCABULARY, outputs=VOCABULARY,
+        # At the base width both parametrisations agree.
+        scale=(BASE_WIDTH / HEADS) ** 0.5 / (width / HEADS) if rule.wide else None,
+        factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
+    stds = initialised("lecun", shape)[1]
+    if rule.wide:
+        stds = stds._replace(read_out=stds.read_out * m_N**-0.5)
+    return Net(shape, std=stds, replicas=replicas, rng=rng, dtype=dtype, device=device)
+
+
+def loss_of(net: Net, batch: Batch) -> Tensor:
+    """The sum over replicas of each one's mean cross-entropy, whose gradients do not mix them."""
+    logits = net(batch.ids)
+    return functional.cross_entropy(
+        logits.flatten(0, 2), batch.labels.flatten()) * net.replicas
+
+
+def _optimiser(rule: Rule, net: Net, moved: Moved, rate: float) -> torch.optim.Adam:
+    """Adam with the rates and epsilons of a rule.
+
+    CompleteP's epsilon, the size of a gradient: m_N^-1, in blocks m_N^-1 m_L^-alpha. The read-out
+    here has its factor m_N^-1 inside, so its gradient has no power of the width.
+    """
+    m_N = net.shape.width / BASE_WIDTH if rule.wide else 1.0
+    m_L = net.shape.depth / BASE_DEPTH
+    groups = []
+    for name, parameter in net.named_parameters():
+        kind, inside = name.partition(".")[0], "." in name
+        if moved == "blocks" and not inside:
+            continue
+        by_width = m_N if kind in (*MATRICES, "read_out") else 1.0
+        groups.append({
+            "params": [parameter], "lr": rate / by_width * (m_L**rule.rate if inside else 1.0),
+            "eps": EPSILON * (m_L**-rule.alpha / m_N if inside else
+                              1.0 if kind.startswith("read_out") else 1 / m_N)})
+    return torch.optim.Adam(groups, foreach=True)
+
+
+def _readings(net: Net, batch: Batch) -> dict[str, Tensor]:
+    with torch.no_grad():
+        hidden = net.hidden_states(batch.ids)[-1]
+        return {"hidden": hidden, "logits": net.read(hidden)}
+
+
+def _rms(values: Tensor) -> np.ndarray:
+    """The root mean square of each replica."""
+    return values.double().flatten(1).square().mean(dim=1).sqrt().cpu().numpy()
+
+
+def changes(
+    rule: Rule, net: Net, batch: Batch, *, steps: int, moved: Moved = "all",
+    optimiser: Literal["adam", "sgd"] = "adam", rate: float = RATE,
+) -> dict[str, np.ndarray]:
+    """How far optimiser steps move the last hidden states and the logits.
+
+    Args:
+        rule: its rates are Adam's; "sgd" has `rate` everywhere.
+        net: is changed.
+        batch: what it is trained on and read at.
+        steps: of full-batch training.
+        moved: "all" parameters, or those in "blocks" alone.
+
+    Returns:
+        "hidden" (the residual stream, before the last normalisation) and "logits": root mean
+        square over sequences, tokens and coordinates of the change, shape (replicas,).
+    """
+    before = _readings(net, batch)
+    stepping: torch.optim.Optimizer = _optimiser(rule, net, moved, rate)
+    if optimiser == "sgd":
+        stepping = torch.optim.SGD([p for group in stepping.param_groups for p in group["params"]],
+                                   lr=rate)
+    for _ in range(steps):
+        net.zero_grad()
+        loss_of(net, batch).backward()
+        stepping.step()
+    after = _readings(net, batch)
+    return {name: _rms(after[name] - before[name]) for name in before}
+
+
+def gradient_sizes(net: Net, batch: Batch) -> np.ndarray:
+    """Root mean square of an entry of the gradient of the matrices in blocks, shape
+    (replicas,)."""
+    net.zero_grad()
+    loss_of(net, batch).backward()
+    return _rms(torch.cat([p.grad.flatten(1) for name, p in _matrices(net)
+                           if p.grad is not None], dim=1))
+
+
+def _matrices(net: Net) -> Iterator[tuple[str, Tensor]]:
+    return ((name, p) for name, p in net.named_parameters() if name.partition(".")[0] in MATRICES)
+
+
+def second_order_share(rule: Rule, net: Net, batch: Batch, rate: float = RATE) -> np.ndarray:
+    """The second-order over the linear response of blocks to one Adam step, shape (replicas,).
+
+    For each block alone, at the hidden states that enter it before the step: the even part of its
+    response to plus and minus the step over the odd part, both as root mean squares over all
+    blocks. They are the second-order and the linear response up to two orders more of the step.
+    """
+    with torch.no_grad():
+        entering = net.hidden_states(batch.ids)[:-1]
+    start = {name: p.detach().clone() for name, p in net.named_parameters()}
+    stepping = _optimiser(rule, net, "blocks", rate)
+    net.zero_grad()
+    loss_of(net, batch).backward()
+    stepping.step()
+    moved = {name: p.detach() - start[name] for name, p in net.named_parameters()}
+    shape = replace(net.shape, depth=1, factors=net.shape.factors[:2], vocabulary=0, outputs=0,
+                    positions="none", length=0)
+    block = Net(shape, replicas=net.replicas, dtype=entering[0].dtype, device=batch.ids.device)
+    even, odd = [], []
+    with torch.no_grad():
+        for layer, hidden in enumerate(entering):
+            plus, same, minus = (
+                _block_output(block, start, moved, layer, sign, hidden) for sign in (1, 0, -1))
+            even.append((plus + minus - 2 * same) / 2)
+            odd.append((plus - minus) / 2)
+    return _rms(torch.stack(even, dim=1)) / _rms(torch.stack(odd, dim=1))
+
+
+def _block_output(
+    block: Net, start: dict[str, Tensor], moved: dict[str, Tensor], layer: int, sign: int,
+    hidden: Tensor,
+) -> Tensor:
+    for name, parameter in block.named_parameters():
+        kind, _, index = name.partition(".")
+        if index:
+            there = f"{kind}.{layer}"
+            parameter.copy_(start[there] + sign * moved[there])
+    return block.hidden_states(hidden)[1]
+
+
+@torch.no_grad()
+def admin_factors(
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+) -> tuple[Factors, ...]:
+    """ADMIN's factors omega on the skips of a post-LN net, from one forward pass with omega = 1.
+
+    omega_i^2 = Var(embedding) + Var(f_1) + ... + Var(f_(i-1)) for the sublayers f_i, profiled in a
+    net of the same law; omega_1 = 1, since what enters the first sublayer is not normalised.
+
+    Args:
+        shape: with norm "post"; its factors are not read.
+        stds: of its weights.
+        inputs: as `Net.hidden_states` takes them; as many nets as replicas are profiled, and
+            averaged.
+        rng: of the weights.
+
+    Returns:
+        One for each sublayer.
+
+    Raises:
+        ValueError: for another norm, or without skip connections.
+
+    Cost: one forward pass; memory for the weights of one layer.
+
+    >>> shape = Shape(width=64, depth=2, norm="post")
+    >>> factors = admin_factors(shape, Deviations.equal(64**-0.5), torch.randn(1, 1, 8, 64),
+    ...                         np.random.default_rng(0))
+    >>> factors[0].skip, 1 < factors[1].skip < 2
+    (1.0, True)
+
+    References: Liu et al. 2020, arXiv:2004.08249 (reported).
+    """
+    if shape.norm != "post" or not shape.residual:
+        raise ValueError(f"norm={shape.norm!r}, residual={shape.residual}: ADMIN scales the skip "
+                         'connections of norm "post"')
+    replicas, written, hidden, factors = len(inputs), 0.0, None, []
+    for _ in range(shape.depth):
+        net = Net(replace(shape, depth=1, norm="none", factors=()), replicas=replicas, std=stds,
+                  rng=rng, dtype=torch.float64, device=inputs.device)
+        if hidden is None:
+            hidden = net.embed(inputs if shape.vocabulary else inputs.double())
+            written = float(hidden.square().mean())
+        for place in range(shape.sublayers):
+            factors.append(Factors(skip=written**0.5 if factors else 1.0))
+            # This sublayer without its skip, the other one with nothing but its skip.
+            net.shape = replace(net.shape, factors=tuple(
+                Factors(skip=0.0) if each == place else Factors(branch=0.0)
+                for each in range(shape.sublayers)))
+            branch = net.layer(0, hidden)
+            written += float(branch.square().mean())
+            hidden = layer_norm(hidden + branch, shape.epsilon)
+    return tuple(factors)
