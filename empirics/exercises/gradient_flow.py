@@ -1,0 +1,251 @@
+"""Exercise: gradient norms by layer, with and without residuals, pre and post norm.
+
+Gradients are those of a language model's loss by the hidden states after each layer, by
+backpropagation through real nets, at initialisation and after a short training. They are compared
+with the gradient by the last layer's output, so that what is measured is the text's product of
+derivatives.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Ge, Gt, Le, Lt, Rational, log
+
+from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.symbols import depth, layer, quantity
+
+from ..signal_propagation.exponents import sample
+from .corpus import STANDARD
+
+if TYPE_CHECKING:
+    from ..signal_propagation.profiles import Gradients
+
+ratio = quantity(
+    "gradient_log_ratio", r"\ln(g_l/g_L)",
+    "log of the gradient norm at layer l over that at the last layer", "real")
+change = quantity(
+    "gradient_log_change", r"|\ln(g_l/g_L)|",
+    "absolute value of the log of the gradient norm at layer l over that at the last layer",
+    "nonnegative real")
+against_pre = quantity(
+    "gradient_against_pre_norm", r"\Delta\ln(g_l/g_L)",
+    "log ratio of gradient norms, layer l over the last, of post-norm minus that of pre-norm",
+    "real")
+
+# The net of which all layers are shown and that is also trained; a shorter and a longer one.
+LAYERS, SHORTER, LONGER = 24, 12, 48
+SHOWN = (1, 4, 8, 12, 16, 20)
+# Of initialisation: one that keeps the variance at any width, and the usual one.
+SCHEMES = ("xavier", "gpt2")
+# The short training: updates, and windows per net in each.
+STEPS, BATCH = 60, 8
+# Nets at initialisation, which cost little, and trained ones.
+DRAWN, TRAINED = 32, 8
+# Sequences for each gradient.
+SEQUENCES = 4
+
+# What one layer leaves of a gradient in the text's example of vanishing, 0.9^100.
+LEFT = Rational(9, 10)
+
+_text = partial(Source, "deepnetworks63")
+_measured: Any = partial(
+    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
+    portable=False, reads=("layer", "of"))
+
+
+def _nets(
+    residual: bool, *norms: str, layers: Iterable[int] = SHOWN, of: Iterable[str] = ("states",),
+) -> dict[str, tuple[Case, ...]]:
+    """After a short training, and at initialisation by both schemes and at three depths."""
+    net = partial(Case.grid, residual=residual, norm=norms, of=of, corpus=STANDARD)
+    at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
+    return {"exercises": (
+        *net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
+        *at_start(depth=LONGER, layer=1), *at_start(depth=LAYERS, layer=layers),
+        *at_start(depth=SHORTER, layer=1))}
+
+
+def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
+    """The case of a negative control: layer 1 of 24, at initialisation."""
+    return Case(residual=residual, norm=norm, of="states", corpus=STANDARD, scheme=scheme, steps=0,
+                replicas=DRAWN, depth=LAYERS, layer=1)
+
+
+def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
+    """ln of the gradient norm at a case's layer over that at the last layer, shape (replicas,): by
+    the hidden states after the layer, or by all weights of attention and MLP in it."""
+    found = _gradients(
+        *(case.fields()[name] for name in (
+            "residual", "norm", "scheme", "depth", "steps", "replicas", "corpus")), device, folder)
+    norms = found.hidden[:, 1:] if case.of == "states" else found.layers
+    return np.asarray(np.log(norms[:, case.layer - 1] / norms[:, -1]))
+
+
+@lru_cache(maxsize=64)
+def _gradients(
+    residual: bool, norm: str, scheme: str, depth: int, steps: int, replicas: int, corpus: str,
+    device: str, folder: str,
+) -> Gradients:
+    """In float64, since without residuals gradients fall below what float32 can hold."""
+    import torch
+
+    from ..evaluation import draw, source
+    from ..nets import Net
+    from ..signal_propagation.profiles import mean_cross_entropy, net_gradients
+    from .language_model import recipe, texts, trained
+
+    made = recipe(depth, steps=max(1, steps), seeds=replicas, batch=BATCH, scheme=scheme, norm=norm,
+                  residual=residual)
+    settings = made.settings
+    drawn = [np.random.default_rng(source("weights", seed)) for seed in settings.seeds]
+    net = Net(made.shape, replicas=replicas, rng=drawn, std=settings.std, dtype=torch.float64,
+              device=device)
+    if steps:
+        # The trainer starts from these very weights; what it ends with is float32.
+        net.load_state_dict(trained(made, corpus, device=device, folder=folder).net.state_dict())
+    text = texts(corpus, made.shape.vocabulary, made.shape.length, folder).validation
+    batch = draw(text, settings.seeds, SEQUENCES, device, "gradient flow")
+    return net_gradients(net, batch.inputs, mean_cross_entropy(batch.targets))
+
+
+@_measured(
+    Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "none"),
+    source=_text("The Vanishing Gradient Problem"),
+    control=Control(_one(True, "pre"), "with residuals and pre-norm"))
+def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Without residuals and norms gradients vanish exponentially.
+
+    In language models without residuals and without layer normalisation the gradient of the loss by
+    the output of layer l is at most 0.9^(L - l) times that by the output of the last layer L: every
+    layer leaves 0.9 of it or less, as in the text's example, for all L, at initialisation and after
+    a short training.
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+@_measured(
+    Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "pre", "post"),
+    source=_text("The Vanishing Gradient Problem"), expected="FAILS",
+    control=Control(_one(True, "pre"), "with residuals and pre-norm"))
+def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Without residuals gradients vanish exponentially, layer normalisation or not.
+
+    In language models without residuals, but with layer normalisation before or behind attention
+    and MLP, the gradient of the loss by the output of layer l is at most 0.9^(L - l) times that by
+    the output of the last layer L, for all L, at initialisation and after a short training.
+
+    Expected to fail at initialisations that keep the variance: layer normalisation undoes on the
+    way back what a branch shrinks on the way forward, and the text's argument does not speak of it.
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+@_measured(
+    Gt(ratio, 0), source=_text("Gradient Visualization, without residuals"), expected="FAILS",
+    cases={"exercises": Case.grid(
+        residual=False, norm=("none", "pre", "post"), of="states", corpus=STANDARD, scheme=SCHEMES,
+        steps=0, replicas=DRAWN, depth=10, layer=1)},
+    control=Control(Case(residual=False, norm="none", of="states", corpus=STANDARD, scheme="gpt2",
+                         steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"))
+def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Without residuals the first of ten layers has the largest gradient.
+
+    In language models of ten layers without residuals the gradient of the loss by the output of
+    layer 1 is larger than that by the output of layer 10, as the text draws it.
+
+    Expected to fail: the picture has the two ends exchanged. Backpropagation starts at the last
+    layer, and by the text's own product it is layer 1 where the gradient vanishes.
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+@_measured(
+    Ge(ratio, 0), cases=_nets(True, "pre", "none"),
+    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
+    control=Control(_one(False, "none"), "without residuals"))
+def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """With residuals and pre-norm, or no norm, gradients are not lost.
+
+    In language models with residuals, and with layer normalisation before attention and MLP or
+    without any, the gradient of the loss by the output of each layer l is at least as large as that
+    by the output of the last layer: the text's "gradient is at least 1", at initialisation and
+    after a short training.
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+@_measured(
+    Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS",
+    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
+    control=Control(_one(False, "none"), "without residuals"))
+def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """With residuals and post-norm gradients are not lost.
+
+    In language models with residuals and layer normalisation behind attention and MLP, the gradient
+    of the loss by the output of each layer l is at least as large as that by the output of the last
+    layer, at initialisation and after a short training.
+
+    Expected to fail: the text says so itself where it comes to post-norm, "gradient through LN".
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+_stable: Any = partial(_measured, source=_text("Gradient Visualization, with residuals"))
+
+
+@_stable(
+    Le(change, -(depth - layer) * log(LEFT)),
+    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")),
+    control=Control(_one(False, "none"), "without residuals"))
+def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Pre-norm gradients are stable over layers.
+
+    In language models with residuals and pre-norm the gradients of the loss by the output of the
+    first layer and of the last, and by the weights of these layers, differ by a factor of at most
+    (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
+
+    The text draws equal bars and gives no tolerance; taken here is the change per layer, 0.9, by
+    which it shows what vanishes.
+    """
+    return sample(np.abs(log_ratios(case, device, folder)))
+
+
+@_stable(
+    Gt(change, -(depth - layer) * log(LEFT)),
+    cases=_nets(True, "post", layers=(1,), of=("states", "weights")), expected="FAILS",
+    control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"))
+def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Post-norm gradients are not stable over layers.
+
+    In language models with residuals and post-norm the gradients of the loss by the output of the
+    first layer and of the last, and by the weights of these layers, differ by a factor of more than
+    (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
+
+    Expected to fail where branches start small, as with scheme gpt2: then layer normalisation has
+    little to undo.
+    """
+    return sample(np.abs(log_ratios(case, device, folder)))
+
+
+def _against(case: Case, device: str = "cpu", folder: str = "", *, norm: str = "pre",
+             residual: bool = True) -> Sample:
+    other = Case(**case.fields() | {"norm": norm, "residual": residual})
+    return sample(log_ratios(case, device, folder) - log_ratios(other, device, folder))
+
+
+@_measured(
+    Lt(against_pre, 0), cases=_nets(True, "post", layers=(1,)),
+    source=_text("Layer Normalization Placement: pre-norm is essential"),
+    control=Control(_one(True, "post"), "against nets without residuals and norms",
+                    measured=partial(_against, norm="none", residual=False)))
+def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Post-norm loses more of the gradient than pre-norm.
+
+    Of language models with residuals and the same seed, those with post-norm have a smaller ratio
+    of the gradient by the first layer's output to that by the last layer's than those with
+    pre-norm, at initialisation and after a short training.
+    """
+    return _against(case, device, folder)

@@ -1,0 +1,370 @@
+"""Exercise: freeze all layers but one; and what linear probes read from each layer.
+
+One layer of a language model is trained while the others stay as they are drawn. And from the
+hidden states of each layer of a trained net, a linear classifier guesses tokens of the text.
+"""
+from __future__ import annotations
+
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Ge, Gt, Lt, Rational, log
+
+from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.symbols import quantity, vocabulary
+
+from ..signal_propagation.exponents import sample
+from .corpus import STANDARD
+from .depth_ablation import gained, loss
+from .remove_layer import trained_net, whole_net
+
+if TYPE_CHECKING:
+    pass
+
+part = quantity(
+    "gained_share", r"\Delta\mathcal{L}_l/\Delta\mathcal{L}",
+    "loss that training one layer takes off, over what training all layers takes off", "real")
+read = quantity(
+    "probe_excess", r"a_l-a_0",
+    "accuracy of a linear probe minus that of always guessing the most frequent token", "real")
+moved = quantity(
+    "probe_difference", r"\Delta a",
+    "mean accuracy of linear probes of some layers minus that of others", "real")
+
+# --- all layers frozen but one --------------------------------------------------------------------
+
+LAYERS, STEPS, BATCH = 6, 250, 8
+NONE, ALL = 0, -1
+
+_FREEZE = Source("deepnetworks63", "Exercises, 4: Layer probing")
+_LEARNS = Source("deepnetworks63", "What Each Layer Learns")
+_measured: Any = partial(
+    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
+    portable=False)
+_frozen = partial(Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, corpus=STANDARD)
+# Embeddings, positions, final normalisation and read-out.
+_ENDS = ("trained", "frozen")
+
+
+@lru_cache(maxsize=64)
+def _losses(case: Case, device: str, folder: str) -> np.ndarray:
+    """Validation loss of each replica where one layer is trained, counted from 1, or `NONE`, or
+    `ALL`."""
+    from .language_model import recipe, trained
+
+    # What stands outside of layers has no dot in its name; what a layer holds ends in its number.
+    chosen = {NONE: (), ALL: (("*.*", 1.0),)}.get(case.layer, ((f"*.{case.layer - 1}", 1.0),))
+    factors = (("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen)
+    much = {"steps": case.steps, "rate_factors": factors}
+    if case.ends == "frozen" and case.layer == NONE:
+        much = {"steps": 1, "rate": 0.0}
+    made = recipe(case.layers, batch=BATCH, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
+
+
+def _with(case: Case, **fields: int | str) -> Case:
+    return Case(**case.fields() | fields)
+
+
+def _taken_off(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
+    """The loss where no layer is trained minus that where a case's is."""
+    return (_losses(_with(case, layer=NONE), device, folder) - _losses(case, device, folder))
+
+
+def _nothing_trained(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
+    """Of negative controls: the loss where the ends are trained minus that of nets as they are
+    drawn, which is negative whatever layers do."""
+    return (_losses(_with(case, layer=NONE, ends="trained"), device, folder)
+            - _losses(_with(case, layer=NONE, ends="frozen"), device, folder))
+
+
+_UNTRAINED = "nets as they are drawn, in the place of those in which a layer is trained"
+_LAYERS = range(1, LAYERS + 1)
+_each = tuple(_frozen(layer=place, ends=ends) for ends in _ENDS for place in _LAYERS)
+
+
+@_measured(
+    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
+    wording="derived", cases={"exercises": tuple(
+        _frozen(layer=place, ends="trained") for place in (ALL, NONE, *_LAYERS))},
+    control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"))
+def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Language models learn with all layers frozen, all but one, or none.
+
+    Language models of six layers, of which all layers are trained, none, or one, and whose
+    embeddings and read-out are trained always, have a validation loss at least 1 nat per token
+    below that of equal chances, ln V.
+    """
+    return sample(_losses(case, device, folder))
+
+
+@_measured(
+    Gt(gained, 0), source=_FREEZE, cases={"exercises": _each},
+    control=Control(_each[0], _UNTRAINED, measured=lambda case, device="cpu", folder="": sample(
+        _nothing_trained(case, device, folder))))
+def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Training any one layer, the others frozen, lowers the loss.
+
+    In language models of six layers, of which all but one are frozen as they are drawn, the
+    validation loss is lower than where all are frozen, whichever is trained; embeddings and
+    read-out are trained in both, or frozen in both, as the exercise says literally.
+
+    A frozen read-out of standard deviation 0.02 bounds all logits, so that little can be learned
+    then.
+    """
+    return sample(_taken_off(case, device, folder))
+
+
+def _share(case: Case, device: str = "cpu", folder: str = "", *, learns: bool = True) -> Sample:
+    one = (_taken_off if learns else _nothing_trained)(case, device, folder)
+    return sample(one / _taken_off(_with(case, layer=ALL), device, folder))
+
+
+@_measured(
+    Ge(part, Rational(1, 2)), source=_FREEZE, cases={"exercises": _each[:LAYERS]},
+    control=Control(_each[0], _UNTRAINED, measured=partial(_share, learns=False)))
+def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Any one layer trained alone gains half of what all gain.
+
+    In language models of six layers whose embeddings and read-out are trained, training any one
+    layer while the others stay as they are drawn takes at least half as much off the validation
+    loss as training all six.
+
+    Our reading of "which layer is most important": if one layer can do most of it, none is.
+    """
+    return _share(case, device, folder)
+
+
+@_measured(
+    Gt(gained, 0), source=_LEARNS,
+    cases={"exercises": tuple(each for each in _each if each.layer > 1)},
+    control=Control(_each[1], _UNTRAINED, measured=lambda case, device="cpu", folder="": sample(
+        _nothing_trained(case, device, folder))))
+def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Trained alone, the first layer is the most important one.
+
+    In language models of six layers of which all but one are frozen as they are drawn, the
+    validation loss is lower where the first layer is trained than where any other one is;
+    embeddings and read-out are trained in both, or frozen in both.
+
+    Our reading: the text says that early layers learn local patterns, which is what a net of this
+    size and training learns, and leaves open which layer is most important.
+    """
+    return sample(_losses(case, device, folder) - _losses(_with(case, layer=1), device, folder))
+
+
+# --- linear probes --------------------------------------------------------------------------------
+
+# What is read from the hidden state at a token.
+TARGETS = ("current", "previous", "next", "after")
+# Windows that probes are fitted on, and tested on.
+FITTED, TESTED = 192, 128
+_DEPTH = whole_net().layers
+# The text's early, middle and later layers, for twelve.
+EARLY, MIDDLE, LATE = ((first, first + _DEPTH // 3 - 1) for first in range(1, _DEPTH, _DEPTH // 3))
+
+
+def answers(target: str, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What a probe has to say at each token of windows, and where there is something to say.
+
+    Args:
+        target: "current", "previous" or "next", the token there; "after": the token that came after
+            the last earlier copy of the current one, a relation between two places.
+        ids: token ids, shape (windows, N + 1), the last for the answer to the one before.
+
+    Returns:
+        ids and bool, shape (windows, N).
+
+    >>> said, there = answers("after", np.array([[5, 7, 5, 5, 9]]))
+    >>> said[there].tolist(), there.tolist()
+    ([7, 5], [[False, False, True, True]])
+    """
+    import torch
+
+    from ..tasks.sequences import last_copies
+
+    now = ids[:, :-1]
+    there = np.ones(now.shape, dtype=bool)
+    if target == "current":
+        return now, there
+    if target == "next":
+        return ids[:, 1:], there
+    there[:, 0] = False
+    if target == "previous":
+        return np.roll(now, 1, axis=1), there
+    copy = last_copies(torch.from_numpy(now)).numpy()
+    # Counted from 1, a copy's place is that of the token after it counted from 0.
+    return np.take_along_axis(now, copy, axis=1), copy > 0
+
+
+@lru_cache(maxsize=16)
+def _probed(
+    case: Case, targets: tuple[str, ...], layers: tuple[int, ...], device: str, folder: str,
+    learns: bool, shuffled: bool,
+) -> np.ndarray:
+    """Accuracies of linear probes, shape (targets, layers, replicas), and behind the layers that of
+    the most frequent answer."""
+    import torch
+
+    models = trained_net(case, device, folder, learns=learns)
+    windows = models.validation.windows(FITTED + TESTED, device)
+    ids = torch.cat([windows.inputs[0], windows.targets[0, :, -1:]], dim=1).cpu().numpy()
+    fitted = len(ids) * FITTED // (FITTED + TESTED)
+    asked = [answers(target, ids) for target in targets]
+    if shuffled:
+        rng = np.random.default_rng(0)
+        asked = [(rng.permuted(said.ravel()).reshape(said.shape), there) for said, there in asked]
+    found = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
+    with torch.no_grad():
+        hidden = models.net.embed(windows.inputs)
+        for place in range(_DEPTH + 1):
+            if place:
+                hidden = models.net.layer(place - 1, hidden)
+            if place in layers:
+                for column, states in enumerate(hidden.cpu().numpy()):
+                    for row, (said, there) in enumerate(asked):
+                        found[row, layers.index(place), column] = _accuracy(
+                            states, said, there, fitted)
+    for row, (said, there) in enumerate(asked):
+        most = np.bincount(said[:fitted][there[:fitted]]).argmax()
+        found[row, -1] = (said[fitted:][there[fitted:]] == most).mean()
+    return found
+
+
+def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: int) -> float:
+    """Of a linear classifier, fitted on the first windows and tested on the others: linear
+    discriminant analysis, which needs no choice of a step size or a penalty."""
+    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+
+    first, then = (slice(fitted), slice(fitted, None))
+    probe = LinearDiscriminantAnalysis().fit(states[first][there[first]], said[first][there[first]])
+    return float(probe.score(states[then][there[then]], said[then][there[then]]))
+
+
+_READS = ("target", "layer", "low", "high", "against_low", "against_high")
+_probes: Any = partial(_measured, source=_LEARNS, reads=_READS)
+
+
+def _accuracies(
+    case: Case, device: str, folder: str, *, learns: bool = True, shuffled: bool = False,
+) -> np.ndarray:
+    """Accuracies of the probes of a case's target, by layer from 0, and of the most frequent
+    answer: shape (layers + 2, replicas)."""
+    net = Case(**{name: value for name, value in case.fields().items() if name not in _READS})
+    targets = (case.target,) if shuffled else TARGETS
+    found = _probed(net, targets, tuple(range(case.layers + 1)), device, folder, learns, shuffled)
+    return np.asarray(found[targets.index(case.target)])
+
+
+def _excess(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:
+    found = _accuracies(case, device, folder, shuffled=shuffled)
+    return sample(found[case.layer] - found[-1])
+
+
+def _moved(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:
+    """Mean accuracy of the layers low, ..., high minus that of the others."""
+    first = _accuracies(case, device, folder, shuffled=shuffled)
+    second = _accuracies(case, device, folder)
+    return sample(first[case.low:case.high + 1].mean(axis=0)
+                  - second[case.against_low:case.against_high + 1].mean(axis=0))
+
+
+def _between(target: str, layers: tuple[int, int], against: tuple[int, int]) -> Case:
+    return whole_net(target=target, low=layers[0], high=layers[1], against_low=against[0],
+                     against_high=against[1])
+
+
+_SHUFFLED = "probes of the larger side are fitted and tested on shuffled answers"
+_shuffled_moved = partial(_moved, shuffled=True)
+
+
+@_probes(
+    Gt(read, 0), cases={"exercises": tuple(
+        whole_net(target=target, layer=place) for target in TARGETS
+        for place in range(_DEPTH + 1))},
+    control=Control(whole_net(target="current", layer=0), "shuffled answers",
+                    measured=partial(_excess, shuffled=True)))
+def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Linear probes read tokens from every layer.
+
+    From the hidden states of each layer of trained language models of twelve layers, and of the
+    embedding, linear probes tell the current token, the previous one, the next one, and the one
+    that came after the last earlier copy of the current one better than the most frequent answer.
+
+    Probes are linear discriminants, fitted on 192 windows of the validation text and tested on 128
+    later ones.
+    """
+    return _excess(case, device, folder)
+
+
+@_probes(
+    Gt(moved, 0), cases={"exercises": (
+        _between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
+    control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved))
+def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Early layers hold the surface: the current token and the one before.
+
+    In trained language models of twelve layers linear probes read the current token, and the
+    previous one, better from the layers 1 to 4 than from the layers 9 to 12.
+
+    The text gives early layers "local patterns" and "character/subword patterns". It counts the
+    layers of a deeper net; here a third of twelve.
+    """
+    return _moved(case, device, folder)
+
+
+@_probes(
+    Gt(moved, 0), cases={"exercises": (_between("next", LATE, EARLY),)},
+    control=Control(_between("next", LATE, EARLY), _SHUFFLED, measured=_shuffled_moved))
+def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Later layers hold the task: the next token.
+
+    In trained language models of twelve layers linear probes read the next token better from the
+    layers 9 to 12 than from the layers 1 to 4.
+
+    The text gives later layers "task-specific representations" and "output formatting".
+    """
+    return _moved(case, device, folder)
+
+
+@_probes(
+    Gt(moved, 0), expected="FAILS", cases={"exercises": (
+        _between("after", MIDDLE, EARLY), _between("after", MIDDLE, LATE))},
+    control=Control(_between("after", MIDDLE, EARLY), _SHUFFLED, measured=_shuffled_moved))
+def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Middle layers hold relations: what came after the last copy.
+
+    In trained language models of twelve layers linear probes read the token that came after the
+    last earlier copy of the current one better from the layers 5 to 8 than from the layers 1 to 4,
+    and than from the layers 9 to 12.
+
+    The text gives middle layers "coreference resolution" and "entity relationships"; this is the
+    simplest relation between two places that text without annotation has. Expected to fail against
+    later layers, since it helps to guess the next token.
+    """
+    return _moved(case, device, folder)
+
+
+def _learned(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False,
+             ) -> Sample:
+    trained = _accuracies(case, device, folder, shuffled=shuffled)
+    drawn = _accuracies(case, device, folder, learns=False)
+    return sample(trained[case.layer] - drawn[case.layer])
+
+
+@_probes(
+    Gt(moved, 0), cases={"exercises": (
+        whole_net(target="previous", layer=EARLY[1]), whole_net(target="after", layer=MIDDLE[1]),
+        whole_net(target="next", layer=LATE[1]))},
+    control=Control(whole_net(target="next", layer=LATE[1]),
+                    "probes of the trained net are fitted and tested on shuffled answers",
+                    measured=partial(_learned, shuffled=True)))
+def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Training makes layers readable.
+
+    In language models of twelve layers linear probes read the previous token from layer 4, the
+    token that came after the last earlier copy of the current one from layer 8, and the next token
+    from layer 12, better after training than from nets of the same seeds as they are drawn.
+    """
+    return _learned(case, device, folder)

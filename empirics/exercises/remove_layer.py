@@ -1,0 +1,231 @@
+"""Exercise: remove layers from a trained language model, one at a time, all below and all above a
+depth.
+
+A net without some of its layers is a net with the parameters of the others; nothing is trained
+again.
+"""
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Gt, Le, Lt, Rational, log
+
+from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.symbols import quantity, vocabulary
+
+from ..signal_propagation.exponents import sample
+from .corpus import STANDARD
+from .depth_ablation import loss
+
+if TYPE_CHECKING:
+    from ..nets import Net
+    from .language_model import Models
+
+increase = quantity(
+    "loss_increase", r"\Delta\mathcal{L}",
+    "validation loss without some layers minus that of the whole net, in nats per token", "real")
+share = quantity(
+    "lost_share", r"\Delta\mathcal{L}/(\ln V-\mathcal{L})",
+    "loss added by removing layers, over what training took off the loss of equal chances", "real")
+excess = quantity(
+    "excess_increase", r"\Delta\mathcal{L}-\Delta\mathcal{L}'",
+    "loss added by removing some layers minus that by removing others, in nats per token", "real")
+
+# Also probed by `layer_probing`, and trained once for both.
+LAYERS, STEPS = 12, 500
+# The layer that the text asks about.
+MIDDLE = 6
+
+_QUESTION = Source("deepnetworks63", "Exercises, 5: Remove a layer")
+_LEARNS = Source("deepnetworks63", "What Each Layer Learns")
+_measured: Any = partial(
+    claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
+    portable=False, reads=("first", "last"))
+whole_net = partial(
+    Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, corpus=STANDARD)
+_single = tuple(whole_net(first=place, last=place) for place in range(1, LAYERS + 1))
+# All layers up to a depth, and all above it.
+_lower = tuple(whole_net(first=1, last=place) for place in range(1, LAYERS))
+_upper = tuple(whole_net(first=place + 1, last=LAYERS) for place in range(1, LAYERS))
+
+
+def without(net: Net, first: int, last: int) -> Net:
+    """A net without its layers first, ..., last, counted from 1: its other weights are shared.
+
+    Args:
+        net: its shape is not looped.
+        first, last: the layers that go; at least one must stay.
+
+    Raises:
+        ValueError: where there are no such layers, none would stay, or layers are looped.
+
+    >>> import numpy as np
+    >>> from depthlaw.empirics.nets import Net, Shape
+    >>> net = Net(Shape(width=4, depth=3), rng=np.random.default_rng(0))
+    >>> shorter = without(net, 2, 2)
+    >>> shorter.shape.depth, shorter.qkv[1] is net.qkv[2]
+    (2, True)
+    """
+    from ..nets import Net
+
+    shape = net.shape
+    if not 1 <= first <= last <= shape.depth or last - first + 1 == shape.depth or shape.loops > 1:
+        raise ValueError(f"layers {first} to {last} of {shape.depth}, run {shape.loops} times: "
+                         "accepted are layers from 1 on that leave at least one, of nets run once")
+    stay = [place for place in range(shape.depth) if not first <= place + 1 <= last]
+    of_layer = shape.sublayers if shape.factors else 0
+    factors = tuple(each for place in stay for each in
+                    shape.factors[place * of_layer:(place + 1) * of_layer])
+    some = next(net.parameters())
+    shorter = Net(replace(shape, depth=len(stay), factors=factors), replicas=net.replicas,
+                  dtype=some.dtype, device=some.device)
+    for name, _ in list(shorter.named_parameters()):
+        kind, _, place = name.partition(".")
+        if place:
+            getattr(shorter, kind)[int(place)] = getattr(net, kind)[stay[int(place)]]
+        else:
+            setattr(shorter, kind, getattr(net, kind))
+    return shorter.train(net.training)
+
+
+def trained_net(case: Case, device: str, folder: str, *, learns: bool = True) -> Models:
+    """The language models of a case; without `learns` as they are initialised."""
+    from .language_model import recipe, trained
+
+    much = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
+    made = recipe(case.layers, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    return trained(made, case.corpus, device=device, folder=folder)
+
+
+@lru_cache(maxsize=256)
+def _losses(case: Case, device: str, folder: str, learns: bool) -> np.ndarray:
+    """Validation loss of each replica without the layers first, ..., last of a case; first = 0
+    removes none."""
+    from .language_model import validation_losses
+
+    models = trained_net(case, device, folder, learns=learns)
+    if not case.first:
+        return np.array(models.losses)
+    net = without(models.net, case.first, case.last)
+    return np.array(validation_losses(net, models.validation, device))
+
+
+def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> np.ndarray:
+    """What removing a case's layers adds to the validation loss of each replica."""
+    whole = Case(**case.fields() | {"first": 0, "last": 0})
+    without, full = (_losses(each, device, folder, learns) for each in (case, whole))
+    return without - full
+
+
+def _learned_nothing(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Of negative controls: the trained net in the place of the shorter one, and an untrained one
+    in the place of the whole, so that the difference is negative whatever layers do."""
+    whole = Case(**case.fields() | {"first": 0, "last": 0})
+    return sample(_losses(whole, device, folder, True) - _losses(whole, device, folder, False))
+
+
+_SWAPPED = "the whole net in the place of the shorter one, an untrained net in that of the whole"
+
+
+@_measured(
+    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
+    wording="derived", cases={"exercises": (whole_net(first=0, last=0),)},
+    control=Control(whole_net(first=0, last=0), "nets as they are initialised",
+                    measured=lambda case, device="cpu", folder="": sample(
+                        _losses(case, device, folder, False))))
+def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Language models of twelve layers learn.
+
+    The nets that layers are removed from have a validation loss at least 1 nat per token below that
+    of equal chances for all tokens, ln V.
+    """
+    return sample(_losses(case, device, folder, True))
+
+
+@_measured(
+    Gt(increase, 0), cases={"exercises": (*_single, *_lower, *_upper)}, source=_LEARNS,
+    control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED, measured=_learned_nothing))
+def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Removing any layer of a trained net raises its loss.
+
+    Trained language models of twelve layers have a larger validation loss without any one of their
+    layers, without all up to a depth, and without all above a depth: different layers learn
+    different things, and none is idle.
+    """
+    return sample(increases(case, device, folder))
+
+
+@_measured(
+    Le(share, Rational(1, 10)), source=_QUESTION,
+    cases={"exercises": tuple(each for each in _single if 4 <= each.first <= 9)},
+    control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"))
+def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """A middle layer costs at most a tenth of what was learned.
+
+    Removing any one of the layers 4 to 9 of trained language models of twelve layers, such as layer
+    6, adds at most a tenth of ln V minus their validation loss, what training took off the loss of
+    equal chances.
+
+    The text asks and does not answer; the tenth is ours. An equal share of twelve layers would be a
+    twelfth.
+    """
+    whole = Case(**case.fields() | {"first": 0, "last": 0})
+    learned = math.log(case.vocabulary) - _losses(whole, device, folder, True)
+    return sample(increases(case, device, folder) / learned)
+
+
+_paired: Any = partial(
+    _measured, control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED,
+                               measured=_learned_nothing))
+
+
+@_paired(
+    Gt(excess, 0), cases={"exercises": _single[1:]}, source=_LEARNS)
+def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Removing the first layer costs more than removing any other.
+
+    In trained language models of twelve layers, removing the first layer adds more to the
+    validation loss than removing any other one layer: the others build on what it does.
+
+    Our reading: the text calls what early layers learn low-level patterns, on which later layers
+    build, and says nothing of what removing them costs.
+    """
+    alone = Case(**case.fields() | {"first": 1, "last": 1})
+    return sample(increases(alone, device, folder) - increases(case, device, folder))
+
+
+@_paired(
+    Gt(excess, 0), cases={"exercises": tuple(each for each in _lower if each.last in (2, 4, 6))},
+    source=_LEARNS)
+def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Removing the lowest layers costs more than removing the highest.
+
+    In trained language models of twelve layers, removing the 2, 4 or 6 lowest layers adds more to
+    the validation loss than removing as many of the highest.
+
+    Our reading, as of first_layer_costs_most.
+    """
+    highest = Case(**case.fields() | {"first": case.layers - case.last + 1, "last": case.layers})
+    return sample(increases(case, device, folder) - increases(highest, device, folder))
+
+
+@_paired(
+    Gt(excess, 0), source=_LEARNS,
+    cases={"exercises": tuple(whole_net(first=first, last=last)
+                              for first, last in ((4, 9), (5, 8), (6, 7)))})
+def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Removing middle layers together costs more than the sum of removing each.
+
+    In trained language models of twelve layers, removing the layers 6 and 7, 5 to 8, or 4 to 9
+    together adds more to the validation loss than what removing each of them alone adds, summed up:
+    layers stand in for one another.
+
+    Our reading: the text says that layers compose hierarchically, and nothing of sums.
+    """
+    alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
+                for place in range(case.first, case.last + 1))
+    return sample(increases(case, device, folder) - alone)
