@@ -1,0 +1,241 @@
+"""Exercise: language models of 2, 4, 8 and 16 layers at equal width, and deep against wide at equal
+size."""
+from __future__ import annotations
+
+import math
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from sympy import Gt, Lt, log
+
+from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.symbols import quantity, vocabulary
+
+from ..figures import Panel, Series, Table
+from ..signal_propagation.exponents import sample
+from .corpus import STANDARD
+from .exercise import Exercise, Found, curve, half_width, loss, mean, written
+
+gained = quantity(
+    "loss_gained", r"\Delta\mathcal{L}",
+    "validation loss of one net minus that of another, in nats per token", "real")
+bent = quantity(
+    "gain_lost", r"\Delta^2\mathcal{L}",
+    "gain in loss by doubling the depth minus that by doubling it again, in nats per token", "real")
+
+# Longest first, so that two processes end together. The wide net has as many weights in its layers
+# as the deepest one: a quarter of the layers at twice the width, as the text's options A and B.
+DEPTHS, WIDE = (16, 8, 4, 2), 4
+# Updates: as many as two cores do in nine minutes.
+_CPU = partial(Case, width=48, steps=450, vocabulary=512, replicas=8, corpus=STANDARD)
+_GPU = partial(Case, width=192, steps=2000, vocabulary=2048, replicas=8, corpus=STANDARD)
+
+
+def _cases(*depths: int) -> dict[str, list[Case]]:
+    return {suite: [made(depth=depth) for depth in depths]
+            for suite, made in (("exercises", _CPU), ("gpu", _GPU))}
+
+
+def _and_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
+    def wide(case: Case) -> Case:
+        return Case(**case.fields() | {"depth": case.depth // WIDE, "width": 2 * case.width})
+
+    return {suite: [*made[:2], wide(made[0]), *made[2:]] for suite, made in cases.items()}
+
+
+_nets: Any = partial(
+    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
+_text = partial(Source, "deepnetworks63")
+
+
+def losses(case: Case, depth: int, width: int, device: str, folder: str, *,
+           learns: bool = True) -> np.ndarray:
+    """Validation losses of a case's nets at a depth and a width, one per seed; without `learns`
+    those of nets as they are initialised."""
+    from .language_model import recipe, trained
+
+    much: dict[str, Any] = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
+    made = recipe(depth, width=width, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
+
+
+def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    return sample(losses(case, case.depth, case.width, device, folder, learns=False))
+
+
+@_nets(
+    Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "what the exercise rests on"),
+    cases=_and_wide(_cases(*DEPTHS)), control=Control(
+        _CPU(depth=2), "nets as they are initialised", measured=_untrained))
+def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Language models learn within the budget, at every depth.
+
+    After training, the validation loss of pre-norm language models of 2, 4, 8 and 16 layers, and of
+    4 layers of twice the width, is typically more than one nat per token below that of equal
+    chances, log V.
+
+    Nets that learn nothing would say nothing of depth. Their losses are what the exercise's table
+    and picture show. The interval is over seeds; the text, its tokens and the windows that a loss
+    is the mean over are the same for all.
+    """
+    return sample(losses(case, case.depth, case.width, device, folder))
+
+
+def _not_deeper(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    first, second = (losses(case, depth, case.width, device, folder, learns=learns)
+                     for depth, learns in ((case.depth, True), (2 * case.depth, False)))
+    return sample(first - second)
+
+
+@_nets(
+    Gt(gained, 0), source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
+    wording="universal", cases=_cases(*DEPTHS[1:]), control=Control(
+        _CPU(depth=2), "the deeper net as it is initialised", measured=_not_deeper))
+def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Twice the layers at equal width give a lower loss.
+
+    The validation loss of language models of L = 2, 4 and 8 layers minus that of 2 L layers, equal
+    in width, data, learning rate and updates, is typically positive, seed by seed.
+
+    Checked sentence: "The trend: more layers, more parameters, more capability." At equal width the
+    deeper net has more parameters and takes more operations: this is no comparison at an equal
+    budget, which `deep_beats_wide` is. Budgets are small, about half a million tokens for each net,
+    and one learning rate serves all depths.
+    """
+    return sample(losses(case, case.depth, case.width, device, folder)
+                  - losses(case, 2 * case.depth, case.width, device, folder))
+
+
+def _bend(case: Case, device: str, folder: str, *, learns: bool = True) -> Sample:
+    first, last = (losses(case, depth, case.width, device, folder)
+                   for depth in (case.depth, 4 * case.depth))
+    middle = losses(case, 2 * case.depth, case.width, device, folder, learns=learns)
+    return sample(first - 2 * middle + last)
+
+
+def _no_bend(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    return _bend(case, device, folder, learns=False)
+
+
+@_nets(
+    Gt(bent, 0), source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
+    cases=_cases(*DEPTHS[2:]), control=Control(
+        _CPU(depth=2), "the net between as it is initialised", measured=_no_bend))
+def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Each doubling of the depth gains less than the one before.
+
+    The loss gained from L to 2 L layers, minus that from 2 L to 4 L, is typically positive for
+    L = 2 and 4, seed by seed.
+
+    The text states no rate; diminishing returns are what the laws of the literature say.
+    """
+    return _bend(case, device, folder)
+
+
+def _wide(case: Case, device: str, folder: str, *, learns: bool = True) -> Sample:
+    wide = losses(case, case.depth // WIDE, 2 * case.width, device, folder)
+    return sample(wide - losses(case, case.depth, case.width, device, folder, learns=learns))
+
+
+def _not_deep(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    return _wide(case, device, folder, learns=False)
+
+
+@_nets(
+    Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
+    cases=_cases(DEPTHS[0]), control=Control(
+        _CPU(depth=DEPTHS[0]), "the deep net as it is initialised", measured=_not_deep))
+def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Sixteen layers beat four of twice the width.
+
+    The validation loss of language models of 4 layers and width 96 minus that of 16 layers and
+    width 48, which have as many weights in their layers (12 L d^2), is typically positive, seed by
+    seed.
+
+    Checked sentence: "Empirically, **depth wins** for most tasks:", with the ratios of the text's
+    options A and B (6 layers of 2048, 24 layers of 1024). Both see the same tokens. The wide net
+    has twice the embeddings besides.
+    """
+    return _wide(case, device, folder)
+
+
+# --- what the exercise shows ---------------------------------------------------------------------
+
+
+def _size(found: Found) -> Case:
+    """Any case of the narrow nets that is recorded: all have the same sizes."""
+    cases = [case for each in found.values() for case in each]
+    return min(cases, key=lambda case: case.width, default=_CPU(depth=DEPTHS[-1]))
+
+
+def _by_depth(found: Found, name: str) -> dict[int, Measured]:
+    width = _size(found).width
+    return {case.depth: value for case, value in found.get(name, {}).items()
+            if case.width == width}
+
+
+def _wide_net(found: Found) -> Measured | None:
+    width = _size(found).width
+    return next((value for case, value in found.get("language_models_learn", {}).items()
+                 if case.width != width), None)
+
+
+def _table(found: Found) -> Table:
+    learnt, gains = (_by_depth(found, name)
+                     for name in ("language_models_learn", "deeper_is_better"))
+    width, wide = _size(found).width, _wide_net(found)
+    rows = [(depth, width, 12 * depth * width**2, mean(learnt.get(depth)),
+             half_width(learnt.get(depth)), mean(gains.get(depth // 2)),
+             half_width(gains.get(depth // 2))) for depth in sorted(DEPTHS)]
+    short = DEPTHS[0] // WIDE
+    rows.append((short, 2 * width, 48 * short * width**2, mean(wide), half_width(wide), None, None))
+    return Table(("layers", "width", "weights in layers", "validation loss", "+-",
+                  "gain by doubling", "+-"), tuple(rows))
+
+
+def _panels(found: Found) -> tuple[Panel, ...]:
+    size, short = _size(found), DEPTHS[0] // WIDE
+    losses_by_depth = [
+        curve(f"width {size.width}", _by_depth(found, "language_models_learn")),
+        curve(f"width {2 * size.width}, weights as {DEPTHS[0]} layers of {size.width}",
+              {short: _wide_net(found)}, kind="points")]
+    gains = curve("measured", {2 * depth: value for depth, value in _by_depth(
+        found, "deeper_is_better").items()}, kind="points")
+    nothing = Series("no gain", (2 * DEPTHS[-1], DEPTHS[0]), (0.0, 0.0), kind="reference")
+    return (Panel(f"Loss against depth, {size.steps} updates", "layers",
+                  "validation loss, nats per token", tuple(filter(None, losses_by_depth)),
+                  x_scale="log"),
+            Panel("What doubling the depth gains", "layers after doubling",
+                  "loss gained, nats per token", (*filter(None, [gains]), nothing), x_scale="log"))
+
+
+def _says(found: Found) -> str:
+    size = _size(found)
+    learnt, gains, bends = (_by_depth(found, name) for name in (
+        "language_models_learn", "deeper_is_better", "doublings_gain_less"))
+    wide = _by_depth(found, "deep_beats_wide").get(DEPTHS[0])
+    depths, short = sorted(DEPTHS), DEPTHS[0] // WIDE
+    return (
+        f"At width {size.width}, after {size.steps} updates, {size.replicas} seeds each, nets of "
+        f"{', '.join(map(str, depths))} layers have a validation loss of "
+        f"{', '.join(written(learnt.get(depth)) for depth in depths)} nats per token (equal "
+        f"chances: {math.log(size.vocabulary):.3f}; intervals of 95 % over seeds). Doubling gains "
+        + ", ".join(f"{written(gains.get(a))} from {a} to {b}" for a, b in pairwise(depths))
+        + ". A doubling gains more than the next one by "
+        + " and ".join(f"{written(bends.get(a))} (from {a})" for a in depths[:-2])
+        + f". With as many weights in its layers, a net of {short} layers and twice the width has "
+        f"a loss of {written(_wide_net(found))}: more than {DEPTHS[0]} layers by {written(wide)}.")
+
+
+EXERCISE = Exercise(
+    1, "depth-ablation", "loss of language models of 2, 4, 8 and 16 layers",
+    "\"Given a fixed parameter budget, should we go deep (more layers) or wide (larger "
+    "dimensions)? ... Empirically, depth wins for most tasks\"; and of models as they are used: "
+    "\"more layers, more parameters, more capability\" (Section 6.3, Why Depth? and Modern Model "
+    "Depths). So a deeper net should have the lower loss, at equal width and at an equal number of "
+    "weights. How much is not said; that each doubling gains less is what others found.",
+    ("exercises/language_models_learn", "exercises/deeper_is_better",
+     "exercises/doublings_gain_less", "exercises/deep_beats_wide"),
+    _table, _panels, _says)
