@@ -201,7 +201,7 @@ def _coefficients(case: Case) -> Ball:
         return Ball.of(joined)
 
 
-def _around(statement: Relational, case: Case) -> Ball:
+def slope_interval(statement: Relational, case: Case) -> Ball:
     """The interval of fitted slopes that coefficients between `coefficient_least` and 1 allow.
 
     With a_l = -log r_l and base b, a_(l+1) = b a_l - log c_l, so that log a_l is
@@ -236,7 +236,7 @@ _PLAIN = {"quick": _nets((8,), coefficient_least="1/1000000"),
 
 
 @claim(
-    Eq(fitted_slope, log(3)), kind="rate", predicted=_around,
+    Eq(fitted_slope, log(3)), kind="rate", predicted=slope_interval,
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
     assumes={"coefficient_least <= 1 and r_0 < 1": lambda c: (
         c.rational("coefficient_least") <= 1 and c.rational("residual") < 1)},
