@@ -28,7 +28,8 @@ MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "advisor": set[str](),
     "theory": {"advisor", "platformdirs", *MATHEMATICS},
-    "empirics": {"advisor", "theory", "safetensors", "sklearn", "torch", *MATHEMATICS},
+    "empirics": {"advisor", "theory", "safetensors", "sklearn", "torch", "transformers",
+                 *MATHEMATICS},
     "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs",
                "pyarrow", "ray", "rich", "torch", "typer", *MATHEMATICS},
     "api": {"ledger"},

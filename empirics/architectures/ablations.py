@@ -1,0 +1,301 @@
+"""Parts of a layer removed, while the forward pass of `transformers` stays in charge.
+
+Modules are replaced by the identity, and hooks feed a module what it would have received without a
+skip connection. Nothing is subtracted afterwards, so that removal costs no digits.
+"""
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.advisor.quantities import UsageError
+
+from .models import Architecture
+
+if TYPE_CHECKING:
+    from torch import Tensor, nn
+
+# Variant -> the parts that it removes. The last three are those of the published measurement.
+VARIANTS: dict[str, tuple[str, ...]] = {
+    "full": (),
+    "no-attention-skip": ("attention skip",),
+    "no-mlp-skip": ("MLP skip",),
+    "no-mlp": ("MLP",),
+    "no-norms": ("norms",),
+    "pure-attention": ("norms", "attention skip", "MLP"),
+    "san": ("attention skip", "MLP as published"),
+    "san+mlp": ("attention skip",),
+    "san+skip": ("MLP as published",),
+}
+PUBLISHED = ("bert", "albert", "xlnet")
+
+_Undo = Callable[[], object]
+
+
+def removed(model: Architecture, variant: str) -> str:
+    """What a variant removes in an architecture, in words.
+
+    Raises:
+        UsageError: for an unknown variant, with those that are known.
+
+    >>> from .models import architecture
+    >>> removed(architecture("bert"), "san+mlp")
+    'the skip connection around attention (the norm behind it stays)'
+    """
+    if variant not in VARIANTS:
+        raise UsageError(f"variant {variant!r} is not known; accepted are {', '.join(VARIANTS)}")
+    parts = VARIANTS[variant]
+    words = "; ".join(_words(model, part, alone="norms" not in parts) for part in parts)
+    if variant.startswith("san") and model.name not in PUBLISHED:
+        words += " (the published measurement has no such net; removed is what its words say)"
+    return words or "nothing"
+
+
+def _words(model: Architecture, part: str, alone: bool) -> str:
+    post = model.name in PUBLISHED
+    side = "behind" if post else "before"
+    if part == "attention skip":
+        return "the skip connection around attention" + (
+            f" (the norm {side} it stays)" if alone else "")
+    if part == "MLP skip":
+        return f"the skip connection around the MLP (the norm {side} it stays)"
+    if part == "norms":
+        kind = "RMS" if model.norms_in_float32 else "layer"
+        stays = {"bert": " (that of the embeddings stays)",
+                 "albert": " (that of the embeddings stays)",
+                 "qwen3": " (those of queries and keys stay)"}.get(model.name, "")
+        return f"both {kind} norms of every layer{stays}"
+    if model.name == "albert" and part == "MLP as published":
+        return ("both linear maps of the MLP (its activation, its skip connection and the norm "
+                "behind it stay)")
+    return f"the MLP, its skip connection and the norm {side} it"
+
+
+@contextlib.contextmanager
+def ablated(net: nn.Module, model: Architecture, variant: str) -> Iterator[nn.Module]:
+    """The net without the parts that a variant removes; afterwards it is as it was.
+
+    Args:
+        net: from `random_net` or `stored_net`, in evaluation mode: dropout is taken for the
+            identity.
+        model: its architecture.
+        variant: one of `VARIANTS`; `removed` says in words what it removes.
+
+    Raises:
+        UsageError: for an unknown variant.
+    """
+    removed(model, variant)
+    undo: list[_Undo] = []
+    try:
+        for layer in model.layers(net):
+            # An ALBERT group may hold several layers.
+            for block in getattr(layer, "albert_layers", [layer]):
+                for part in VARIANTS[variant]:
+                    undo += _REMOVE[model.name, part](block)
+        yield net
+    finally:
+        for step in reversed(undo):
+            step()
+
+
+# --- how hooks and replaced modules do it ---
+
+
+def _replaced(parent: Any, name: str, module: nn.Module) -> _Undo:
+    before = getattr(parent, name)
+    setattr(parent, name, module)
+    return lambda: setattr(parent, name, before)
+
+
+def _identity() -> nn.Module:
+    """Returns what is given first, whatever else is given."""
+    from torch import nn
+
+    class First(nn.Identity):
+        def forward(self, input: Tensor, *_: object) -> Tensor:
+            return input
+
+    return First()
+
+
+def _nothing() -> nn.Module:
+    """Returns a zero, to be added."""
+    from torch import nn
+
+    class Zero(nn.Module):
+        def forward(self, hidden: Tensor) -> Tensor:
+            return hidden.new_zeros(()).expand_as(hidden)
+
+    return Zero()
+
+
+class _Held:
+    """A tensor on its way from one hook to another."""
+
+    def __init__(self) -> None:
+        self.value: Any = None
+
+    def take(self, module: nn.Module, args: Any, output: Any) -> None:
+        """Forward hook: keep what a module returns."""
+        self.value = output
+
+    def take_input(self, module: nn.Module, args: Any) -> Any:
+        """Forward pre-hook: keep what comes in, and let zeros in for it."""
+        self.value = args[0]
+        return (args[0].new_zeros(()).expand_as(args[0]), *args[1:])
+
+    def give(self, module: nn.Module, args: Any, output: Any = None) -> Any:
+        """Forward hook or pre-hook: what was kept instead, which is then let go."""
+        value, self.value = self.value, None
+        return value
+
+
+def _feed(source: nn.Module, target: nn.Module) -> list[_Undo]:
+    """`target` receives what `source` returned, and nothing added to it."""
+    held = _Held()
+    return [source.register_forward_hook(held.take).remove,
+            target.register_forward_pre_hook(held.give).remove]
+
+
+def _return(source: nn.Module, target: nn.Module, wrap: Callable[[Any], Any]) -> list[_Undo]:
+    """`target` returns what `source`, inside it, returned; `wrap` picks the hidden states."""
+    held = _Held()
+    return [source.register_forward_hook(lambda m, a, output: held.take(m, a, wrap(output))).remove,
+            target.register_forward_hook(held.give).remove]
+
+
+def _no_second_input(module: nn.Module) -> list[_Undo]:
+    """The module adds zero in place of its second argument."""
+    def zero(module: nn.Module, args: Any) -> Any:
+        return args[0], args[1].new_zeros(())
+
+    return [module.register_forward_pre_hook(zero).remove]
+
+
+# --- BERT: LN(x + attention(x)), then LN(x + MLP(x)) ---
+
+
+def _bert_norms(layer: Any) -> list[_Undo]:
+    return [_replaced(part, "LayerNorm", _identity())
+            for part in (layer.attention.output, layer.output)]
+
+
+def _bert_mlp(layer: Any) -> list[_Undo]:
+    return [_replaced(layer, name, _identity()) for name in ("intermediate", "output")]
+
+
+# --- ALBERT: the same, in fewer modules ---
+
+
+def _albert_norms(layer: Any) -> list[_Undo]:
+    return [_replaced(layer.attention, "LayerNorm", _identity()),
+            _replaced(layer, "full_layer_layer_norm", _identity())]
+
+
+def _albert_linear_maps(layer: Any) -> list[_Undo]:
+    return [_replaced(layer, name, _identity()) for name in ("ffn", "ffn_output")]
+
+
+def _albert_mlp(layer: Any) -> list[_Undo]:
+    return [*_albert_linear_maps(layer),
+            *_return(layer.attention, layer, lambda output: output[0])]
+
+
+# --- XLNet: the same with relative positions ---
+
+
+def _xlnet_norms(layer: Any) -> list[_Undo]:
+    return [_replaced(part, "layer_norm", _identity()) for part in (layer.rel_attn, layer.ff)]
+
+
+def _xlnet_attention_skip(layer: Any) -> list[_Undo]:
+    attention = layer.rel_attn
+    attention.post_attention = partial(attention.post_attention, residual=False)
+    return [partial(delattr, attention, "post_attention")]
+
+
+# --- pre-norm: x + attention(norm(x)), then x + MLP(norm(x)) ---
+
+
+def _pre_attention_skip(norm: str, layer: Any) -> list[_Undo]:
+    """The layer receives zeros, which its attention is then added to; the norm in front of
+    attention receives what the layer should have."""
+    held = _Held()
+    return [layer.register_forward_pre_hook(held.take_input).remove,
+            getattr(layer, norm).register_forward_pre_hook(held.give).remove]
+
+
+def _pre_mlp_skip(layer: Any) -> list[_Undo]:
+    return _return(layer.mlp, layer, lambda output: output)
+
+
+def _pre_mlp(norm: str, layer: Any) -> list[_Undo]:
+    # The norm need not run before a zero.
+    return [_replaced(layer, "mlp", _nothing()), _replaced(layer, norm, _identity())]
+
+
+def _pre_norms(names: tuple[str, str], layer: Any) -> list[_Undo]:
+    return [_replaced(layer, name, _identity()) for name in names]
+
+
+# --- T5: the same, each sublayer in a module that ends with dropout ---
+
+
+def _t5_norms(layer: Any) -> list[_Undo]:
+    return [_replaced(part, "layer_norm", _identity()) for part in layer.layer]
+
+
+def _t5_attention_skip(layer: Any) -> list[_Undo]:
+    held, sublayer = _Held(), layer.layer[0]
+
+    def first(module: nn.Module, args: Any, output: Any) -> Any:
+        return (held.give(module, args), *output[1:])
+
+    return [sublayer.dropout.register_forward_hook(held.take).remove,
+            sublayer.register_forward_hook(first).remove]
+
+
+def _t5_mlp_skip(layer: Any) -> list[_Undo]:
+    return _return(layer.layer[-1].dropout, layer.layer[-1], lambda output: output)
+
+
+def _t5_mlp(layer: Any) -> list[_Undo]:
+    last, before = len(layer.layer) - 1, layer.layer[-1]
+    layer.layer[last] = _identity()
+    return [partial(layer.layer.__setitem__, last, before)]
+
+
+_Removal = Callable[[Any], list[_Undo]]
+
+
+def _removals() -> dict[tuple[str, str], _Removal]:
+    by_part: dict[str, dict[str, _Removal]] = {
+        "bert": {"norms": _bert_norms, "MLP": _bert_mlp,
+                 "attention skip": lambda layer: _no_second_input(layer.attention.output),
+                 "MLP skip": lambda layer: _no_second_input(layer.output)},
+        "albert": {"norms": _albert_norms, "MLP": _albert_mlp,
+                   "MLP as published": _albert_linear_maps,
+                   "attention skip": lambda layer: _feed(layer.attention.output_dropout,
+                                                         layer.attention.LayerNorm),
+                   "MLP skip": lambda layer: _feed(layer.ffn_output, layer.full_layer_layer_norm)},
+        "xlnet": {"norms": _xlnet_norms, "attention skip": _xlnet_attention_skip,
+                  "MLP": lambda layer: [_replaced(layer, "ff", _identity())],
+                  "MLP skip": lambda layer: _feed(layer.ff.layer_2, layer.ff.layer_norm)},
+        "t5": {"norms": _t5_norms, "attention skip": _t5_attention_skip, "MLP": _t5_mlp,
+               "MLP skip": _t5_mlp_skip},
+    }
+    for name, first, second in (
+            ("gpt2", "ln_1", "ln_2"),
+            *((each, "input_layernorm", "post_attention_layernorm")
+              for each in ("llama", "mistral", "qwen2", "qwen3"))):
+        by_part[name] = {"norms": partial(_pre_norms, (first, second)),
+                         "attention skip": partial(_pre_attention_skip, first),
+                         "MLP skip": _pre_mlp_skip, "MLP": partial(_pre_mlp, second)}
+    return {(name, part): remove for name, parts in by_part.items()
+            for part, remove in ({"MLP as published": parts["MLP"]} | parts).items()}
+
+
+# (architecture, part) -> (layer) -> how to undo it.
+_REMOVE = _removals()
