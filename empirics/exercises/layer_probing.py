@@ -5,22 +5,22 @@ hidden states of each layer of a trained net, a linear classifier guesses tokens
 """
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Ge, Gt, Lt, Rational, log
 
-from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
 
+from ..figures import Panel, Table
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .depth_ablation import gained, loss
+from .depth_ablation import gained
+from .exercise import Exercise, Found, curve, half_width, loss, mean, written
 from .remove_layer import trained_net, whole_net
-
-if TYPE_CHECKING:
-    pass
 
 part = quantity(
     "gained_share", r"\Delta\mathcal{L}_l/\Delta\mathcal{L}",
@@ -39,7 +39,7 @@ NONE, ALL = 0, -1
 
 _FREEZE = Source("deepnetworks63", "Exercises, 4: Layer probing")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
-_measured: Any = partial(
+_measured: Maker = partial(
     claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False)
 _frozen = partial(Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, corpus=STANDARD)
@@ -69,14 +69,16 @@ def _with(case: Case, **fields: int | str) -> Case:
 
 def _taken_off(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
     """The loss where no layer is trained minus that where a case's is."""
-    return (_losses(_with(case, layer=NONE), device, folder) - _losses(case, device, folder))
+    without = _losses(_with(case, layer=NONE), device, folder)
+    return np.asarray(without - _losses(case, device, folder))
 
 
 def _nothing_trained(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
     """Of negative controls: the loss where the ends are trained minus that of nets as they are
     drawn, which is negative whatever layers do."""
-    return (_losses(_with(case, layer=NONE, ends="trained"), device, folder)
-            - _losses(_with(case, layer=NONE, ends="frozen"), device, folder))
+    learned, drawn = (_losses(_with(case, layer=NONE, ends=ends), device, folder)
+                      for ends in _ENDS)
+    return np.asarray(learned - drawn)
 
 
 _UNTRAINED = "nets as they are drawn, in the place of those in which a layer is trained"
@@ -243,7 +245,7 @@ def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: i
 
 
 _READS = ("target", "layer", "low", "high", "against_low", "against_high")
-_probes: Any = partial(_measured, source=_LEARNS, reads=_READS)
+_probes: Maker = partial(_measured, source=_LEARNS, reads=_READS)
 
 
 def _accuracies(
@@ -368,3 +370,80 @@ def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "")
     from layer 12, better after training than from nets of the same seeds as they are drawn.
     """
     return _learned(case, device, folder)
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def _alone(found: Found, ends: str) -> dict[int, Measured]:
+    """What training one layer takes off the loss, by layer."""
+    return {case.layer: value for case, value in found.get("each_layer_alone_helps", {}).items()
+            if case.ends == ends}
+
+
+def _read(found: Found, target: str) -> dict[int, Measured]:
+    """What a probe of each layer says better than the most frequent answer."""
+    return {case.layer: value for case, value in found.get("every_layer_is_read", {}).items()
+            if case.target == target}
+
+
+def _table(found: Found) -> Table:
+    columns = [_alone(found, ends) for ends in _ENDS] + [_read(found, name) for name in TARGETS]
+    heads = ("loss taken off, ends trained", "loss taken off, ends frozen",
+             *(f"probe: {target} token" for target in TARGETS))
+    return Table(
+        ("layer", *(part for head in heads for part in (head, "+-"))),
+        tuple((place, *(number for column in columns
+                        for number in (mean(column.get(place)), half_width(column.get(place)))))
+              for place in range(_DEPTH + 1)))
+
+
+def _panels(found: Found) -> tuple[Panel, ...]:
+    said = {"trained": "embeddings and read-out trained too", "frozen": "nothing else trained"}
+    alone = [curve(said[ends], _alone(found, ends)) for ends in _ENDS]
+    probes = [curve(f"{target} token" if target != "after" else "token after the last copy",
+                    _read(found, target)) for target in TARGETS]
+    return (
+        Panel(f"One of {LAYERS} layers trained", "layer that is trained",
+              "validation loss taken off, nats per token", tuple(filter(None, alone))),
+        Panel(f"Linear probes of {_DEPTH} trained layers", "layer that is read",
+              "accuracy above the most frequent answer", tuple(filter(None, probes))))
+
+
+def _says(found: Found) -> str:
+    def best(values: Mapping[int, Measured]) -> str:
+        there = {place: value for place, value in values.items() if isinstance(value, Sample)}
+        if not there:
+            return "not recorded"
+        least, most = (choose(there, key=lambda at: there[at].mean) for choose in (min, max))
+        return (f"most at layer {most} ({written(there[most])}), least at layer {least} "
+                f"({written(there[least])})")
+
+    shares = [value.mean for value in found.get("one_layer_is_half", {}).values()
+              if isinstance(value, Sample)]
+    alone = f"{min(shares):.0%} to {max(shares):.0%}" if shares else "not recorded"
+    probes = "; ".join(f"the {target} token {best(_read(found, target))}" if target != "after" else
+                       f"the token after the last copy of the current one "
+                       f"{best(_read(found, target))}" for target in TARGETS)
+    return (
+        f"Of {LAYERS} layers one was trained, for {STEPS} updates, and the others stayed as they "
+        "were drawn. With embeddings and read-out trained, this takes off the validation loss "
+        f"{best(_alone(found, 'trained'))}, in nats per token with intervals of 95 % over seeds: "
+        f"{alone} of what training all layers takes off. With nothing else trained: "
+        f"{best(_alone(found, 'frozen'))}. From a trained net of {_DEPTH} layers linear probes "
+        f"read, in accuracy above the most frequent answer, {probes}.")
+
+
+EXERCISE = Exercise(
+    4, "layer-probing", "all layers frozen but one; and what linear probes read from each layer",
+    "\"Freeze all but one layer. Which layer is most important for your task?\" The text leaves "
+    "the answer open (Section 6.3, Exercises). By \"what each layer learns\", early layers hold "
+    "local and character patterns, middle layers relations, and later layers \"task-specific "
+    "representations\" (What Each Layer Learns, for a net of 20 and more layers): so probes "
+    "should read the current and previous token best from early layers, and the next token, which "
+    "is the task, from the last ones.",
+    tuple(f"exercises/{name}" for name in (
+        "every_layer_is_read", "early_layers_hold_the_surface", "late_layers_hold_the_task",
+        "middle_layers_hold_relations", "specialisation_is_learned", "frozen_nets_learn",
+        "each_layer_alone_helps", "one_layer_is_half", "first_layer_alone_is_best")),
+    _table, _panels, _says)

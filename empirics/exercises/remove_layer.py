@@ -9,17 +9,19 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sympy import Gt, Le, Lt, Rational, log
 
-from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
 
+from ..figures import Panel, Table
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .depth_ablation import loss
+from .exercise import Exercise, Found, curve, half_width, loss, mean, written
 
 if TYPE_CHECKING:
     from ..nets import Net
@@ -42,7 +44,7 @@ MIDDLE = 6
 
 _QUESTION = Source("deepnetworks63", "Exercises, 5: Remove a layer")
 _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
-_measured: Any = partial(
+_measured: Maker = partial(
     claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False, reads=("first", "last"))
 whole_net = partial(
@@ -178,7 +180,7 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
     return sample(increases(case, device, folder) / learned)
 
 
-_paired: Any = partial(
+_paired: Maker = partial(
     _measured, control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED,
                                measured=_learned_nothing))
 
@@ -229,3 +231,74 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
     alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
                 for place in range(case.first, case.last + 1))
     return sample(increases(case, device, folder) - alone)
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def _removed(found: Found) -> dict[tuple[int, int], Measured]:
+    """What removing layers adds to the loss, by the first and the last of them."""
+    return {(case.first, case.last): value
+            for case, value in found.get("every_layer_matters", {}).items()}
+
+
+def _table(found: Found) -> Table:
+    added = _removed(found)
+    at: dict[int, tuple[tuple[int, int], ...]] = {
+        place: ((place, place), (1, place), (place + 1, LAYERS)) for place in range(1, LAYERS + 1)}
+    return Table(
+        ("layer", "loss added without it", "+-", "without it and all below", "+-",
+         "without all above it", "+-"),
+        tuple((place, *(number for ends in stacks for number in (
+            mean(added.get(ends)), half_width(added.get(ends)))))
+              for place, stacks in at.items()))
+
+
+def _panels(found: Found) -> tuple[Panel, ...]:
+    added = _removed(found)
+    places = range(1, LAYERS + 1)
+    alone = curve("without this layer", {place: added.get((place, place)) for place in places})
+    lowest = curve("without this layer and all below",
+                   {place: added.get((1, place)) for place in places})
+    highest = curve("without all layers above this one",
+                    {place: added.get((place + 1, LAYERS)) for place in places})
+    label = "validation loss added, nats per token"
+    return (Panel("One layer removed", "layer", label, tuple(filter(None, (alone,))),
+                  y_scale="log"),
+            Panel("A stack removed", "layer", label, tuple(filter(None, (lowest, highest)))))
+
+
+def _says(found: Found) -> str:
+    added = _removed(found)
+    whole = next(iter(found.get("twelve_layers_learn", {}).values()), None)
+    lost = {case.first: value for case, value in found.get("middle_layers_are_spared", {}).items()}
+    others = {place: value for (place, last), value in added.items()
+              if place == last and place != MIDDLE and isinstance(value, Sample)}
+    ends = ("" if not others else "; of the others it is least without layer {} ({}) and most "
+            "without layer {} ({})".format(*(
+                part for place in (min(others, key=lambda at: others[at].mean),
+                                   max(others, key=lambda at: others[at].mean))
+                for part in (place, written(others[place])))))
+    tenth = lost.get(MIDDLE)
+    half = LAYERS // 2
+    return (
+        f"Language models of {LAYERS} layers, trained for {STEPS} updates, have a validation loss "
+        f"of {written(whole)} nats per token (intervals of 95 % over seeds). Without layer "
+        f"{MIDDLE} it is larger by {written(added.get((MIDDLE, MIDDLE)))}, a share of "
+        f"{written(tenth)} of what training took off the loss of equal chances{ends}. Without the "
+        f"{half} lowest layers it is larger by {written(added.get((1, half)))}, without the {half} "
+        f"highest by {written(added.get((half + 1, LAYERS)))}.")
+
+
+EXERCISE = Exercise(
+    5, "remove-layer", "each layer of a trained 12-layer model removed, and all below or above",
+    "\"What happens if you remove layer 6 from a trained 12-layer model?\" The text leaves the "
+    "answer open (Section 6.3, Exercises). It says that \"different layers learn different "
+    "things\", from low-level patterns to reasoning, which deep nets compose \"hierarchically\" "
+    "(Summary; What Depth Provides): so every layer should be missed, and the early ones most, on "
+    "which all others build. And it drops layers at random in training (Stochastic Depth), which "
+    "nets must bear.",
+    tuple(f"exercises/{name}" for name in (
+        "every_layer_matters", "twelve_layers_learn", "middle_layers_are_spared",
+        "first_layer_costs_most", "lower_layers_cost_more", "together_costs_more")),
+    _table, _panels, _says)
