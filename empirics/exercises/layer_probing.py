@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache, partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sympy import Ge, Gt, Lt, Rational, log
@@ -21,6 +22,9 @@ from .corpus import STANDARD
 from .depth_ablation import gained
 from .exercise import Exercise, Found, curve, half_width, loss, mean, written
 from .remove_layer import trained_net, whole_net
+
+if TYPE_CHECKING:
+    from .language_model import Recipe
 
 part = quantity(
     "gained_share", r"\Delta\mathcal{L}_l/\Delta\mathcal{L}",
@@ -47,19 +51,27 @@ _frozen = partial(Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, 
 _ENDS = ("trained", "frozen")
 
 
-@lru_cache(maxsize=64)
-def _losses(case: Case, device: str, folder: str) -> np.ndarray:
-    """Validation loss of each replica where one layer is trained, counted from 1, or `NONE`, or
-    `ALL`."""
-    from .language_model import recipe, trained
+def frozen_but_one(case: Case) -> Recipe:
+    """How the nets of a case are trained: the layer named there alone, counted from 1, or `NONE`,
+    or `ALL`; with the ends, or without."""
+    from .language_model import recipe
 
+    made = partial(recipe, case.layers, batch=BATCH, vocabulary=case.vocabulary,
+                   seeds=case.replicas)
+    if case.layer == NONE and case.ends == "frozen":
+        return made(steps=1, rate=0.0)
     # What stands outside of layers has no dot in its name; what a layer holds ends in its number.
     chosen = {NONE: (), ALL: (("*.*", 1.0),)}.get(case.layer, ((f"*.{case.layer - 1}", 1.0),))
-    factors = (("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen)
-    much = {"steps": case.steps, "rate_factors": factors}
-    if case.ends == "frozen" and case.layer == NONE:
-        much = {"steps": 1, "rate": 0.0}
-    made = recipe(case.layers, batch=BATCH, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    return made(steps=case.steps, rate_factors=(
+        ("*", float(case.ends == "trained")), ("*.*", 0.0), *chosen))
+
+
+@lru_cache(maxsize=64)
+def _losses(case: Case, device: str, folder: str) -> np.ndarray:
+    """The validation loss of each replica."""
+    from .language_model import trained
+
+    made = frozen_but_one(case)
     return np.array(trained(made, case.corpus, device=device, folder=folder).losses)
 
 
@@ -220,7 +232,7 @@ def _probed(
     found = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
     with torch.no_grad():
         hidden = models.net.embed(windows.inputs)
-        for place in range(_DEPTH + 1):
+        for place in range(case.layers + 1):
             if place:
                 hidden = models.net.layer(place - 1, hidden)
             if place in layers:
