@@ -49,7 +49,7 @@ STEPS, BATCH = 60, 8
 # Nets at initialisation, which cost little, and trained ones.
 DRAWN, TRAINED = 32, 8
 # Sequences for each gradient.
-SEQUENCES = 4
+SEQUENCES = 2
 
 # What one layer leaves of a gradient in the text's example of vanishing, 0.9^100.
 LEFT = Rational(9, 10)
