@@ -73,7 +73,8 @@ class Work:
 
 
 def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
-            options: Options | None = None) -> Work:
+            options: Options | None = None,
+            changed: Callable[[Claim], Claim] = lambda claim: claim) -> Work:
     """What a suite asks for, and what of it is missing in a results folder.
 
     Args:
@@ -82,6 +83,7 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
         only: keys or topics; by default the claims of `own`, else all that have cases in the suite.
         own: a Python file with claims of one's own.
         options: who does the work.
+        changed: the claim with other cases in the place of a claim's; measured as it is.
 
     Raises:
         UsageError: for anything that cannot be used, before a record is written.
@@ -89,7 +91,8 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
     options = options or Options()
     check_device(options.device)
     engine = options.made(loader_of(own))
-    claims = _asked(list(only), check_suite(suite), options.device, own)
+    asked = _asked(list(only), check_suite(suite), options.device, own)
+    claims = {key: changed(claim) for key, claim in asked.items()}
     runs = plan(claims, suite, options.device)
     if not runs:
         if DEVICE_OF.get(suite, options.device) != options.device:

@@ -226,7 +226,8 @@ def _says(found: Found) -> str:
         + ". A doubling gains more than the next one by "
         + " and ".join(f"{written(bends.get(a))} (from {a})" for a in depths[:-2])
         + f". With as many weights in its layers, a net of {short} layers and twice the width has "
-        f"a loss of {written(_wide_net(found))}: more than {DEPTHS[0]} layers by {written(wide)}.")
+        f"a loss of {written(_wide_net(found))}, that of {DEPTHS[0]} layers subtracted: "
+        f"{written(wide)}.")
 
 
 EXERCISE = Exercise(

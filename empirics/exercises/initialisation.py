@@ -221,7 +221,8 @@ def _without_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_nets(
-    Lt(doublings, 2 * log(depth) / log(2)), source=Source("depthlaw", "after deepnetworks63, The Problem"),
+    Lt(doublings, 2 * log(depth) / log(2)),
+    source=Source("depthlaw", "after deepnetworks63, The Problem"),
     cases={"exercises": [_DRAWN(initialisation=name) for name in OF_NAME if name != "deepnorm"]},
     control=Control(
         _DRAWN(initialisation="kaiming"), "without normalisation each branch has its input's "
@@ -233,9 +234,10 @@ def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "")
     hidden states after the last layer is typically less than L^2 times that after the first (means
     of logarithms).
 
-    DeepNorm is left out: after its norm the variance is 1 in every layer. With norm and skip connection, branches of like variance are added to the hidden states, so that
-    the variance grows about linearly, faster where tokens become alike; L^2 lies far above that and
-    far below the factor 2 per layer of the text's picture.
+    DeepNorm is left out: after its norm the variance is 1 in every layer. With norm and skip
+    connection, branches of like variance are added to the hidden states, so that the variance grows
+    about linearly, faster where tokens become alike; L^2 lies far above that and far below the
+    factor 2 per layer of the text's picture.
     """
     return _growth(case, device, folder)
 

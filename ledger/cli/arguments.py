@@ -271,10 +271,37 @@ def compare(names: _Names, as_json: _Json = False) -> int:
     return command(names, as_json)
 
 
+# --- exercises -----------------------------------------------------------------------------------
+
+
+_Exercise = Annotated[str, typer.Argument(
+    metavar="NAME", help="An exercise, or all; without it they are listed.")]
+_Corpus = Annotated[Path | None, _path(
+    "--corpus", "FILE",
+    "Any text to train on; by default the sources of Python's standard library.")]
+_TrainedOn = Annotated[str, _option(
+    "--device", "cpu, or cuda for larger nets.")]
+_Picture = Annotated[Path | None, _path(
+    "--plot", "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each.")]
+
+
+@app.command()
+def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = "cpu",
+             results: _Results = None, as_json: _Json = False, plot: _Picture = None,
+             force: _Force = False) -> int:
+    """Do an exercise on deep networks: train tiny language models, print what the text predicts,
+    what was measured, and the verdicts. Killed, the same command goes on. Exit code 1 when a
+    verdict is unexpected."""
+    from .exercise import exercise as run
+
+    return run(name, results, corpus=corpus, device=device, plot=plot, force=force,
+               json_output=as_json)
+
+
 # --- suites and claims ---------------------------------------------------------------------------
 
 
-_Suite = Annotated[str, typer.Argument(help="quick, theory, full, frontier or gpu.")]
+_Suite = Annotated[str, typer.Argument(help="quick, theory, full, frontier, exercises or gpu.")]
 _Only = Annotated[list[str] | None, _option(
     "--only", "A claim's key, or a topic; may be given several times.")]
 _OwnClaims = Annotated[Path | None, _path(

@@ -10,9 +10,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from depthlaw.empirics import figures
+
 from ..text import clean
 
-__all__ = ["claims_table", "plain_table", "print_table"]
+__all__ = ["claims_table", "data_table", "plain_table", "print_table"]
 
 
 def plain_table(gap: int = 1) -> Table:
@@ -29,6 +31,29 @@ def claims_table(rows: Iterable[Mapping[str, str]]) -> Table:
     for row in rows:
         table.add_row(clean(row["key"]), row["wording"], Text(clean(row["title"])))
     return table
+
+
+def data_table(data: figures.Table) -> Table:
+    """Plain data: numbers on the right, floats with four digits, "-" where there is no value.
+
+    >>> [str(cell) for cell in data_table(figures.Table(("n", "x"), ((1, None),))).columns[1].cells]
+    ['-']
+    """
+    table = plain_table(2)
+    for place, heading in enumerate(data.columns):
+        words = any(isinstance(row[place], str) for row in data.rows)
+        table.add_column(heading.strip(), justify="left" if words else "right", no_wrap=True)
+    for row in data.rows:
+        table.add_row(*(_shown(cell) for cell in row))
+    return table
+
+
+def _shown(cell: str | float | None) -> str:
+    if cell is None:
+        return "-"
+    if isinstance(cell, float):
+        return f"{cell:.4f}" if 1e-3 <= abs(cell) < 1e4 else f"{cell:.4g}"
+    return clean(cell) if isinstance(cell, str) else f"{cell:,}"
 
 
 def print_table(console: Console, table: Table) -> None:
