@@ -487,7 +487,7 @@ _SKIPS = {
     control=Control(_SKIPS["quick"][0], "the same net without skips",
                     measured=lambda case: _last(case, skip=False)))
 def skip_keeps_residual(case: Case) -> Ball | Outside:
-    """With skips a layer takes at most a small share of the residual.
+    """With skips a layer takes a small share of the residual.
 
     For every net of softmax attention with skip connections on tokens x, -x, log r_L is at least
     log r_0 + L log(1 - e), where e is at least 2 e^M (e^M - 1) |W_V| summed over heads at every
