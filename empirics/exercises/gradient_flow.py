@@ -41,6 +41,7 @@ against_pre = quantity(
 
 # The net of which all layers are shown and that is also trained; a shorter and a longer one.
 LAYERS, SHORTER, LONGER = 24, 12, 48
+WIDTH, GPU_WIDTH = 48, 192
 SHOWN = (1, 4, 8, 12, 16, 20)
 # Of initialisation: one that keeps the variance at any width, and the usual one.
 SCHEMES = ("xavier", "gpt2")
@@ -64,18 +65,21 @@ def _nets(
     residual: bool, *norms: str, layers: Iterable[int] = SHOWN, of: Iterable[str] = ("states",),
 ) -> dict[str, tuple[Case, ...]]:
     """After a short training, and at initialisation by both schemes and at three depths."""
-    net = partial(Case.grid, residual=residual, norm=norms, of=of, corpus=STANDARD)
-    at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
-    return {"exercises": (
-        *net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
-        *at_start(depth=LONGER, layer=1), *at_start(depth=LAYERS, layer=layers),
-        *at_start(depth=SHORTER, layer=1))}
+    def of_width(width: int) -> tuple[Case, ...]:
+        net = partial(Case.grid, residual=residual, norm=norms, of=of, width=width,
+                      corpus=STANDARD)
+        at_start = partial(net, scheme=SCHEMES, steps=0, replicas=DRAWN)
+        return (*net(scheme="gpt2", steps=STEPS, replicas=TRAINED, depth=LAYERS, layer=layers),
+                *at_start(depth=LONGER, layer=1), *at_start(depth=LAYERS, layer=layers),
+                *at_start(depth=SHORTER, layer=1))
+
+    return {"exercises": of_width(WIDTH), "gpu": of_width(GPU_WIDTH)}
 
 
 def _one(residual: bool, norm: str, scheme: str = "xavier") -> Case:
     """The case of a negative control: layer 1 of 24, at initialisation."""
-    return Case(residual=residual, norm=norm, of="states", corpus=STANDARD, scheme=scheme, steps=0,
-                replicas=DRAWN, depth=LAYERS, layer=1)
+    return Case(residual=residual, norm=norm, of="states", width=WIDTH, corpus=STANDARD,
+                scheme=scheme, steps=0, replicas=DRAWN, depth=LAYERS, layer=1)
 
 
 def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
@@ -83,15 +87,16 @@ def log_ratios(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
     the hidden states after the layer, or by all weights of attention and MLP in it."""
     found = _gradients(
         *(case.fields()[name] for name in (
-            "residual", "norm", "scheme", "depth", "steps", "replicas", "corpus")), device, folder)
+            "residual", "norm", "scheme", "width", "depth", "steps", "replicas", "corpus")),
+        device, folder)
     norms = found.hidden[:, 1:] if case.of == "states" else found.layers
     return np.asarray(np.log(norms[:, case.layer - 1] / norms[:, -1]))
 
 
 @lru_cache(maxsize=64)
 def _gradients(
-    residual: bool, norm: str, scheme: str, depth: int, steps: int, replicas: int, corpus: str,
-    device: str, folder: str,
+    residual: bool, norm: str, scheme: str, width: int, depth: int, steps: int, replicas: int,
+    corpus: str, device: str, folder: str,
 ) -> Gradients:
     """In float64, since without residuals gradients fall below what float32 can hold."""
     import torch
@@ -101,8 +106,8 @@ def _gradients(
     from ..signal_propagation.profiles import mean_cross_entropy, net_gradients
     from .language_model import recipe, texts, trained
 
-    made = recipe(depth, steps=max(1, steps), seeds=replicas, batch=BATCH, scheme=scheme, norm=norm,
-                  residual=residual)
+    made = recipe(depth, width=width, steps=max(1, steps), seeds=replicas, batch=BATCH,
+                  scheme=scheme, norm=norm, residual=residual)
     settings = made.settings
     drawn = [np.random.default_rng(source("weights", seed)) for seed in settings.seeds]
     net = Net(made.shape, replicas=replicas, rng=drawn, std=settings.std, dtype=torch.float64,
@@ -150,10 +155,11 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
 @_measured(
     Gt(ratio, 0), source=_text("Gradient Visualization, without residuals"), expected="FAILS",
     cases={"exercises": Case.grid(
-        residual=False, norm=("none", "pre", "post"), of="states", corpus=STANDARD, scheme=SCHEMES,
-        steps=0, replicas=DRAWN, depth=10, layer=1)},
-    control=Control(Case(residual=False, norm="none", of="states", corpus=STANDARD, scheme="gpt2",
-                         steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"))
+        residual=False, norm=("none", "pre", "post"), of="states", width=WIDTH, corpus=STANDARD,
+        scheme=SCHEMES, steps=0, replicas=DRAWN, depth=10, layer=1)},
+    control=Control(
+        Case(residual=False, norm="none", of="states", width=WIDTH, corpus=STANDARD, scheme="gpt2",
+             steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"))
 def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals the first of ten layers has the largest gradient.
 

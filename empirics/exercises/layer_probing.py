@@ -5,7 +5,7 @@ hidden states of each layer of a trained net, a linear classifier guesses tokens
 """
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
@@ -46,7 +46,10 @@ _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
 _measured: Maker = partial(
     claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False)
-_frozen = partial(Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, corpus=STANDARD)
+_frozen = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=8,
+                  corpus=STANDARD)
+_large = partial(Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=8,
+                 corpus=STANDARD)
 # Embeddings, positions, final normalisation and read-out.
 _ENDS = ("trained", "frozen")
 
@@ -56,8 +59,8 @@ def frozen_but_one(case: Case) -> Recipe:
     or `ALL`; with the ends, or without."""
     from .language_model import recipe
 
-    made = partial(recipe, case.layers, batch=BATCH, vocabulary=case.vocabulary,
-                   seeds=case.replicas)
+    made = partial(recipe, case.layers, width=case.width, batch=BATCH, seeds=case.replicas,
+                   vocabulary=case.vocabulary)
     if case.layer == NONE and case.ends == "frozen":
         return made(steps=1, rate=0.0)
     # What stands outside of layers has no dot in its name; what a layer holds ends in its number.
@@ -93,15 +96,23 @@ def _nothing_trained(case: Case, device: str = "cpu", folder: str = "") -> np.nd
     return np.asarray(learned - drawn)
 
 
+def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    return sample(_nothing_trained(case, device, folder))
+
+
 _UNTRAINED = "nets as they are drawn, in the place of those in which a layer is trained"
-_LAYERS = range(1, LAYERS + 1)
-_each = tuple(_frozen(layer=place, ends=ends) for ends in _ENDS for place in _LAYERS)
+_EACH = range(1, LAYERS + 1)
+
+
+def _cases(layers: Iterable[int], ends: Iterable[str] = _ENDS) -> dict[str, tuple[Case, ...]]:
+    layers = tuple(layers)
+    return {suite: tuple(made(layer=place, ends=each) for each in ends for place in layers)
+            for suite, made in (("exercises", _frozen), ("gpu", _large))}
 
 
 @_measured(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
-    wording="derived", cases={"exercises": tuple(
-        _frozen(layer=place, ends="trained") for place in (ALL, NONE, *_LAYERS))},
+    wording="derived", cases=_cases((ALL, NONE, *_EACH), _ENDS[:1]),
     control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"))
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Language models learn with all layers frozen, all but one, or none.
@@ -114,9 +125,8 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @_measured(
-    Gt(gained, 0), source=_FREEZE, cases={"exercises": _each},
-    control=Control(_each[0], _UNTRAINED, measured=lambda case, device="cpu", folder="": sample(
-        _nothing_trained(case, device, folder))))
+    Gt(gained, 0), source=_FREEZE, cases=_cases(_EACH),
+    control=Control(_frozen(layer=1, ends="trained"), _UNTRAINED, measured=_untrained))
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
 
@@ -136,8 +146,9 @@ def _share(case: Case, device: str = "cpu", folder: str = "", *, learns: bool = 
 
 
 @_measured(
-    Ge(part, Rational(1, 2)), source=_FREEZE, cases={"exercises": _each[:LAYERS]},
-    control=Control(_each[0], _UNTRAINED, measured=partial(_share, learns=False)))
+    Ge(part, Rational(1, 2)), source=_FREEZE, cases=_cases(_EACH, _ENDS[:1]),
+    control=Control(_frozen(layer=1, ends="trained"), _UNTRAINED,
+                    measured=partial(_share, learns=False)))
 def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Any one layer trained alone gains half of what all gain.
 
@@ -151,10 +162,8 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @_measured(
-    Gt(gained, 0), source=_LEARNS,
-    cases={"exercises": tuple(each for each in _each if each.layer > 1)},
-    control=Control(_each[1], _UNTRAINED, measured=lambda case, device="cpu", folder="": sample(
-        _nothing_trained(case, device, folder))))
+    Gt(gained, 0), source=_LEARNS, cases=_cases(_EACH[1:]),
+    control=Control(_frozen(layer=2, ends="trained"), _UNTRAINED, measured=_untrained))
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
 
@@ -431,6 +440,7 @@ def _says(found: Found) -> str:
         return (f"most at layer {most} ({written(there[most])}), least at layer {least} "
                 f"({written(there[least])})")
 
+    size = next(iter(found.get("each_layer_alone_helps", {})), _frozen())
     shares = [value.mean for value in found.get("one_layer_is_half", {}).values()
               if isinstance(value, Sample)]
     alone = f"{min(shares):.0%} to {max(shares):.0%}" if shares else "not recorded"
@@ -438,8 +448,9 @@ def _says(found: Found) -> str:
                        f"the token after the last copy of the current one "
                        f"{best(_read(found, target))}" for target in TARGETS)
     return (
-        f"Of {LAYERS} layers one was trained, for {STEPS} updates, and the others stayed as they "
-        "were drawn. With embeddings and read-out trained, this takes off the validation loss "
+        f"Of {LAYERS} layers of width {size.width} one was trained, for {size.steps} updates, "
+        f"{size.replicas} seeds, and the others stayed as they were drawn. With embeddings and "
+        "read-out trained, this takes off the validation loss "
         f"{best(_alone(found, 'trained'))}, in nats per token with intervals of 95 % over seeds: "
         f"{alone} of what training all layers takes off. With nothing else trained: "
         f"{best(_alone(found, 'frozen'))}. From a trained net of {_DEPTH} layers linear probes "

@@ -47,12 +47,20 @@ _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
 _measured: Maker = partial(
     claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False, reads=("first", "last"))
-whole_net = partial(
-    Case, layers=LAYERS, steps=STEPS, vocabulary=512, replicas=8, corpus=STANDARD)
-_single = tuple(whole_net(first=place, last=place) for place in range(1, LAYERS + 1))
+whole_net = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=8,
+                    corpus=STANDARD)
+_large = partial(Case, layers=LAYERS, width=192, steps=2000, vocabulary=2048, replicas=8,
+                 corpus=STANDARD)
+_SINGLE = tuple((place, place) for place in range(1, LAYERS + 1))
 # All layers up to a depth, and all above it.
-_lower = tuple(whole_net(first=1, last=place) for place in range(1, LAYERS))
-_upper = tuple(whole_net(first=place + 1, last=LAYERS) for place in range(1, LAYERS))
+_LOWER = tuple((1, place) for place in range(1, LAYERS))
+_UPPER = tuple((place + 1, LAYERS) for place in range(1, LAYERS))
+
+
+def _cases(*removed: tuple[int, int]) -> dict[str, tuple[Case, ...]]:
+    """By the first and the last of the layers that are removed; 0 and 0: none."""
+    return {suite: tuple(made(first=first, last=last) for first, last in removed)
+            for suite, made in (("exercises", whole_net), ("gpu", _large))}
 
 
 def without(net: Net, first: int, last: int) -> Net:
@@ -99,7 +107,8 @@ def trained_net(case: Case, device: str, folder: str, *, learns: bool = True) ->
     from .language_model import recipe, trained
 
     much = {"steps": case.steps} if learns else {"steps": 1, "rate": 0.0}
-    made = recipe(case.layers, vocabulary=case.vocabulary, seeds=case.replicas, **much)
+    made = recipe(case.layers, width=case.width, vocabulary=case.vocabulary, seeds=case.replicas,
+                  **much)
     return trained(made, case.corpus, device=device, folder=folder)
 
 
@@ -135,7 +144,7 @@ _SWAPPED = "the whole net in the place of the shorter one, an untrained net in t
 
 @_measured(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
-    wording="derived", cases={"exercises": (whole_net(first=0, last=0),)},
+    wording="derived", cases=_cases((0, 0)),
     control=Control(whole_net(first=0, last=0), "nets as they are initialised",
                     measured=lambda case, device="cpu", folder="": sample(
                         _losses(case, device, folder, False))))
@@ -149,7 +158,7 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_measured(
-    Gt(increase, 0), cases={"exercises": (*_single, *_lower, *_upper)}, source=_LEARNS,
+    Gt(increase, 0), cases=_cases(*_SINGLE, *_LOWER, *_UPPER), source=_LEARNS,
     control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED, measured=_learned_nothing))
 def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing any layer of a trained net raises its loss.
@@ -163,7 +172,7 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 @_measured(
     Le(share, Rational(1, 10)), source=_QUESTION,
-    cases={"exercises": tuple(each for each in _single if 4 <= each.first <= 9)},
+    cases=_cases(*_SINGLE[3:9]),
     control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"))
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A middle layer costs at most a tenth of what was learned.
@@ -186,7 +195,7 @@ _paired: Maker = partial(
 
 
 @_paired(
-    Gt(excess, 0), cases={"exercises": _single[1:]}, source=_LEARNS)
+    Gt(excess, 0), cases=_cases(*_SINGLE[1:]), source=_LEARNS)
 def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the first layer costs more than removing any other.
 
@@ -201,8 +210,7 @@ def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @_paired(
-    Gt(excess, 0), cases={"exercises": tuple(each for each in _lower if each.last in (2, 4, 6))},
-    source=_LEARNS)
+    Gt(excess, 0), cases=_cases((1, 2), (1, 4), (1, 6)), source=_LEARNS)
 def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the lowest layers costs more than removing the highest.
 
@@ -216,9 +224,7 @@ def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @_paired(
-    Gt(excess, 0), source=_LEARNS,
-    cases={"exercises": tuple(whole_net(first=first, last=last)
-                              for first, last in ((4, 9), (5, 8), (6, 7)))})
+    Gt(excess, 0), cases=_cases((4, 9), (5, 8), (6, 7)), source=_LEARNS)
 def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing middle layers together costs more than the sum of removing each.
 
@@ -281,13 +287,15 @@ def _says(found: Found) -> str:
                 for part in (place, written(others[place])))))
     tenth = lost.get(MIDDLE)
     half = LAYERS // 2
+    size = next((case for each in found.values() for case in each), whole_net())
     return (
-        f"Language models of {LAYERS} layers, trained for {STEPS} updates, have a validation loss "
-        f"of {written(whole)} nats per token (intervals of 95 % over seeds). Without layer "
-        f"{MIDDLE} it is larger by {written(added.get((MIDDLE, MIDDLE)))}, a share of "
-        f"{written(tenth)} of what training took off the loss of equal chances{ends}. Without the "
-        f"{half} lowest layers it is larger by {written(added.get((1, half)))}, without the {half} "
-        f"highest by {written(added.get((half + 1, LAYERS)))}.")
+        f"Language models of {LAYERS} layers of width {size.width}, trained for {size.steps} "
+        f"updates, {size.replicas} seeds, have a validation loss of {written(whole)} nats per "
+        f"token (intervals of 95 % over seeds). Without layer {MIDDLE} it is larger by "
+        f"{written(added.get((MIDDLE, MIDDLE)))}, a share of {written(tenth)} of what training "
+        f"took off the loss of equal chances{ends}. Without the {half} lowest layers it is larger "
+        f"by {written(added.get((1, half)))}, without the {half} highest by "
+        f"{written(added.get((half + 1, LAYERS)))}.")
 
 
 EXERCISE = Exercise(

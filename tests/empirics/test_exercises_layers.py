@@ -60,7 +60,7 @@ def random_net(**fields):
     (True, "pre", "gpt2"), (True, "post", "xavier"), (False, "none", "xavier")])
 def test_log_ratios_are_those_of_one_backward_pass_through_all_layers(residual, norm, scheme):
     case = Case(residual=residual, norm=norm, scheme=scheme, depth=3, layer=1, of="states",
-                steps=0, replicas=2, corpus="tiny")
+                width=48, steps=0, replicas=2, corpus="tiny")
     made = language_model.recipe(3, steps=1, seeds=2, scheme=scheme, norm=norm, residual=residual)
     net = Net(made.shape, replicas=2, rng=[np.random.default_rng(
         source("weights", seed)) for seed in (0, 1)], std=made.settings.std,
@@ -95,7 +95,7 @@ def test_small_nets_lose_gradients_without_residuals_and_keep_them_with(name):
 
 def test_gradients_after_training_are_those_of_the_trained_net():
     start, end = (Case(residual=True, norm="pre", scheme="gpt2", depth=2, layer=1, of="states",
-                       steps=steps, replicas=2, corpus="tiny") for steps in (0, 3))
+                       width=48, steps=steps, replicas=2, corpus="tiny") for steps in (0, 3))
     assert (gradient_flow.log_ratios(start) != gradient_flow.log_ratios(end)).all()
 
 
@@ -106,7 +106,7 @@ def test_gradients_after_training_are_those_of_the_trained_net():
     (2, "frozen", {"1"}), (2, "trained", {"1", ""}), (layer_probing.NONE, "trained", {""}),
     (layer_probing.ALL, "frozen", {"0", "1", "2"}), (layer_probing.NONE, "frozen", set())])
 def test_only_what_a_case_says_is_trained(layer, ends, moved):
-    case = Case(layers=3, steps=2, vocabulary=512, replicas=2, corpus="tiny", layer=layer,
+    case = Case(layers=3, width=48, steps=2, vocabulary=512, replicas=2, corpus="tiny", layer=layer,
                 ends=ends)
     made = layer_probing.frozen_but_one(case)
     net = language_model.trained(made, "tiny").net
@@ -242,6 +242,6 @@ def test_what_is_recorded_is_shown(name):
 def test_claims_are_measured_on_eight_seeds_or_more_and_their_controls_on_the_same_corpus():
     for claim in CLAIMS.values():
         assert not claim.portable
-        for case in (*claim.cases("exercises"), claim.control.case):
+        for case in (*claim.cases("exercises"), *claim.cases("gpu"), claim.control.case):
             assert case.replicas >= 8
             assert case.corpus == claim.control.case.corpus
