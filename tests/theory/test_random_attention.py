@@ -38,3 +38,22 @@ def test_the_allowance_shrinks_around_the_limit():
 def test_samples_depend_on_the_case_alone():
     assert FIRST.measure(Case(tokens=8)) == FIRST.measure(Case(tokens=8))
     assert len(FIRST.measure(Case(tokens=8)).values) == ra.REPLICAS
+
+
+def test_single_logits_of_heads_are_normal_with_variance_log_2_and_rank_d():
+    attention = ra.head_attention(np.random.default_rng(2), 40, 3)
+    assert np.abs(attention.sum(axis=1) - 1).max() < 50 * 2.0**-52
+    logits = np.log(attention)
+    logits -= logits.mean(axis=1, keepdims=True)
+    assert np.linalg.matrix_rank(logits, tol=1e-9) == 3
+    wide = np.log(ra.head_attention(np.random.default_rng(3), 400, 2000))
+    wide -= wide.mean(axis=1, keepdims=True)
+    # The variance of 160 000 squares of variance 2 log(2)^2, dependent through 400 keys at most.
+    assert abs(wide.var() - np.log(2)) < 5 * np.log(2) * np.sqrt(2 / 400)
+
+
+def test_the_second_singular_value_of_heads_grows_with_the_sequence():
+    rng = np.random.default_rng(4)
+    short, long = (np.mean([ra.second_singular(ra.head_attention(rng, tokens, 8))
+                            for _ in range(4)]) for tokens in (32, 256))
+    assert long > short + 1

@@ -1,18 +1,20 @@
-"""Random attention: row-normalised log-normal matrices and their spectra.
+"""Random attention: row-normalised log-normal matrices and their spectra, and those of heads.
 
-One singular value is large; the bulk lies at distance 1/sqrt(T) from 0.
+One singular value is large; the bulk lies at distance 1/sqrt(T) from 0. The logits of a head are
+scalar products of queries and keys, so that they are independent only where heads are wide.
 """
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from sympy import Eq
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Sample, Source, claim
+from ..claim import Ball, Case, Claim, Control, Sample, Source, claim
 from ..symbols import quantity
 
 # Independent matrices per case.
@@ -31,6 +33,20 @@ def random_attention(rng: np.random.Generator, tokens: int) -> np.ndarray:
     1.0
     """
     weights = np.exp(rng.normal(0.0, math.sqrt(math.log(2)), (tokens, tokens)))
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+
+def head_attention(rng: np.random.Generator, tokens: int, head_width: int) -> np.ndarray:
+    """Attention T x T of a random head on orthonormal tokens: queries and keys of independent
+    normal entries, logits of variance log 2, so that single entries are those of
+    `random_attention`.
+
+    >>> float(head_attention(np.random.default_rng(0), 1, 4)[0, 0])
+    1.0
+    """
+    query, key = rng.normal(size=(2, tokens, head_width))
+    logits = math.sqrt(math.log(2) / head_width) * (query @ key.T)
+    weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
@@ -64,7 +80,8 @@ def first_without_mean(attention: np.ndarray) -> float:
 def _mean_of(statistic: Callable[[np.ndarray], float]) -> Callable[[Case, int], Sample]:
     def measured(case: Case, seed: int) -> Sample:
         rng = case.rng(seed)
-        drawn = (random_attention(rng, case.tokens) for _ in range(REPLICAS))
+        drawn = ((head_attention(rng, case.tokens, case.head_width) if "head_width" in case
+                  else random_attention(rng, case.tokens)) for _ in range(REPLICAS))
         return Sample(tuple(statistic(attention) for attention in drawn))
 
     return measured
@@ -103,3 +120,50 @@ CLAIMS = [
         (second_eigenvalue, 1, "the ", "scaled second eigenvalue |lambda_2| sqrt(T)"),
         (stable_rank, 1, "the ", "stable rank of A A^T"),
         (first_without_mean, 2, "", "s_1 sqrt(T) of A - 11^T/T"))]
+
+
+def _of_heads(
+    statistic: Callable[[np.ndarray], float], limit: int, cases: Mapping[str, tuple[Case, ...]],
+    doc: str, **more: Any,
+) -> Claim:
+    return claim(
+        Eq(spectral_limit, limit), kind="empirical fit", holds_for="typical", predicted=_around,
+        source=Source("depthlaw", "after naitsaada2025, spectra of random attention"), cases=cases,
+        control=Control(cases["quick"][0], "three times the limit",
+                        statement=Eq(spectral_limit, 3 * limit)),
+        doc=doc, **more)(_mean_of(statistic))
+
+
+_WIDE = {"quick": (Case(tokens=256, head_width=2048),),
+         "theory": (Case(tokens=256, head_width=4096),)}
+# Heads of BERT and GPT-2, at half and at all of BERT's context.
+_REAL = {"quick": (Case(tokens=256, head_width=64),), "theory": (Case(tokens=512, head_width=64),)}
+HEADS = [
+    _of_heads(second_singular, 2, _WIDE, f"""
+    Attention of wide heads has the second singular value of independent logits.
+
+    For random heads on orthonormal tokens, far wider than the sequence is long, with logits of
+    variance log 2, the mean of s_2 sqrt(T) is typically within a relative T^(-1/4) of 2.
+
+    The limit is that of independent logits (random_attention_second_singular). {REPLICAS} heads
+    per case.""", name="wide_heads_second_singular"),
+    _of_heads(second_singular, 2, _REAL, f"""
+    Attention of real heads has the second singular value of independent logits.
+
+    For random heads of width 64 on 256 and 512 orthonormal tokens, with logits of variance log 2,
+    the mean of s_2 sqrt(T) is typically within a relative T^(-1/4) of 2.
+
+    It was expected to fail: the part of the attention that is linear in the logits has rank d_qk
+    and the share log 2 of the variance, so that the root mean square of its singular values, times
+    sqrt(T), is about sqrt(log 2 T / d_qk), which grows with the sequence. So independent logits are
+    no model of heads on sequences much longer than heads are wide. {REPLICAS} heads per case.""",
+              name="real_heads_second_singular", expected="FAILS"),
+    _of_heads(second_eigenvalue, 1, _REAL, f"""
+    Attention of real heads has the second eigenvalue of independent logits.
+
+    For random heads of width 64 on 256 and 512 orthonormal tokens, with logits of variance log 2,
+    the mean of |lambda_2| sqrt(T) is typically within a relative T^(-1/4) of 1.
+
+    Written after measuring. The eigenvalues of the linear part are those of a d_qk x d_qk matrix of
+    entries of variance T / d_qk, so that they do not grow with T / d_qk, as singular values do.
+    {REPLICAS} heads per case.""", name="real_heads_second_eigenvalue")]
