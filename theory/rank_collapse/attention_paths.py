@@ -288,6 +288,70 @@ def path_length_figures(case: Case) -> Exact:
     return Exact(int(value * 10**case.digits + Fraction(1, 2)))
 
 
+@from_counts(
+    Eq(errors, 0),
+    cases={"quick": Case.grid(tokens=3, width=2, depth=(1, 2, 3), heads=(1, 2)),
+           "theory": Case.grid(tokens=4, width=3, depth=(4, 5), heads=2)},
+    assumes={"a head leads from length l - 1 to l": lambda c: c.get("grows", True)},
+    control=Control(Case(tokens=3, width=2, depth=2, heads=2, grows=False),
+                    "heads that leave the length as it is"))
+def path_sums_by_length(case: Case) -> Exact:
+    """Paths of each length are summed by one recursion over layers.
+
+    For all row-stochastic attention matrices and weights, the states X_0^(0) = X, X_0^(l) = 0 for
+    l > 0 and X_{i+1}^(l) = X_i^(l) + SA_i(X_i^(l-1)), with SA_i(X) = sum_h P_h X W_h, end in the
+    sums of P_path X W_path over all paths of length l through heads and skips, and these add up to
+    the forward pass.
+
+    Exact, over the rationals, against all (1 + H)^L paths one by one. The attention matrices are
+    those of the forward pass. So L + 1 forward passes give what each length contributes.
+    """
+    rng, n, d = case.rng(0), case.tokens, case.width
+    layers = [[(row_stochastic(rng.integers(1, 10, (n, n))),
+                rational_array(rng.integers(-9, 10, (d, d)))) for _ in range(case.heads)]
+              for _ in range(case.depth)]
+    start = rational_array(rng.integers(-9, 10, (n, d)))
+
+    def heads(layer: list[tuple[np.ndarray, np.ndarray]], tokens: np.ndarray) -> np.ndarray:
+        return sum((P @ tokens @ W for P, W in layer), 0 * tokens)
+
+    forward, zero = start, 0 * start
+    states = [start, *[zero] * case.depth]
+    for layer in layers:
+        forward = forward + heads(layer, forward)
+        before = [zero, *states[:-1]] if case.get("grows", True) else states
+        states = [kept + heads(layer, moved) for kept, moved in zip(states, before, strict=True)]
+    listed = [zero] * (case.depth + 1)
+    for path in itertools.product(range(case.heads + 1), repeat=case.depth):
+        tokens = start
+        for head, layer in zip(path, layers, strict=True):
+            if head:
+                P, W = layer[head - 1]
+                tokens = P @ tokens @ W
+        length = sum(head > 0 for head in path)
+        listed[length] = listed[length] + tokens
+    wrong = sum(int((one != other).sum()) for one, other in zip(states, listed, strict=True))
+    return Exact(wrong + int((sum(listed, zero) != forward).sum()))
+
+
+@path_sums_by_length.argument(
+    "Argument: induction on L with a linear operator SA. Prose: a path is a shorter one and then a "
+    "head or the skip.")
+def _(statement: Relational) -> Iterator[Step]:
+    """The generating function of the sums by length gains the factor 1 + z SA per layer."""
+    z, SA = Symbol("z"), Symbol("SA", commutative=False)
+    X = [Symbol(f"X{i}", commutative=False) for i in range(4)]
+    before = sum((z**i * x for i, x in enumerate(X)), sympy.Integer(0))
+    after = sympy.expand((1 + z * SA) * before)
+    yield Step("the coefficient of z^l in (1 + z SA) sum_l z^l X^(l) is X^(l) + SA X^(l-1)",
+               all(sympy.expand(after.coeff(z, i) - (X[i] + SA * X[i - 1])) == 0
+                   for i in range(1, 4)) and after.coeff(z, 0) == X[0])
+    yield Step("at z = 1 the factor is that of the forward pass with a skip, so the sums add up",
+               sympy.expand((1 + z * SA).subs(z, 1) - (1 + SA)) == 0)
+    yield Step("with no layer the one path has length 0 and gives X, so there is no error, as "
+               "stated", statement.rhs == 0)
+
+
 # --- skips ---
 
 

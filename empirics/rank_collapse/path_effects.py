@@ -1,0 +1,517 @@
+"""What paths of each length contribute to trained nets: the toy tasks of Dong et al. 2021."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from sympy import Eq, Ge, Le, Rational, sqrt
+from sympy.core.relational import Relational
+
+from depthlaw.theory.claim import (
+    Ball,
+    Case,
+    Claim,
+    Control,
+    Exact,
+    Proportion,
+    Sample,
+    Source,
+    claim,
+)
+from depthlaw.theory.symbols import quantity
+
+from ..figures import Panel, Series, Table
+
+if TYPE_CHECKING:
+    from .path_scores import PathScores, Toy
+
+path_score = quantity(
+    "path_score", "s_l",
+    "share of right answers that paths of one length give (circle: mean cosine to the point)",
+    "real")
+best_guess = quantity(
+    "best_guess", "g", "probability that the best answer without a look at the example is right",
+    "nonnegative real")
+published_score = quantity(
+    "published_score", r"s_{pub}", "published score of a trained net, or of a guess",
+    "nonnegative real")
+score_drop = quantity(
+    "score_drop", r"s_l-s_{l+1}", "score of paths of one length minus that of the next length",
+    "real")
+gain_share = quantity(
+    "gain_share", "g_l",
+    "what some paths gain over the best guess without input, divided by what the whole net gains",
+    "real")
+residual_drop = quantity(
+    "residual_drop", r"\log_{10}\rho_l/\rho_{l+1}",
+    "log10 of the relative residual of all paths of one length minus that of the next length",
+    "real")
+gap_ratio = quantity(
+    "gap_ratio", r"\log g_{\bar l}/\log g_l",
+    "logarithm of a longer product's distance from rank one, divided by that of a shorter one",
+    "real")
+longer = quantity("longer", r"\bar l", "matrices in the longer product")
+shorter = quantity("shorter", "l", "matrices in the shorter product")
+collapsed_share = quantity(
+    "collapsed_share", "p", "share of nets after which two points have met", "nonnegative real")
+
+CODE = "github.com/twistedcubic/attention-rank-collapse, commit 38b5df6"
+EXPERIMENT = Source("dong2021", "experiments, effect of path length, as restated", "v1")
+DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
+READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
+FIT: dict[str, Any] = {"kind": "empirical fit", "holds_for": "typical", "weight": "measurement",
+                       "portable": False, "reads": READS}
+Maker = Callable[..., Callable[[Callable[..., Any]], Claim]]
+reported: Maker = partial(claim, source=EXPERIMENT, wording="reported", **FIT)
+universal: Maker = partial(claim, source=EXPERIMENT, wording="universal", **FIT)
+derived: Maker = partial(claim, source=DERIVED, **FIT)
+
+TINY: dict[str, Any] = {"task": "sorting", "size": 4, "letters": 4, "width": 16, "depth": 3,
+                        "heads": 2, "steps": 200, "replicas": 16}
+SORTING: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 48, "depth": 6,
+                           "heads": 2, "steps": 600, "replicas": 32}
+HULL: dict[str, Any] = {"task": "hull", "size": 10, "width": 84, "depth": 6, "heads": 3,
+                        "steps": 500, "replicas": 16}
+CIRCLE: dict[str, Any] = {"task": "circle", "size": 1000, "width": 32, "depth": 6, "heads": 2,
+                          "steps": 1000, "replicas": 16}
+LARGE: dict[str, Any] = {"task": "sorting", "size": 16, "letters": 10, "width": 96, "depth": 12,
+                         "heads": 4, "steps": 2000, "replicas": 32}
+# Weights large enough that attention is far from uniform.
+RANDOM: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 32, "depth": 6,
+                          "heads": 2, "steps": 1, "replicas": 16, "training": "none", "std": "1/4"}
+
+
+def _toy(case: Case) -> Toy:
+    from .path_scores import Toy
+
+    fields = {name: value for name, value in case.fields().items() if name not in READS}
+    if "std" in fields:
+        fields["std"] = float(case.rational("std"))
+    return Toy(**fields)
+
+
+def _scores(case: Case, device: str, folder: str) -> PathScores:
+    from .path_scores import path_scores
+
+    return path_scores(_toy(case), device, folder)
+
+
+def _of(scores: PathScores, case: Case, length: int) -> Any:
+    """Scores of each net, for the paths that a case asks about."""
+    if case.method == "isolated":
+        return scores.isolated[case.paths][length]
+    return (scores.alone if case.method == "alone" else scores.within)[length]
+
+
+def _sample(values: Iterable[Any]) -> Sample:
+    return Sample(tuple(float(value) for value in values))
+
+
+def _lengths(*tasks: dict[str, Any], first: int = 1, **more: Any) -> tuple[Case, ...]:
+    return tuple(Case(**task, **more, length=length)
+                 for task in tasks for length in range(first, task["depth"]))
+
+
+def _half(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
+    return tuple(Case(**task, **more, length=task["depth"] // 2) for task in tasks)
+
+
+def _whole(*tasks: dict[str, Any], **more: Any) -> tuple[Case, ...]:
+    return tuple(Case(**task, **more, length=task["depth"]) for task in tasks)
+
+
+PUBLISHED: dict[str, Any] = {"method": "isolated", "paths": 20}
+
+
+# --- what is published ---
+
+
+def _rounded(_: Relational, case: Case) -> Ball:
+    value, half = case.rational("published_score"), Fraction(1, 200)
+    return Ball(value - half, value + half)
+
+
+_GUESSES = (Case(task="sorting", size=8, letters=10, published_score="0.1"),
+            Case(task="hull", size=10, trials=20000, published_score="0.54"))
+
+
+@claim(
+    Eq(best_guess, published_score), predicted=_rounded, kind="empirical fit", weight="measurement",
+    wording="printed", expected="FAILS", cases={"quick": _GUESSES},
+    source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
+    control=Control(Case(task="sorting", size=1, letters=10, published_score="0.2"),
+                    "one letter of ten is guessed right once in ten"))
+def published_guess(case: Case) -> Exact | Proportion:
+    """The published guesses for sorting and convex hull are the best.
+
+    Without a look at the example, sorting 8 of 10 letters is guessed right at 10 % of the
+    positions, and whether one of 10 points is a vertex of their hull with probability 54 %, as the
+    authors' plots draw a "random predictor" and a "majority predictor" (to two digits).
+
+    For sorting the law of order statistics gives the commonest letter at each position, exactly:
+    a third are right. Of points uniform in a square about six in ten are vertices; 20000 examples,
+    one point of each. That both fail was expected from a first draw.
+    """
+    if case.task == "sorting":
+        return Exact(order_statistic_guess(case.size, case.letters))
+    import torch
+
+    from .toy_tasks import ConvexHull
+
+    labels = ConvexHull(case.size).batch(torch.Generator().manual_seed(0), 1, case.trials).targets
+    return Proportion(int(labels[0, :, 0].sum()), case.trials)
+
+
+def order_statistic_guess(symbols: int, letters: int) -> Fraction:
+    """How often the commonest letter at each position of a sorted word is right, on average over
+    positions.
+
+    >>> order_statistic_guess(1, 10), order_statistic_guess(2, 2)
+    (Fraction(1, 10), Fraction(3, 4))
+    """
+    def at_most(letter: int, position: int) -> Fraction:
+        chance = Fraction(letter + 1, letters)
+        return sum((math.comb(symbols, j) * chance**j * (1 - chance) ** (symbols - j)
+                    for j in range(position, symbols + 1)), Fraction(0))
+
+    best = (max(at_most(letter, i) - at_most(letter - 1, i) for letter in range(letters))
+            for i in range(1, symbols + 1))
+    return sum(best, Fraction(0)) / symbols
+
+
+@claim(
+    Ge(path_score, published_score), **FIT, wording="printed", expected="FAILS",
+    source=Source("dong2021", "README, run_sort.py", CODE),
+    cases={"full": (Case(**(SORTING | {"steps": 2210, "replicas": 8}), training="published",
+                         batch=30, method="whole", published_score="0.98"),)},
+    control=Control(Case(**(TINY | {"steps": 20}), training="published", method="whole",
+                         published_score="0.98"), "hardly trained"))
+def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """The published recipe sorts 98 % of the letters right.
+
+    Nets of 6 layers, 2 heads and width 48, trained on sorting 8 of 10 letters with Adam at the
+    learning rate 1e-5 for 65 epochs of 1000 sequences in batches of 30, put at least 98 % of the
+    letters right, the value that the authors' plot draws for the whole model.
+
+    2210 updates of 1e-5 move no weight by much more than 0.02, so failure was expected. Here each
+    step draws fresh sequences, which is no harder to learn from; there is no dropout. The plotted
+    value may come from other settings.
+    """
+    return _sample(_scores(case, device, folder).whole)
+
+
+_REACHED = tuple(
+    Case(**task, method="isolated", paths=paths, length=1, published_score=score)
+    for task, score in ((SORTING, "3/5"), (HULL, "13/20")) for paths in (5, 20))
+
+
+@reported(
+    Ge(path_score, published_score), cases={"full": _REACHED},
+    control=Control(Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
+                    "paths through all layers"))
+def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths of length one reach 0.6 sorting and 0.65 on hulls.
+
+    In nets trained on sorting and on the convex hull, 5 or 20 random paths of length 1, each run
+    alone with attention of its own as in the authors' code, together put at least 60 % of the
+    letters, and 65 % of the points, right.
+
+    Shapes and tasks are as published; training is ours, see docs/rank-collapse-measured.md.
+    """
+    return _sample(_of(_scores(case, device, folder), case, case.length))
+
+
+@universal(
+    Ge(score_drop, 0),
+    cases={"theory": _lengths(TINY, **PUBLISHED), "full": _lengths(SORTING, HULL, **PUBLISHED)},
+    control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"))
+def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths run alone answer worse the longer they are.
+
+    In nets trained on sorting and on the convex hull, 20 random paths of length l >= 1, each run
+    alone with attention of its own, together are right no less often than 20 of length l + 1.
+
+    Hardens "performance consistently deteriorates with path length". The mean over nets, paired.
+    """
+    found = _scores(case, device, folder)
+    return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
+
+
+@universal(
+    Le(gain_share, Rational(1, 4)),
+    cases={"theory": _whole(TINY, **PUBLISHED),
+           "full": (*_whole(SORTING, HULL, **PUBLISHED),
+                    *_whole(SORTING, HULL, method="alone"))},
+    control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"))
+def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths through all layers gain little over a guess.
+
+    In nets trained on sorting and on the convex hull, paths through a head of every layer gain over
+    the best guess without input at most a quarter of what the whole net gains: 20 random ones, each
+    run alone, and the exact sum over all of them.
+
+    Hardens "not much better than a random guess". Below 0 they are worse than a guess.
+    """
+    return _shares(case, device, folder)
+
+
+@universal(
+    Le(gain_share, Rational(1, 10)),
+    cases={"theory": (Case(**(TINY | {"replicas": 40}), **PUBLISHED, length=0),),
+           "full": tuple(Case(**task, **more, length=0) for task in (SORTING, HULL)
+                         for more in (PUBLISHED, {"method": "alone"}))},
+    control=Control(Case(**TINY, method="within", length=1), "paths of length one added"))
+def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """The path that skips every layer gains nothing.
+
+    In nets trained on sorting and on the convex hull, the path without a head gains over the best
+    guess without input at most a tenth of what the whole net gains.
+
+    Hardens "length zero paths contain no useful information about the task".
+    """
+    return _shares(case, device, folder)
+
+
+def _shares(case: Case, device: str, folder: str) -> Sample:
+    found = _scores(case, device, folder)
+    return _sample((_of(found, case, case.length) - found.guess) / (found.whole - found.guess))
+
+
+# --- the exact decomposition ---
+
+
+@derived(
+    Ge(gain_share, Rational(1, 2)),
+    cases={"theory": _half(TINY, method="within"),
+           "full": _half(SORTING, HULL, CIRCLE, method="within"),
+           "gpu": _half(LARGE, method="within")},
+    control=Control(Case(**TINY, method="within", length=0), "the path without heads"))
+def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Paths through at most half the layers carry half the gain.
+
+    In nets trained on sorting, the convex hull and the circle, the exact sum over all paths of
+    length at most L/2 gains over the best guess without input at least half of what the whole net
+    gains.
+
+    Attention matrices and scales of normalisations are those of the unmodified forward pass, so
+    that the sum over all paths is that pass.
+    """
+    return _shares(case, device, folder)
+
+
+@derived(
+    Ge(score_drop, 0),
+    cases={"theory": _lengths(TINY, method="alone"),
+           "full": _lengths(SORTING, HULL, method="alone"), "gpu": _lengths(LARGE, method="alone")},
+    control=Control(Case(**TINY, method="alone", length=0), "from length 0 to length 1"))
+def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Sums over all paths of one length answer worse with length.
+
+    In nets trained on sorting and on the convex hull, the exact sum over all paths of length l >= 1
+    is right no less often than that over all paths of length l + 1.
+
+    As published_paths_deteriorate, with the terms of the exact decomposition. The mean over nets,
+    paired.
+    """
+    found = _scores(case, device, folder)
+    return _sample(_of(found, case, case.length) - _of(found, case, case.length + 1))
+
+
+@derived(
+    Ge(residual_drop, 0),
+    cases={"theory": _lengths(TINY, method="alone"),
+           "full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
+           "gpu": _lengths(LARGE, method="alone")},
+    control=Control(_lengths(TINY, method="alone")[0], "tokens that differ the more",
+                    statement=Le(residual_drop, 0)))
+def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Sums over longer paths have tokens that differ less.
+
+    In trained nets, the relative residual of the exact sum over all paths of length l >= 1 (the
+    composite norm of the sum minus its token mean, over that of the sum; geometric mean over
+    examples) does not grow with l.
+    """
+    found = _scores(case, device, folder).residual
+    return _sample(found[case.length] - found[case.length + 1])
+
+
+# --- products of attention matrices ---
+
+# Between the exponential law, by which logarithms are as the lengths, and the doubly exponential
+# one with cubes, by which they are as (3^l - 1) / 2: their geometric mean.
+BETWEEN = sqrt((longer / shorter) * (3**longer - 1) / (3**shorter - 1))
+_FROZEN = {"theory": (*Case.grid(**RANDOM, method="frozen", longer=6, shorter=3),
+                      *Case.grid(**TINY, method="frozen", longer=3, shorter=1)),
+           "full": tuple(Case(**task, method="frozen", longer=6, shorter=3)
+                         for task in (SORTING, HULL, CIRCLE))}
+_RECOMPUTED = {"theory": Case.grid(**RANDOM, method="recomputed", longer=3, shorter=(1, 2)),
+               "full": (Case(**SORTING, method="recomputed", longer=3, shorter=2),)}
+
+
+@derived(Le(gap_ratio, BETWEEN), cases=_FROZEN,
+         control=Control(_RECOMPUTED["theory"][0], "attention of the path's own states"))
+def path_products_exponential(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Products of a net's attention matrices reach rank one exponentially.
+
+    In nets with skips, random or trained, the product of the attention matrices of one forward pass
+    along random paths tends to rank one with its length like an exponential rather than doubly so:
+    the logarithm of its relative distance from rank one (mean over paths and examples) grows by
+    less than the geometric mean of what the two laws say.
+
+    Those who draw paths from an unmodified net see this rate: its tokens do not collapse, so that
+    later matrices are as far from rank one as earlier ones.
+    """
+    return _gaps(case, device, folder)
+
+
+@derived(Ge(gap_ratio, BETWEEN), cases=_RECOMPUTED,
+         control=Control(_FROZEN["theory"][0], "attention of the unmodified forward pass"))
+def path_products_doubly(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Attention computed along a path reaches rank one doubly exponentially.
+
+    In nets, random or trained, of which a path is run alone, each attention matrix from the
+    normalised states on the path, the product of these matrices tends to rank one with its length
+    doubly exponentially rather than exponentially.
+
+    The cubic law of pure attention, met by each path alone; beyond three matrices double precision
+    shows rounding.
+    """
+    return _gaps(case, device, folder)
+
+
+def _gaps(case: Case, device: str, folder: str) -> Sample:
+    from .path_scores import gap_logarithms
+
+    found = gap_logarithms(_toy(case), case.method == "recomputed", device, folder)
+    return _sample(found[case.longer - 1] / found[case.shorter - 1])
+
+
+# --- the circle, round after round ---
+
+_ONE_LAYER: dict[str, Any] = CIRCLE | {"depth": 1, "replicas": 64, "rounds": 300}
+_BARE, _SKIP, _MLP = (Case(**_ONE_LAYER, residual=False), Case(**_ONE_LAYER),
+                      Case(**_ONE_LAYER, mlp=32))
+
+
+@reported(
+    Ge(collapsed_share, Rational(1, 2)), cases={"full": (_BARE,)},
+    control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"))
+def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
+    """Without skip and MLP two points of a circle meet.
+
+    Of nets of one attention layer without skip or MLP, trained to turn pairs of nearly opposite
+    points of a circle by one step, at least half bring them to less than a tenth of their distance
+    when applied to their own output for 300 rounds.
+
+    Published as trajectories that collapse; half and a tenth are our reading. Restated after a
+    first measurement: until then the mean distance was asked for, which few runaway nets decide. In
+    the authors' code the layer keeps its inner skip also where the skip is called off.
+    """
+    return _collapsed(case, device)
+
+
+@reported(
+    Le(collapsed_share, Rational(1, 2)), cases={"full": (_SKIP, _MLP)},
+    control=Control(_BARE, "without skip and MLP"))
+def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
+    """With skips, or an MLP too, two points stay apart.
+
+    Of the same nets with skips, and of those with skips and an MLP, at most half bring the two
+    points to less than a tenth of their distance.
+
+    Restated as circle_pair_collapses.
+    """
+    return _collapsed(case, device)
+
+
+def _collapsed(case: Case, device: str) -> Proportion:
+    from .path_scores import circle_distances
+
+    found = circle_distances(_toy(case), 300, device)[case.rounds]
+    return Proportion(int((found < 0.1).sum()), len(found))
+
+
+# --- for pages ---
+
+# Of the intervals around means over nets in panels and tables.
+LEVEL = 0.01
+TITLES = {"sorting": "Sorting 8 of 10 letters", "hull": "Convex hull of 10 points",
+          "circle": "Next point of a circle"}
+_SAYS = {"alone": "all paths of length l", "within": "all paths of length at most l"}
+
+
+def path_panels(device: str = "cpu", folder: str = "") -> tuple[Panel, ...]:
+    """Effect by path length on the three toy tasks, and how products of attention matrices reach
+    rank one: means over nets with 99 % Student intervals.
+
+    Args:
+        device, folder: as `path_scores.path_scores`.
+
+    Cost: that of the suite full of these claims, unless their trainings are in the folder.
+    """
+    from .path_scores import COUNTS
+
+    panels = []
+    for task in (SORTING, HULL, CIRCLE):
+        found = _scores(Case(**task), device, folder)
+        curves = {_SAYS["alone"]: found.alone, _SAYS["within"]: found.within}
+        curves |= {f"{count} random paths, run alone": found.isolated[count] for count in COUNTS}
+        lines = [(name, float(value.mean())) for name, value in (
+            ("whole net", found.whole), ("best guess without input", found.guess))]
+        panels.append(Panel(
+            TITLES[task["task"]], "path length l",
+            "mean cosine" if task["task"] == "circle" else "share of right answers",
+            (*(_curve(name, 0, values) for name, values in curves.items()),
+             *(Series(name, (0, task["depth"]), (value, value), kind="reference")
+               for name, value in lines))))
+    rates = {"random net": RANDOM, **{f"trained, {task['task']}": task
+                                      for task in (SORTING, HULL, CIRCLE)}}
+    panels.append(Panel(
+        "Products of attention matrices", "matrices", "relative distance from rank one",
+        (*(_products(name, task, "frozen", device, folder) for name, task in rates.items()),
+         _products("random net, attention of the path's own states", RANDOM, "recomputed", device,
+                   folder)), y_scale="log"))
+    return tuple(panels)
+
+
+def path_table(device: str = "cpu", folder: str = "") -> Table:
+    """Scores, shares of the norm and relative residuals by path length, means over nets.
+
+    Arguments and cost as `path_panels`.
+    """
+    rows = []
+    for task in (SORTING, HULL, CIRCLE):
+        found = _scores(Case(**task), device, folder)
+        columns = (found.alone, found.within, found.isolated[20], found.share,
+                   10.0 ** found.residual)
+        rows += [(task["task"], length, *(float(each[length].mean()) for each in columns),
+                  float(found.whole.mean()), float(found.guess.mean()))
+                 for length in range(task["depth"] + 1)]
+    return Table(("task", "path length", _SAYS["alone"], _SAYS["within"],
+                  "20 random paths, run alone", "share of the norm", "relative residual",
+                  "whole net", "best guess"), tuple(rows))
+
+
+def _curve(name: str, first: int, values: Any) -> Series:
+    """Means over nets, the last axis, with intervals."""
+    samples = [_sample(row) for row in values]
+    ends = [each.interval(LEVEL) for each in samples]
+    # Where all nets agree no spread was sampled: the interval is drawn as the point.
+    low, high = (tuple(end[side] if math.isfinite(end[side]) else each.mean
+                       for end, each in zip(ends, samples, strict=True)) for side in (0, 1))
+    return Series(name, tuple(range(first, first + len(samples))),
+                  tuple(each.mean for each in samples), low, high)
+
+
+def _products(name: str, task: dict[str, Any], method: str, device: str, folder: str) -> Series:
+    from .path_scores import gap_logarithms
+
+    found = gap_logarithms(_toy(Case(**task)), method == "recomputed", device, folder)
+    # Rounding is all that is left below.
+    seen = found[found.mean(axis=-1) > math.log(1e-14)]
+    curve = _curve(name, 1, seen)
+    low, high = (tuple(math.exp(value) for value in ends or ()) for ends in (curve.low, curve.high))
+    return Series(name, curve.x, tuple(math.exp(value) for value in curve.y), low, high)
