@@ -87,7 +87,8 @@ RANDOM: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 
 def _toy(case: Case) -> Toy:
     from .path_scores import Toy
 
-    fields = {name: value for name, value in case.fields().items() if name not in READS}
+    fields: dict[str, Any] = {
+        name: value for name, value in case.fields().items() if name not in READS}
     if "std" in fields:
         fields["std"] = float(case.rational("std"))
     return Toy(**fields)
@@ -219,7 +220,8 @@ def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> 
     alone with attention of its own as in the authors' code, together put at least 60 % of the
     letters, and 65 % of the points, right.
 
-    Shapes and tasks are as published; training is ours, see docs/rank-collapse-measured.md.
+    Shapes and tasks are as published; training is ours: AdamW at 1e-3 on fresh examples, without
+    dropout. There are only L H paths of length 1, so that 20 of them repeat.
     """
     return _sample(_of(_scores(case, device, folder), case, case.length))
 
