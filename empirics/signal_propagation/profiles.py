@@ -171,7 +171,7 @@ def drop_layers(net: Net, kept: np.ndarray) -> None:
 def drawn_net(
     shape: Shape, scheme: str, *, replicas: int, rng: np.random.Generator, device: str = "cpu",
     tokens: int = 16, batch: int = 1, std: float = 0.02, start: Start = "independent",
-    survival: float = 0.5, keep_last: bool = False,
+    survival: float = 0.5, keep_last: bool = False, branch: float = 1.0,
 ) -> tuple[Net, Tensor]:
     """Random nets and inputs of a scheme.
 
@@ -189,6 +189,7 @@ def drawn_net(
         survival: p_L, the probability with which stochastic depth keeps the last layer.
         keep_last: whether it keeps the last layer always, as is asked for where gradients of the
             last layer are.
+        branch: factor on all that attention and MLP add, besides those of the scheme.
 
     Raises:
         ValueError: for an unknown scheme.
@@ -200,6 +201,10 @@ def drawn_net(
         inputs = torch.from_numpy(rng.normal(size=(*size, shape.width))).float()
     inputs = inputs.expand(*size[:2], tokens, *inputs.shape[3:]).contiguous().to(device)
     shape, stds = _scheme(shape, scheme, inputs, rng, std, survival)
+    if branch != 1:
+        factors = shape.factors or (Factors(),) * (shape.depth * shape.sublayers)
+        shape = replace(shape, factors=tuple(each._replace(branch=branch * each.branch)
+                                             for each in factors))
     net = Net(shape, replicas=replicas, rng=rng, std=stds, device=device)
     if scheme == "stochastic-depth":
         kept = rng.random((replicas, shape.depth)) < keep_probabilities(shape.depth, survival)
@@ -213,7 +218,7 @@ def _scheme(
     survival: float,
 ) -> tuple[Shape, Deviations]:
     if scheme == "admin":
-        from .updates import admin_factors
+        from .parametrisations import admin_factors
 
         shape, stds = initialised("lecun", replace(shape, norm="post"))
         return replace(shape, factors=admin_factors(shape, stds, inputs, rng)), stds
