@@ -18,8 +18,9 @@ BIBLIOGRAPHY = set(re.findall(
     r"^@\w+\{([^,]+),", (files("depthlaw.theory") / "bibliography.bib").read_text(), re.M))
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
-# Trainings take minutes: tests/empirics/test_trained_depth.py has their negative controls.
-QUICK = [c for c in CLAIMS if c.topic != "trained_depth"]
+# Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
+# topic, and suites beyond theory those of others that have no smaller case.
+QUICK = [c for c in CLAIMS if c.topic != "trained_depth" and (not c.needs or c.cases("theory"))]
 each_quick_claim = pytest.mark.parametrize("claim", QUICK, ids=[c.key for c in QUICK])
 
 
