@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import networkx
@@ -28,8 +29,8 @@ MATHEMATICS = {"automata", "flint", "networkx", "numpy", "scipy", "sympy"}
 MAY_IMPORT = {
     "advisor": set[str](),
     "theory": {"advisor", "platformdirs", *MATHEMATICS},
-    "empirics": {"advisor", "theory", "safetensors", "sklearn", "torch", "transformers",
-                 *MATHEMATICS},
+    "empirics": {"advisor", "theory", "safetensors", "sklearn", "tokenizers", "torch",
+                 "transformers", *MATHEMATICS},
     "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs",
                "pyarrow", "ray", "rich", "torch", "typer", *MATHEMATICS},
     "api": {"ledger"},
@@ -54,6 +55,12 @@ def module_of(path: Path) -> str:
     return ".".join(parts).removesuffix(".__init__")
 
 
+@cache
+def parsed(source: str) -> ast.Module:
+    """The syntax tree, which several tests walk and none changes."""
+    return ast.parse(source)
+
+
 def python(code: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run code in a fresh interpreter that takes nothing from this one's surroundings."""
     clean = {key: value for key, value in os.environ.items()
@@ -69,7 +76,7 @@ def wrong_imports(source: str, package: str) -> Iterator[str]:
     """The imports in a module of `package` (such as "depthlaw.theory") that the table does not
     allow."""
     folder = package.split(".")[1] if "." in package else "api"
-    for module, names, relative in imports(ast.parse(source), package):
+    for module, names, relative in imports(parsed(source), package):
         # `from depthlaw import empirics` names the folder only after `import`.
         below = names if module == "depthlaw" else []
         for whole in [f"{module}.{each}" for each in below] or [module]:
@@ -162,7 +169,7 @@ def circles(modules: Mapping[str, tuple[str, str]]) -> list[list[str]]:
     """
     graph = networkx.DiGraph()
     for module, (package, source) in modules.items():
-        for base, names, _ in imports(ast.parse(source), package):
+        for base, names, _ in imports(parsed(source), package):
             for target in {f"{base}.{each}" for each in names} & modules.keys() or {base}:
                 if target in modules and target != module:
                     graph.add_edge(module, target)
@@ -224,7 +231,7 @@ def test_the_package_itself_loads_nothing_before_it_is_used() -> None:
 def test_no_module_of_theory_imports_sympy_inside_a_function() -> None:
     """Every claim needs SymPy to state itself, so that waiting gains nothing."""
     late = [name(path) for path, source in SOURCES.items() if path.is_relative_to(ROOT / "theory")
-            for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)
+            for node in ast.walk(parsed(source)) if isinstance(node, ast.FunctionDef)
             for module, _, _ in imports(node, package_of(path))
             if module.partition(".")[0] == "sympy"]
     assert late == []
@@ -239,7 +246,7 @@ def unused(sources: Iterable[str]) -> list[str]:
 
     Claims and commands are decorated, and found by whoever walks the packages.
     """
-    trees = [ast.parse(source) for source in sources]
+    trees = [parsed(source) for source in sources]
     named = Counter(word for tree in trees for node in ast.walk(tree) for word in _names(node))
     found = []
     for tree in trees:

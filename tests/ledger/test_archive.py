@@ -281,27 +281,33 @@ class Absent(importlib.abc.MetaPathFinder):
 sys.meta_path.insert(0, Absent())
 real = importlib.util.find_spec
 importlib.util.find_spec = lambda name, *more: None if name == "torch" else real(name, *more)
+import contextlib, io, json
 from depthlaw.ledger.cli.arguments import main
-sys.exit(main(sys.argv[1:]))
+for arguments in json.loads(sys.argv[1]):
+    with (contextlib.redirect_stdout(io.StringIO()) as out,
+          contextlib.redirect_stderr(io.StringIO()) as err):
+        code = main(arguments)
+    print(json.dumps([code, out.getvalue(), err.getvalue()]))
 """
 
 
-@pytest.mark.parametrize("arguments",
-                         [("records", "diff", "{r}", "{r}"), ("records", "gc", "--results", "{r}"),
-                          ("records", "list", "--suite", "full", "--results", "{r}"),
-                          ("records", "verify", "--results", "{r}"),
-                          ("show", "trained_depth/connectivity_needed", "--results", "{r}")])
-def test_nothing_about_records_needs_torch(arguments, folder):
+def test_nothing_about_records_needs_torch(folder):
     """Also for the claims that PyTorch measures: their ids are hashes of sources, which nobody has
     to import."""
-    command = [sys.executable, "-c", WITHOUT_TORCH,
-               *(a.replace("{r}", str(folder)) for a in arguments)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stderr
-    assert "Traceback" not in done.stderr
-    if arguments[0] == "show":
-        # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
-        assert "verdict     FAILS: 12 of 12 cases of suite full" in done.stdout
-        assert done.stderr.count("\n") == 1
-        assert ("`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
-                "(needs the extra") in done.stderr
+    commands = [("records", "diff", "{r}", "{r}"), ("records", "gc", "--results", "{r}"),
+                ("records", "list", "--suite", "full", "--results", "{r}"),
+                ("records", "verify", "--results", "{r}"),
+                ("show", "trained_depth/connectivity_needed", "--results", "{r}")]
+    asked = [[word.replace("{r}", str(folder)) for word in command] for command in commands]
+    done = subprocess.run([sys.executable, "-c", WITHOUT_TORCH, json.dumps(asked)],
+                          capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert [code for code, _, _ in answers] == [0] * len(commands), answers
+    assert all("Traceback" not in err for _, _, err in answers)
+    # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
+    _, shown, said = answers[-1]
+    assert "verdict     FAILS: 12 of 12 cases of suite full" in shown
+    assert said.count("\n") == 1
+    assert ("`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
+            "(needs the extra") in said

@@ -18,7 +18,8 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.engines import cores
 from depthlaw.ledger.run.options import PROCESSES_PER_CORE
 from depthlaw.theory import claim as kernel
-from depthlaw.theory.claim import topics
+from depthlaw.theory.claim import find, topics
+from depthlaw.theory.values import Exact
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
 # enough to repeat the suite.
@@ -82,16 +83,18 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert report["manifest"] in again.stdout
 
 
-def test_a_failing_claim_is_exit_code_1(tmp_path):
+def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
     """The same program with one formula spoiled: the run must end in 1 and name the claim and the
     case."""
-    spoil = ("import sys; from depthlaw.theory.separation_rank import degree as m; "
-             "from depthlaw.theory.values import Exact; wrong = lambda case: Exact(1); "
-             "wrong.__module__ = m.__name__; object.__setattr__(m.degree, 'measured', wrong); "
-             "from depthlaw.ledger.cli.arguments import main; sys.exit(main(sys.argv[1:]))")
-    command = [sys.executable, "-c", spoil, "verify", "--only", "separation_rank/degree",
-               "--results", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    def wrong(case):
+        return Exact(1)
+
+    spoiled = find("separation_rank/degree")
+    wrong.__module__ = spoiled.measured.__module__
+    # What a claim measures cannot be set, but in its dictionary.
+    monkeypatch.setitem(spoiled.__dict__, "measured", wrong)
+    done = in_this_process(capsys, "verify", "--only", "separation_rank/degree", "--results",
+                           tmp_path, "--engine", "inline")
     assert done.returncode == 1, done.stderr
     assert "! separation_rank/degree: " in done.stdout
 
@@ -189,8 +192,18 @@ def test_the_real_full_device_is_one_line_too():
                            "was recorded before is kept\n")
 
 
-def in_a_terminal(columns: int, *arguments: str | Path) -> str:
-    """What a terminal of so many columns shows, without its colours."""
+# One process for several commands: most of the time of each is that of starting.
+ONE_AFTER_THE_OTHER = """
+import json, sys
+from depthlaw.ledger.cli.arguments import main
+for arguments in json.loads(sys.argv[1]):
+    assert main(arguments) == 0
+    print("THE NEXT COMMAND", flush=True)
+"""
+
+
+def in_a_terminal(columns: int, *commands: tuple[str | Path, ...]) -> list[str]:
+    """What a terminal of so many columns shows of each command, without its colours."""
     import fcntl
     import pty
     import struct
@@ -200,8 +213,9 @@ def in_a_terminal(columns: int, *arguments: str | Path) -> str:
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
-    process = subprocess.Popen([sys.executable, "-m", "depthlaw", *map(str, arguments)],
-                               stdin=theirs, stdout=theirs, stderr=theirs, env=environment)
+    asked = json.dumps([list(map(str, arguments)) for arguments in commands])
+    process = subprocess.Popen([sys.executable, "-c", ONE_AFTER_THE_OTHER, asked], stdin=theirs,
+                               stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
     try:
@@ -211,37 +225,42 @@ def in_a_terminal(columns: int, *arguments: str | Path) -> str:
         pass
     os.close(ours)
     assert process.wait(timeout=60) == 0
-    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
+    *answers, rest = plain.split("THE NEXT COMMAND\n")
+    assert (len(answers), rest) == (len(commands), "")
+    return answers
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
     """A results folder with the records of a few claims."""
     folder = tmp_path_factory.mktemp("recorded")
-    assert depthlaw("verify", *SMALL, "--results", folder).returncode == 0
+    assert main(["verify", *SMALL, "--results", str(folder)]) == 0
     return folder
 
 
 @pytest.mark.parametrize("columns", [40, 80])
-def test_a_narrow_terminal_cuts_nothing(columns, recorded):
-    verdicts = in_a_terminal(columns, "verify", *SMALL, "--results", recorded, "--quiet")
-    listed = in_a_terminal(columns, "records", "list", "--results", recorded)
+def test_a_narrow_terminal_cuts_nothing(columns, recorded, capsys):
+    verdicts, listed, depth = in_a_terminal(
+        columns, ("verify", *SMALL, "--results", recorded, "--quiet"),
+        ("records", "list", "--results", recorded), ("depth", "1.3B"))
     assert "…" not in verdicts + listed
-    assert max(map(len, in_a_terminal(columns, "depth", "1.3B").splitlines())) <= columns
+    assert max(map(len, depth.splitlines())) <= columns
     table = verdicts.partition("\ncases: ")[0]
     assert max(map(len, table.splitlines())) <= columns
     for name in ("degree", "reach", "depth_corrected", "HOLDS"):
         assert re.search(rf"\b{name}\b", table)
     assert max(map(len, listed.splitlines()[:-1])) <= columns
-    for record in json.loads(depthlaw("records", "list", "--results", recorded, "--json").stdout):
+    for record in json.loads(in_this_process(capsys, "records", "list", "--results", recorded,
+                                             "--json").stdout):
         row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
                                  re.M)[0].split())
         assert record["claim"] in row
         assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
 
 
-def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path):
-    folder = tmp_path / "r"
+def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, capsys):
+    folder, depthlaw = tmp_path / "r", partial(in_this_process, capsys)
     first = depthlaw("verify", *SMALL, "--results", folder, "--json")
     victims = sorted((folder / "runs").rglob("*.json"))[:2]
     victims[0].write_bytes(victims[0].read_bytes()[:40])
@@ -278,8 +297,8 @@ def test_show_claims_cite(tmp_path, capsys):
     assert re.findall(r"^@\w+\{(\w+),", cited.stdout, re.M) == ["levine2020", "dong2021"]
 
 
-def test_show_before_anything_is_recorded_says_what_to_do(tmp_path):
-    done = depthlaw("show", "separation_rank/degree", "--results", tmp_path)
+def test_show_before_anything_is_recorded_says_what_to_do(tmp_path, capsys):
+    done = in_this_process(capsys, "show", "separation_rank/degree", "--results", tmp_path)
     assert done.returncode == 0
     assert "depthlaw verify" in done.stderr
 
@@ -317,7 +336,8 @@ def test_help_lists_the_jobs():
 
 
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
-    command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path)]
+    command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path),
+               "--engine", "pool", *(word for key in KILLED for word in ("--only", key))]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     wait_for_records(tmp_path, 1, process)
     process.send_signal(signal.SIGINT)

@@ -16,7 +16,7 @@ from depthlaw.ledger.run.records import Record, Store
 from depthlaw.ledger.run.run import Failure
 from depthlaw.ledger.run.signals import Stopped
 from depthlaw.ledger.run.stages import estimate
-from depthlaw.theory.claim import Case, registry
+from depthlaw.theory.claim import Case, find
 
 
 def pool(**changes) -> Pool:
@@ -132,9 +132,8 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     """Bit for bit: every record of these claims, inline with one and with two threads, and in the
     pool."""
     code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from "
-            "depthlaw.ledger.run.plan import plan; from depthlaw.theory.claim import registry\n"
-            "found = registry()\n"
-            f"runs = plan({{key: found[key] for key in {EXACT!r}}}, 'quick')\n"
+            "depthlaw.ledger.run.plan import plan; from depthlaw.theory.claim import find\n"
+            f"runs = plan({{key: find(key) for key in {EXACT!r}}}, 'quick')\n"
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")
     hashes = []
     for threads in ("1", "2"):
@@ -143,8 +142,7 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
                               env=changed, check=True)
         hashes.append(json.loads(done.stdout))
-    found = registry()
-    together = outcomes(Pool(2), plan({key: found[key] for key in EXACT}, "quick"))
+    together = outcomes(Pool(2), plan({key: find(key) for key in EXACT}, "quick"))
     hashes.append({run: outcome.result_hash for run, outcome in together.items()})
     assert len(hashes[0]) > 10
     assert hashes[0] == hashes[1] == hashes[2]

@@ -15,7 +15,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from itertools import count
+from itertools import count, cycle
 from pathlib import Path
 
 import pytest
@@ -154,8 +154,8 @@ def test_a_file_cannot_grow(faulty, tmp_path, fault):
     """RLIMIT_FSIZE: writing stops after so many bytes, in the middle of a record."""
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
     said = []
-    for limit in (0, 1, 40, 200, 400, 600):
-        driver = start(faulty, tmp_path,
+    for limit, engine in zip((0, 1, 40, 200, 400, 600), cycle(("pool", "inline"))):
+        driver = start(faulty, tmp_path, engine,
                        preexec_fn=lambda limit=limit: resource.setrlimit(
                            resource.RLIMIT_FSIZE, (limit, limit)))
         said.append(error_line(driver))
@@ -192,9 +192,9 @@ def test_the_disk_is_full(faulty, tmp_path, fault, small_disk):
     if small_disk is None:
         pytest.skip("this user may not mount file systems")
     counted, said = fault("the disk is full", "a tmpfs of 60 to 160 KiB"), []
-    for kibibytes in range(60, 161, 20):
+    for kibibytes, engine in zip(range(60, 161, 20), cycle(("pool", "inline"))):
         folder = small_disk(f"size={kibibytes}k") / "r"
-        said.append(error_line(start(faulty, folder)))
+        said.append(error_line(start(faulty, folder, engine)))
         counted.survived(folder)
         assert "No space left" in said[-1]
     assert 0 < number_of_records(folder) < 60
@@ -281,8 +281,8 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
 def test_two_drivers_share_a_folder(faulty, tmp_path, monkeypatch, fault):
     monkeypatch.setenv("FAULTY_MILLISECONDS", "5")
     counted = fault("two drivers on one folder", "started together")
-    for n in range(3):
-        both = [start(faulty, tmp_path / str(n)) for _ in range(2)]
+    for n, engines in enumerate((("pool", "pool"), ("pool", "inline"), ("inline", "inline"))):
+        both = [start(faulty, tmp_path / str(n), engine) for engine in engines]
         assert [driver.communicate(timeout=60)[1] for driver in both] == ["", ""]
         assert [driver.returncode for driver in both] == [0, 0]
         assert Store(tmp_path / str(n)).set_aside == []
