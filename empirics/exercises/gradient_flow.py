@@ -46,9 +46,9 @@ SHOWN = (1, 4, 8, 12, 16, 20)
 # Of initialisation: one that keeps the variance at any width, and the usual one.
 SCHEMES = ("xavier", "gpt2")
 # The short training: updates, and windows per net in each.
-STEPS, BATCH = 60, 8
+STEPS, BATCH = 60, 4
 # Nets at initialisation, which cost little, and trained ones.
-DRAWN, TRAINED = 32, 8
+DRAWN, TRAINED = 32, 16
 # Sequences for each gradient.
 SEQUENCES = 2
 

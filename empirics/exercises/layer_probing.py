@@ -38,7 +38,8 @@ moved = quantity(
 
 # --- all layers frozen but one --------------------------------------------------------------------
 
-LAYERS, STEPS, BATCH = 6, 250, 8
+# Few windows in a step, for many nets: with 8 of them only large differences are seen.
+LAYERS, STEPS, BATCH, REPLICAS = 6, 320, 4, 16
 NONE, ALL = 0, -1
 
 _FREEZE = Source("deepnetworks63", "Exercises, 4: Layer probing")
@@ -46,10 +47,10 @@ _LEARNS = Source("deepnetworks63", "What Each Layer Learns")
 _measured: Maker = partial(
     claim, wording="universal", kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False)
-_frozen = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512, replicas=8,
-                  corpus=STANDARD)
-_large = partial(Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048, replicas=8,
-                 corpus=STANDARD)
+_frozen = partial(Case, layers=LAYERS, width=48, steps=STEPS, vocabulary=512,
+                  replicas=REPLICAS, corpus=STANDARD)
+_large = partial(Case, layers=LAYERS, width=192, steps=1000, vocabulary=2048,
+                 replicas=REPLICAS, corpus=STANDARD)
 # Embeddings, positions, final normalisation and read-out.
 _ENDS = ("trained", "frozen")
 
@@ -101,18 +102,22 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 _UNTRAINED = "nets as they are drawn, in the place of those in which a layer is trained"
-_EACH = range(1, LAYERS + 1)
+# With the ends frozen only the first layer, one in the middle and the last, for the time it takes.
+_EACH = tuple(range(1, LAYERS + 1))
+_THREE = (1, LAYERS // 2, LAYERS)
 
 
-def _cases(layers: Iterable[int], ends: Iterable[str] = _ENDS) -> dict[str, tuple[Case, ...]]:
-    layers = tuple(layers)
-    return {suite: tuple(made(layer=place, ends=each) for each in ends for place in layers)
+def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, tuple[Case, ...]]:
+    """By the layer that is trained."""
+    asked = [(place, ends) for ends, layers in zip(_ENDS, (with_ends, without), strict=True)
+             for place in layers]
+    return {suite: tuple(made(layer=place, ends=ends) for place, ends in asked)
             for suite, made in (("exercises", _frozen), ("gpu", _large))}
 
 
 @_measured(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
-    wording="derived", cases=_cases((ALL, NONE, *_EACH), _ENDS[:1]),
+    wording="derived", cases=_cases((ALL, NONE, *_EACH)),
     control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"))
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Language models learn with all layers frozen, all but one, or none.
@@ -125,7 +130,7 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @_measured(
-    Gt(gained, 0), source=_FREEZE, cases=_cases(_EACH),
+    Gt(gained, 0), source=_FREEZE, cases=_cases(_EACH, _THREE),
     control=Control(_frozen(layer=1, ends="trained"), _UNTRAINED, measured=_untrained))
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
@@ -146,7 +151,7 @@ def _share(case: Case, device: str = "cpu", folder: str = "", *, learns: bool = 
 
 
 @_measured(
-    Ge(part, Rational(1, 2)), source=_FREEZE, cases=_cases(_EACH, _ENDS[:1]),
+    Ge(part, Rational(1, 2)), source=_FREEZE, cases=_cases(_EACH),
     control=Control(_frozen(layer=1, ends="trained"), _UNTRAINED,
                     measured=partial(_share, learns=False)))
 def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -162,7 +167,7 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
 
 
 @_measured(
-    Gt(gained, 0), source=_LEARNS, cases=_cases(_EACH[1:]),
+    Gt(gained, 0), source=_LEARNS, cases=_cases(_EACH[1:], _THREE[1:]),
     control=Control(_frozen(layer=2, ends="trained"), _UNTRAINED, measured=_untrained))
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
@@ -182,10 +187,12 @@ def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "")
 # What is read from the hidden state at a token.
 TARGETS = ("current", "previous", "next", "after")
 # Windows that probes are fitted on, and tested on.
-FITTED, TESTED = 192, 128
+FITTED, TESTED = 128, 64
 _DEPTH = whole_net().layers
 # The text's early, middle and later layers, for twelve.
 EARLY, MIDDLE, LATE = ((first, first + _DEPTH // 3 - 1) for first in range(1, _DEPTH, _DEPTH // 3))
+# Layers that are read, 0 being the embedding: half of them, for the time that probes take.
+PROBED = (0, 1, *range(2, _DEPTH + 1, 2))
 
 
 def answers(target: str, ids: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -231,28 +238,39 @@ def _probed(
     import torch
 
     models = trained_net(case, device, folder, learns=learns)
-    windows = models.validation.windows(FITTED + TESTED, device)
-    ids = torch.cat([windows.inputs[0], windows.targets[0, :, -1:]], dim=1).cpu().numpy()
-    fitted = len(ids) * FITTED // (FITTED + TESTED)
-    asked = [answers(target, ids) for target in targets]
-    if shuffled:
-        rng = np.random.default_rng(0)
-        asked = [(rng.permuted(said.ravel()).reshape(said.shape), there) for said, there in asked]
+    windows = models.validation.windows(case.replicas * (FITTED + TESTED), device)
+    # Each net is probed on windows of its own, so that the spread over nets is that of text too.
+    each = windows.inputs.shape[1] // case.replicas
+    inputs, last = (ids[0, :each * case.replicas].unflatten(0, (each, -1)).transpose(0, 1)
+                    for ids in (windows.inputs, windows.targets[..., -1:]))
+    ids, fitted = torch.cat([inputs, last], dim=-1).cpu().numpy(), each * FITTED // (
+        FITTED + TESTED)
+    asked = [[_answered(target, of_net, shuffled) for of_net in ids] for target in targets]
     found = np.full((len(targets), len(layers) + 1, case.replicas), np.nan)
     with torch.no_grad():
-        hidden = models.net.embed(windows.inputs)
-        for place in range(case.layers + 1):
+        hidden = models.net.embed(inputs)
+        for place in range(max(layers) + 1):
             if place:
                 hidden = models.net.layer(place - 1, hidden)
-            if place in layers:
-                for column, states in enumerate(hidden.cpu().numpy()):
-                    for row, (said, there) in enumerate(asked):
-                        found[row, layers.index(place), column] = _accuracy(
-                            states, said, there, fitted)
-    for row, (said, there) in enumerate(asked):
-        most = np.bincount(said[:fitted][there[:fitted]]).argmax()
-        found[row, -1] = (said[fitted:][there[fitted:]] == most).mean()
+            if place not in layers:
+                continue
+            for row, of_nets in enumerate(asked):
+                for column, (states, answer) in enumerate(
+                        zip(hidden.cpu().numpy(), of_nets, strict=True)):
+                    found[row, layers.index(place), column] = _accuracy(states, *answer, fitted)
+    for row, of_nets in enumerate(asked):
+        for column, (said, there) in enumerate(of_nets):
+            most = np.bincount(said[:fitted][there[:fitted]]).argmax()
+            found[row, -1, column] = (said[fitted:][there[fitted:]] == most).mean()
     return found
+
+
+def _answered(target: str, ids: np.ndarray, shuffled: bool) -> tuple[np.ndarray, np.ndarray]:
+    said, there = answers(target, ids)
+    if shuffled:
+        said = said.copy()
+        said[there] = np.random.default_rng(0).permuted(said[there])
+    return said, there
 
 
 def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: int) -> float:
@@ -270,27 +288,34 @@ _probes: Maker = partial(_measured, source=_LEARNS, reads=_READS)
 
 
 def _accuracies(
-    case: Case, device: str, folder: str, *, learns: bool = True, shuffled: bool = False,
+    case: Case, layers: Iterable[int], device: str, folder: str, *, learns: bool = True,
+    shuffled: bool = False,
 ) -> np.ndarray:
-    """Accuracies of the probes of a case's target, by layer from 0, and of the most frequent
-    answer: shape (layers + 2, replicas)."""
+    """Accuracies of the probes of a case's target at some layers, and of the most frequent answer:
+    shape (layers + 1, replicas)."""
     net = Case(**{name: value for name, value in case.fields().items() if name not in _READS})
-    targets = (case.target,) if shuffled else TARGETS
-    found = _probed(net, targets, tuple(range(case.layers + 1)), device, folder, learns, shuffled)
-    return np.asarray(found[targets.index(case.target)])
+    layers = tuple(layers)
+    if shuffled or not learns:
+        return np.asarray(_probed(
+            net, (case.target,), layers, device, folder, learns, shuffled)[0])
+    there = tuple(place for place in PROBED if place <= case.layers)
+    found = _probed(net, TARGETS, there, device, folder, True, False)
+    return np.asarray(found[TARGETS.index(case.target)][[*map(there.index, layers), -1]])
 
 
 def _excess(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:
-    found = _accuracies(case, device, folder, shuffled=shuffled)
-    return sample(found[case.layer] - found[-1])
+    accuracy, frequent = _accuracies(case, (case.layer,), device, folder, shuffled=shuffled)
+    return sample(accuracy - frequent)
 
 
 def _moved(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False) -> Sample:
-    """Mean accuracy of the layers low, ..., high minus that of the others."""
-    first = _accuracies(case, device, folder, shuffled=shuffled)
-    second = _accuracies(case, device, folder)
-    return sample(first[case.low:case.high + 1].mean(axis=0)
-                  - second[case.against_low:case.against_high + 1].mean(axis=0))
+    """Mean accuracy of the layers low, ..., high that are read minus that of the others."""
+    some, others = (
+        _accuracies(case, [place for place in PROBED if low <= place <= high], device, folder,
+                    shuffled=mixed)[:-1].mean(axis=0)
+        for low, high, mixed in ((case.low, case.high, shuffled),
+                                 (case.against_low, case.against_high, False)))
+    return sample(some - others)
 
 
 def _between(target: str, layers: tuple[int, int], against: tuple[int, int]) -> Case:
@@ -304,8 +329,7 @@ _shuffled_moved = partial(_moved, shuffled=True)
 
 @_probes(
     Gt(read, 0), cases={"exercises": tuple(
-        whole_net(target=target, layer=place) for target in TARGETS
-        for place in range(_DEPTH + 1))},
+        whole_net(target=target, layer=place) for target in TARGETS for place in PROBED)},
     control=Control(whole_net(target="current", layer=0), "shuffled answers",
                     measured=partial(_excess, shuffled=True)))
 def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -315,8 +339,8 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
     embedding, linear probes tell the current token, the previous one, the next one, and the one
     that came after the last earlier copy of the current one better than the most frequent answer.
 
-    Probes are linear discriminants, fitted on 192 windows of the validation text and tested on 128
-    later ones.
+    Probes are linear discriminants, fitted for each net on 128 windows of the validation text of
+    its own, and tested on 64 later ones.
     """
     return _excess(case, device, folder)
 
@@ -329,7 +353,7 @@ def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str =
     """Early layers hold the surface: the current token and the one before.
 
     In trained language models of twelve layers linear probes read the current token, and the
-    previous one, better from the layers 1 to 4 than from the layers 9 to 12.
+    previous one, better from the layers 1, 2 and 4 than from the layers 10 and 12.
 
     The text gives early layers "local patterns" and "character/subword patterns". It counts the
     layers of a deeper net; here a third of twelve.
@@ -344,7 +368,7 @@ def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "")
     """Later layers hold the task: the next token.
 
     In trained language models of twelve layers linear probes read the next token better from the
-    layers 9 to 12 than from the layers 1 to 4.
+    layers 10 and 12 than from the layers 1, 2 and 4.
 
     The text gives later layers "task-specific representations" and "output formatting".
     """
@@ -359,8 +383,8 @@ def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = 
     """Middle layers hold relations: what came after the last copy.
 
     In trained language models of twelve layers linear probes read the token that came after the
-    last earlier copy of the current one better from the layers 5 to 8 than from the layers 1 to 4,
-    and than from the layers 9 to 12.
+    last earlier copy of the current one better from the layers 6 and 8 than from the layers 1, 2
+    and 4, and than from the layers 10 and 12.
 
     The text gives middle layers "coreference resolution" and "entity relationships"; this is the
     simplest relation between two places that text without annotation has. Expected to fail against
@@ -371,9 +395,9 @@ def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = 
 
 def _learned(case: Case, device: str = "cpu", folder: str = "", *, shuffled: bool = False,
              ) -> Sample:
-    trained = _accuracies(case, device, folder, shuffled=shuffled)
-    drawn = _accuracies(case, device, folder, learns=False)
-    return sample(trained[case.layer] - drawn[case.layer])
+    trained = _accuracies(case, (case.layer,), device, folder, shuffled=shuffled)
+    drawn = _accuracies(case, (case.layer,), device, folder, learns=False)
+    return sample(trained[0] - drawn[0])
 
 
 @_probes(
@@ -416,7 +440,7 @@ def _table(found: Found) -> Table:
         ("layer", *(part for head in heads for part in (head, "+-"))),
         tuple((place, *(number for column in columns
                         for number in (mean(column.get(place)), half_width(column.get(place)))))
-              for place in range(_DEPTH + 1)))
+              for place in sorted({*PROBED, *_EACH})))
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:
