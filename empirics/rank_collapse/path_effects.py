@@ -59,7 +59,8 @@ collapsed_share = quantity(
     "collapsed_share", "p", "share of nets after which two points have met", "nonnegative real")
 
 CODE = "github.com/twistedcubic/attention-rank-collapse, commit 38b5df6"
-EXPERIMENT = Source("dong2021", "experiments, effect of path length, as restated", "v1")
+EXPERIMENT = Source("dong2021", "experiments, effect of path length, as restated",
+                    "arXiv:2103.03404v1")
 DERIVED = Source("depthlaw", "after dong2021, arXiv:2103.03404v1, effect of path length")
 READS = ("method", "length", "paths", "published_score", "longer", "shorter", "rounds")
 FIT: dict[str, Any] = {"kind": "empirical fit", "holds_for": "typical", "weight": "measurement",

@@ -56,6 +56,9 @@ class Toy:
         training: "ours": AdamW at 1e-3, warmed up over a tenth of the steps and then falling
             linearly; "published": the learning rate 1e-5, constant, and the authors' initial
             weights; "none": as initialised.
+
+    >>> Toy("hull", size=10, width=84, depth=6, heads=3, steps=500, replicas=16).shape.depth
+    7
     """
 
     task: Literal["sorting", "hull", "circle"]

@@ -399,6 +399,13 @@ def product_gaps(net: Net, inputs: Tensor, paths: Tensor, *, recomputed: bool = 
     Raises:
         ValueError: as `frozen`, or as `isolated`.
 
+    >>> from depthlaw.empirics.nets import Shape
+    >>> net = Net(Shape(width=4, depth=2, heads=2), dtype=torch.float64)  # attention is uniform
+    >>> paths = torch.tensor([[[2, 2]], [[0, 2]]])
+    >>> product_gaps(net, torch.zeros(1, 1, 4, 4, dtype=torch.float64), paths).flatten().round(
+    ...     decimals=3).tolist()
+    [0.866, 0.0]
+
     Cost: M products of L matrices (N, N), and their singular values.
     References: single-path experiment of walking_casual_transformers.ipynb, commit 38b5df6, which
     multiplies in increasing order of layers.
