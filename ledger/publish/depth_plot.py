@@ -74,12 +74,13 @@ def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
         FigureCanvasAgg(figure)
         _draw(figure.subplots(), answers, key, known_by)
         target = io.BytesIO()
-        figure.savefig(target, format=form, metadata=_metadata(form))
+        figure.savefig(target, format=form, metadata=metadata(form))
     return target.getvalue()
 
 
-def _metadata(form: str) -> dict[str, Any]:
-    # A note of when a file was made, or by which release, would make equal figures differ.
+def metadata(form: str) -> dict[str, Any]:
+    """What is written into a picture's file beside the picture: nothing. A note of when it was
+    made, or by which release, would make equal figures differ."""
     return {"png": {"Software": None}, "svg": {"Date": None, "Creator": None},
             "pdf": {"CreationDate": None, "Creator": None, "Producer": None}}[form]
 

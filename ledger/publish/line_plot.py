@@ -1,0 +1,235 @@
+"""Pictures of measured curves: plain panels become a PNG, SVG or PDF whose bytes depend on the
+panels alone."""
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.empirics.figures import Number, Panel, Series
+
+from .depth_plot import metadata
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, the light yellow last but one; a shape for each, for prints without
+# colour.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F4F24", "#6A51A3")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+_REFERENCE, _DASHES = "#333333", ((4, 2), (1, 1.5), (6, 2, 1, 2))
+# Inches of one panel, at a font that reads in a column of text.
+_ALONE, _BESIDE = (5.2, 3.7), (3.7, 3.2)
+_STYLE: dict[str, Any] = {
+    "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5, "legend.fontsize": 8.5, "savefig.dpi": 200, "svg.hashsalt": "depthlaw"}
+# Letters of a line of a title, a label or a legend, for a panel alone and beside another.
+_LETTERS = {True: 62, False: 42}
+# Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
+_MARKED, _APART = 17, 0.09
+# Ticks of an axis over many powers of ten, and how many powers may lie between two.
+_MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
+
+
+def line_plot(panels: Sequence[Panel], form: str) -> bytes:
+    """Draw panels side by side, two in a row.
+
+    Lines have a band, points have bars where their ends are given; what a theory or a paper says is
+    dashed. Legends stand below their axes, where they hide nothing. A logarithmic axis leaves out
+    what is not positive.
+
+    Args:
+        panels: at least one.
+        form: png, svg or pdf.
+
+    Returns:
+        The file; its bytes depend on the arguments and the version of matplotlib alone.
+
+    Raises:
+        ValueError: without a panel.
+    """
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    from .figures import STYLE
+
+    if not panels:
+        raise ValueError("nothing to draw: a picture has at least one panel")
+    alone = len(panels) == 1
+    columns = 1 if alone else 2
+    rows = math.ceil(len(panels) / columns)
+    wide, high = _ALONE if alone else _BESIDE
+    legend = max(_lines(panel, alone) for panel in panels) * 0.17
+    with style.context(["default", STYLE | _STYLE]):
+        figure = Figure(figsize=(columns * wide, rows * (high + legend)), layout="constrained")
+        FigureCanvasAgg(figure)
+        places = figure.subplots(rows, columns, squeeze=False).flat
+        for place, panel in zip(places, panels, strict=False):
+            _draw(place, panel, alone)
+        for place in list(places)[len(panels):]:
+            place.set_axis_off()
+        target = io.BytesIO()
+        figure.savefig(target, format=form, metadata=metadata(form))
+    return target.getvalue()
+
+
+def _lines(panel: Panel, alone: bool) -> int:
+    """Rows of a panel's legend."""
+    if len(panel.series) < 2:
+        return 0
+    labels = [fill(series.label, _LETTERS[alone]) for series in panel.series]
+    columns = _legend_columns(labels, alone)
+    return sum(label.count("\n") + 1 for label in labels[::columns])
+
+
+def _legend_columns(labels: Sequence[str], alone: bool) -> int:
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    return max(1, min(3, len(labels), _LETTERS[alone] // (longest + 6)))
+
+
+def _draw(axes: Axes, panel: Panel, alone: bool) -> None:
+    axes.set_xscale(panel.x_scale)
+    axes.set_yscale(panel.y_scale)
+    colours = iter(range(10**6))
+    dashes = iter(range(10**6))
+    for series in panel.series:
+        if series.kind == "reference":
+            _reference(axes, panel, series, next(dashes))
+        else:
+            _measured(axes, panel, series, next(colours))
+    _limits(axes, panel)
+    _ticks(axes, panel)
+    axes.set_title(fill(panel.title, _LETTERS[alone]), loc="left")
+    axes.set_xlabel(fill(panel.x_label, _LETTERS[alone]))
+    axes.set_ylabel(fill(panel.y_label, 38))
+    if len(panel.series) > 1:
+        labels = [fill(series.label, _LETTERS[alone]) for series in panel.series]
+        axes.legend(*axes.get_legend_handles_labels(), loc="upper left",
+                    bbox_to_anchor=(0, -0.17 if alone else -0.2), borderaxespad=0,
+                    ncols=_legend_columns(labels, alone), handlelength=2.2, columnspacing=1.2)
+
+
+def _seen(panel: Panel, series: Series) -> list[int]:
+    """The places of the points that the axes can show."""
+    return [i for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
+            if math.isfinite(y) and (panel.y_scale == "linear" or y > 0)
+            and (panel.x_scale == "linear" or x > 0)]
+
+
+def _reference(axes: Axes, panel: Panel, series: Series, place: int) -> None:
+    seen = _seen(panel, series)
+    axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=_REFERENCE,
+              linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
+              label=fill(series.label, 42))
+
+
+def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
+    seen = _seen(panel, series)
+    xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
+    colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+    look: dict[str, Any] = {"color": colour, "markersize": 4.5, "markeredgecolor": "white",
+                            "markeredgewidth": 0.5, "label": fill(series.label, 42)}
+    ends = _ends(panel, series, seen)
+    if series.kind == "line":
+        if ends is not None and len(seen) > 1:
+            axes.fill_between(xs, *ends, color=colour, alpha=0.2, linewidth=0, zorder=2)
+        few = len(seen) <= _MARKED
+        axes.plot(xs, ys, "-", marker=marker if few else "", linewidth=1.6, zorder=3, **look)
+    else:
+        axes.plot(xs, ys, marker=marker, linestyle="", zorder=3.2, **look)
+    if ends is not None and (series.kind == "points" or len(seen) == 1):
+        low, high = ends
+        axes.vlines(xs, low, high, color=colour, linewidth=1.3, zorder=3.1)
+
+
+def _ends(
+    panel: Panel, series: Series, seen: list[int],
+) -> tuple[list[Number], list[Number]] | None:
+    """The ends of the intervals; None where there are none. One that reaches below the positive
+    numbers ends, on a logarithmic axis, far below what is shown."""
+    if series.low is None or series.high is None:
+        return None
+    low, high = [series.low[i] for i in seen], [series.high[i] for i in seen]
+    if panel.y_scale == "log":
+        least = min(_shown(panel), default=1.0) / 1e3
+        low = [max(each, least) for each in low]
+    return low, high
+
+
+def _shown(panel: Panel) -> Iterator[Number]:
+    """Every height that must lie within the axes."""
+    for series in panel.series:
+        seen = _seen(panel, series)
+        yield from (series.y[i] for i in seen)
+        for ends in (series.low, series.high) if series.kind != "reference" else ():
+            if ends is not None:
+                yield from (ends[i] for i in seen if math.isfinite(ends[i])
+                            and (panel.y_scale == "linear" or ends[i] > 0))
+
+
+def _limits(axes: Axes, panel: Panel) -> None:
+    """Room around everything that is shown. An interval on a logarithmic axis that nearly reaches
+    zero is cut off, not followed."""
+    heights = list(_shown(panel))
+    if not heights:
+        return
+    low, high = float(min(heights)), float(max(heights))
+    if panel.y_scale == "log":
+        centres = [y for s in panel.series for y in (s.y[i] for i in _seen(panel, s))]
+        low = max(low, float(min(centres)) / 10)
+        room = 10 ** max(0.05, min(0.06 * _decades(low, high), 8.0))
+        axes.set_ylim(low / room, high * min(room, 10.0))
+    else:
+        room = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+        axes.set_ylim(low - room, high + room)
+
+
+def _ticks(axes: Axes, panel: Panel) -> None:
+    """Whole numbers where the measured places are whole; plain numbers where they are short."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    places = sorted({x for s in panel.series if s.kind != "reference" for x in s.x})
+    whole = bool(places) and all(float(x).is_integer() for x in places)
+    if panel.x_scale == "linear" and whole:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    if panel.x_scale == "log" and any(x > 0 for x in places):
+        apart = list(_apart([float(x) for x in places if x > 0]))
+        axes.xaxis.set_major_locator(FixedLocator(apart))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.6g}")
+    low, high = axes.get_ylim()
+    if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
+        first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+        step = next(s for s in _STEPS if (last - first) / s <= _MOST_TICKS)
+        axes.yaxis.set_major_locator(FixedLocator(
+            [10.0 ** n for n in range(first, last + 1) if n % step == 0]))
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif panel.y_scale == "log" and low >= 1e-3 and high <= 1e5 and high / low < 1e3:
+        axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+        # Ticks between powers of ten have a label where there are few powers.
+        axes.yaxis.set_minor_formatter(
+            lambda y, _: f"{y:.2g}" if high / low < 40 and _first_digit(y) in (2, 5) else "")
+
+
+def _decades(low: float, high: float) -> float:
+    """How many powers of ten lie between two numbers, whose ratio no float may hold."""
+    return math.log10(high) - math.log10(low)
+
+
+def _first_digit(y: float) -> int:
+    return round(y / 10 ** math.floor(math.log10(y) + 1e-9))
+
+
+def _apart(places: Sequence[float]) -> Iterator[float]:
+    """Places that stand far enough apart on a logarithmic axis for their numbers, both ends
+    among them."""
+    least = _APART * math.log(places[-1] / places[0]) if len(places) > 1 else 0.0
+    last = -math.inf
+    for x in places[:-1]:
+        if math.log(x) - last >= least and math.log(places[-1] / x) >= least:
+            yield x
+            last = math.log(x)
+    yield places[-1]
