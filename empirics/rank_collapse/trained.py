@@ -109,6 +109,10 @@ def _language(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, 
 def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[Net, Tensor]:
     import torch
 
+    from depthlaw.theory.code_version import code_version
+
+    from ..checkpoints import fingerprint
+    from ..depth_search import alone
     from ..trained_depth.recipes import training
     from ..trainer import train
 
@@ -118,10 +122,19 @@ def _connectivity(case: Case, learns: bool, device: str, folder: str) -> tuple[N
     settings = replace(
         made.settings, steps=steps, batch=case.batch, warmup=steps // 10, evaluate_every=steps,
         success=None, learning_rates=(made.rates[0] if learns else 0.0,) * len(seeds), seeds=seeds)
-    place = Path(folder) / "rank_collapse" / "-".join(
-        f"{name}={value}" for name, value in (case.fields() | {"steps": steps}).items())
-    net = train(replace(made.shape, width=case.width, mlp=4 * case.width), made.task, settings,
-                device=device, folder=place if folder else None).net
+    shape = replace(made.shape, width=case.width, mlp=4 * case.width)
+
+    def trained(place: Path | None) -> Net:
+        return train(shape, made.task, settings, device=device, folder=place).net
+
+    if folder:
+        # What is stored belongs to this code; see `checkpoints.fingerprint`.
+        identity = fingerprint([case.fields(), learns, device, torch.get_num_threads(),
+                                code_version(_connectivity), torch.__version__])
+        with alone(Path(folder) / "rank_collapse" / identity):
+            net = trained(Path(folder) / "rank_collapse" / identity)
+    else:
+        net = trained(None)
     generator = torch.Generator(device).manual_seed(0)
     return net, made.task.batch(generator, 1, EXAMPLES).inputs
 
