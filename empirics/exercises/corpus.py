@@ -51,13 +51,11 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Tokens:
-    """A corpus as token ids, each split one array of type uint16, its files one after the other;
-    and the bytes of each split."""
+    """A corpus as token ids, each split one array of type uint16, its files one after the
+    other."""
 
     training: np.ndarray
     validation: np.ndarray
-    training_bytes: int
-    validation_bytes: int
 
 
 @lru_cache(maxsize=1)
@@ -213,15 +211,13 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
     if folder and path.is_file():
         try:
             with np.load(path, allow_pickle=False) as stored:
-                sizes = stored["bytes"].tolist()
-                return Tokens(stored["training"], stored["validation"], *sizes)
+                return Tokens(stored["training"], stored["validation"])
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # damaged: made again
     made = _made(_read(digest, folder), vocabulary)
     if folder:
         packed = io.BytesIO()
-        np.savez(packed, training=made.training, validation=made.validation,
-                 bytes=np.array([made.training_bytes, made.validation_bytes]))
+        np.savez(packed, training=made.training, validation=made.validation)
         _write(path, packed.getvalue())
     return made
 
@@ -237,9 +233,9 @@ def _made(corpus: Corpus, vocabulary: int) -> Tokens:
     if tokenizer.get_vocab_size() != vocabulary:
         raise UsageError(f"the corpus has too little variety: only {tokenizer.get_vocab_size()} of "
                          f"{vocabulary} tokens occur in it; give another by --corpus FILE")
-    split = [np.concatenate([np.array(found.ids, dtype=np.uint16)
-                             for found in tokenizer.encode_batch(list(texts))])
-             for texts in (corpus.training, corpus.validation)]
-    sizes = [sum(len(text.encode()) for text in texts)
-             for texts in (corpus.training, corpus.validation)]
-    return Tokens(*split, *sizes)
+
+    def ids(texts: tuple[str, ...]) -> np.ndarray:
+        return np.concatenate([np.array(found.ids, dtype=np.uint16)
+                               for found in tokenizer.encode_batch(list(texts))])
+
+    return Tokens(ids(corpus.training), ids(corpus.validation))

@@ -15,6 +15,7 @@ from depthlaw.theory.symbols import quantity, vocabulary
 
 from ..figures import Panel, Series, Table
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
 from .exercise import Exercise, Found, curve, half_width, loss, mean, written
 
@@ -45,7 +46,7 @@ def _and_wide(cases: dict[str, list[Case]]) -> dict[str, list[Case]]:
     return {suite: [*made[:2], wide(made[0]), *made[2:]] for suite, made in cases.items()}
 
 
-_nets: Any = partial(
+_nets: Maker = partial(
     claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
 _text = partial(Source, "deepnetworks63")
 

@@ -14,6 +14,7 @@ from depthlaw.theory.symbols import depth, quantity, vocabulary
 
 from ..figures import Panel, Series, Table
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
 from .depth_ablation import gained
 from .exercise import Exercise, Found, half_width, loss, mean, written
@@ -53,7 +54,7 @@ def _cases(*names: str) -> dict[str, list[Case]]:
             for suite, made in (("exercises", _CPU), ("gpu", _GPU))}
 
 
-_nets: Any = partial(
+_nets: Maker = partial(
     claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
 _text = partial(Source, "deepnetworks63")
 

@@ -107,8 +107,9 @@ def recipe(
     >>> made.shape.mlp, made.settings.replicas
     (192, 8)
     """
-    fields = {"norm": "pre", "mlp": 4 * width, "causal": True, "positions": "learned",
-              "length": CONTEXT, "biases": True, "vocabulary": vocabulary, "outputs": vocabulary}
+    fields: dict[str, Any] = {
+        "norm": "pre", "mlp": 4 * width, "causal": True, "positions": "learned",
+        "length": CONTEXT, "biases": True, "vocabulary": vocabulary, "outputs": vocabulary}
     shape, stds = initialised(
         scheme, Shape(width=width, depth=depth, heads=heads, **(fields | changes)), std=std)
     return Recipe(shape, Settings(
@@ -193,7 +194,8 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
 def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Models:
     task = Shuffled(both.training) if made.shuffled else both.training
     found = train(made.shape, task, made.settings, device=device,
-                  folder=place and place / "training", progress=place and _news(made, place))
+                  folder=place / "training" if place else None,
+                  progress=_news(made, place) if place else None)
     last = found.history[-1].loss if found.history else (None,) * made.settings.replicas
     return Models(made, found.net, validation_losses(found.net, both.validation, device), last,
                   tuple(status == "diverged" for status in found.status), both.validation)
