@@ -273,14 +273,38 @@ def _answered(target: str, ids: np.ndarray, shuffled: bool) -> tuple[np.ndarray,
     return said, there
 
 
-def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: int) -> float:
-    """Of a linear classifier, fitted on the first windows and tested on the others: linear
-    discriminant analysis, which needs no choice of a step size or a penalty."""
-    from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+def discriminant(states: np.ndarray, said: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Linear discriminant analysis: classes, weights (width, classes) and biases, such that the
+    class guessed at a state x is the largest of x @ weights + biases.
 
-    first, then = (slice(fitted), slice(fitted, None))
-    probe = LinearDiscriminantAnalysis().fit(states[first][there[first]], said[first][there[first]])
-    return float(probe.score(states[then][there[then]], said[then][there[then]]))
+    It needs no choice of a step size or a penalty. Written here since scikit-learn's, with which a
+    test compares it, takes five times as long for 512 classes.
+
+    Args:
+        states: shape (examples, width).
+        said: the class of each.
+
+    >>> classes, weights, biases = discriminant(np.array([[0.0], [1.0], [4.0], [5.0]]),
+    ...                                         np.array([7, 7, 9, 9]))
+    >>> classes[(np.array([[2.0], [3.0]]) @ weights + biases).argmax(1)].tolist()
+    [7, 9]
+    """
+    classes, which, counts = np.unique(said, return_inverse=True, return_counts=True)
+    x = states.astype(np.float64)
+    means = np.zeros((len(classes), x.shape[1]))
+    np.add.at(means, which, x)
+    means /= counts[:, None]
+    within = x - means[which]
+    weights = np.linalg.pinv(within.T @ within / len(x), hermitian=True) @ means.T
+    return classes, weights, np.log(counts / len(x)) - (means.T * weights).sum(axis=0) / 2
+
+
+def _accuracy(states: np.ndarray, said: np.ndarray, there: np.ndarray, fitted: int) -> float:
+    """Of a probe that is fitted on the first windows and tested on the others."""
+    first, then = there[:fitted], there[fitted:]
+    classes, weights, biases = discriminant(states[:fitted][first], said[:fitted][first])
+    guessed = classes[(states[fitted:][then] @ weights + biases).argmax(axis=1)]
+    return float((guessed == said[fitted:][then]).mean())
 
 
 _READS = ("target", "layer", "low", "high", "against_low", "against_high")

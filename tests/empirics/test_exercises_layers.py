@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
 from depthlaw.empirics.adamw import flatten
 from depthlaw.empirics.evaluation import draw, source
@@ -144,6 +145,18 @@ def test_what_a_probe_has_to_say(target, said, there):
     found, mask = layer_probing.answers(target, np.array([[3, 4, 3, 3, 4, 9]]))
     assert mask[0].tolist() == [bool(each) for each in there]
     assert found[0][mask[0]].tolist() == [s for s, t in zip(said, there, strict=True) if t]
+
+
+def test_the_discriminant_is_that_of_scikit_learn():
+    rng = np.random.default_rng(0)
+    said = rng.integers(3, 12, 400)
+    states = rng.normal(size=(12, 6))[said] + rng.normal(size=(400, 6)) @ rng.normal(size=(6, 6))
+    classes, weights, biases = layer_probing.discriminant(states, said)
+    peer = LinearDiscriminantAnalysis().fit(states, said)
+    scores, expected = states @ weights + biases, peer.decision_function(states)
+    differences, wanted = (x - x[:, :1] for x in (scores, expected))
+    assert classes.tolist() == peer.classes_.tolist()
+    assert differences == pytest.approx(wanted, abs=1e-8)
 
 
 def test_probes_read_what_is_linear_in_the_states_and_nothing_of_shuffled_answers():
