@@ -186,10 +186,10 @@ def _listening(net: nn.Module, model: Architecture) -> Iterator[list[Tensor]]:
     def before(module: nn.Module, args: Any) -> None:
         # A layer that is run many times, as in ALBERT, reads the embeddings the first time.
         if not passed:
-            passed.append(_norms(model.hidden(args[0])))
+            passed.append(matrix_norms(model.hidden(args[0])))
 
     def after(module: nn.Module, args: Any, output: Any) -> None:
-        passed.append(_norms(model.hidden(output)))
+        passed.append(matrix_norms(model.hidden(output)))
 
     # Before the hooks that remove parts of a layer change what comes in; after they have changed
     # what goes out.
@@ -202,7 +202,7 @@ def _listening(net: nn.Module, model: Architecture) -> Iterator[list[Tensor]]:
             hook.remove()
 
 
-def _norms(hidden: Tensor) -> Tensor:
+def matrix_norms(hidden: Tensor) -> Tensor:
     """The four norms of `Norms` for each sequence: hidden (batch, tokens, width) -> (4, batch)."""
     import torch
 
