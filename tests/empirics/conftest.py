@@ -23,7 +23,7 @@ def rules_once(tmp_path_factory, monkeypatch):
     @lru_cache
     def by_rule(*asked):
         place = folder / "rules" / "-".join(map(str, asked))
-        with depth_search._alone(place):
+        with depth_search.alone(place):
             found = depth_search._read(place.with_suffix(".json"))
             if found is None:
                 found = computed(*asked)
