@@ -21,7 +21,7 @@ from depthlaw.theory.exact.enclosure import enclose
 from depthlaw.theory.symbols import quantity
 
 from .exponents import doublings, exponents, sample, within
-from .norms import in_blocks
+from .norms import Maker, in_blocks
 
 last_gradient = quantity(
     "last_gradient_exponent", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
@@ -107,9 +107,9 @@ def _instead(
         measured(Case(**(case.fields() | changed)), seed)))
 
 
-rate: Callable[..., Any] = partial(
+rate: Maker = partial(
     claim, kind="rate", holds_for="typical", weight="measurement", portable=False)
-power = partial(rate, predicted=within)
+power: Maker = partial(rate, predicted=within)
 
 XIONG = Source("xiong2020", "Theorem 1, dependence on L, for softmax attention", "arXiv:2002.04745")
 GPT2 = Source("radford2019", "residual weights over sqrt(N); their gradients derived here")

@@ -17,7 +17,7 @@ import numpy as np
 from sympy import Ge, Integer, Le, Rational, Sum, Symbol
 from sympy.core.relational import Relational
 
-from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.claim import Case, Claim, Control, Sample, Source, claim
 from depthlaw.theory.signal_propagation.norms import mean_square
 from depthlaw.theory.signal_propagation.notation import Eq
 from depthlaw.theory.symbols import layer, quantity
@@ -79,6 +79,8 @@ def shape_of(case: Case, depth: int) -> Shape:
                  residual=bool(case.get("skips", 1)))
 
 
+# Makes a claim of a function.
+Maker = Callable[..., Callable[[Callable[..., Sample]], Claim]]
 # Weights that are drawn at once, which bounds the memory.
 WEIGHTS = 2**27
 
@@ -121,9 +123,9 @@ def stream_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
                                      for depth in depths]))
 
 
-in_nets: Callable[..., Any] = partial(
+in_nets: Maker = partial(
     claim, holds_for="typical", weight="measurement", portable=False)
-bracket = partial(in_nets, assumes=OF_SCHEME)
+bracket: Maker = partial(in_nets, assumes=OF_SCHEME)
 
 XIONG = Source("xiong2020", "Lemma 2, pre-LN, for softmax attention", "arXiv:2002.04745")
 GPT2 = Source("radford2019", "residual weights over sqrt(N)")
@@ -321,7 +323,7 @@ def stochastic_depth_test_norm(case: Case, seed: int, device: str = "cpu") -> Sa
     return last_mean_squares(case, seed, device)
 
 
-rate: Callable[..., Any] = partial(in_nets, kind="rate", predicted=within)
+rate: Maker = partial(in_nets, kind="rate", predicted=within)
 
 
 def _depths(*schemes: str) -> dict[str, tuple[Case, ...]]:

@@ -1,0 +1,81 @@
+"""Claims on norms and gradients of softmax nets: what they notice, and exact means by hand."""
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from sympy import Eq, Integer, Rational
+
+from depthlaw.empirics.initialisations import initialised
+from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.signal_propagation import norms, profiles
+from depthlaw.theory.claim import find
+from depthlaw.theory.judgement import Verdict, judge
+
+ALPHA = 1e-6
+
+
+def claim(name):
+    return find(f"signal_propagation/{name}")
+
+
+@pytest.mark.parametrize("scheme", ["lecun", "xavier", "kaiming", "gpt2"])
+def test_a_and_m_are_those_of_the_weights_that_nets_are_drawn_with(scheme):
+    shape = Shape(width=8, depth=2, mlp=24, norm="pre")
+    stds = initialised(scheme, shape, std=8**-0.5)[1]
+    writing = 4 if scheme == "gpt2" else 1  # divided by sqrt(2 L) there
+    a, m = norms.writes(scheme, 8, 24)
+    assert 64 * stds.value**2 * stds.output**2 * writing == pytest.approx(float(a))
+    assert 96 * stds.mlp_in**2 * stds.mlp_out**2 * writing == pytest.approx(float(m))
+
+
+def test_equal_tokens_attain_the_upper_bound():
+    shape = Shape(width=16, depth=4, heads=4, mlp=32, norm="pre", activation="relu")
+    found = profiles.activation_profile(shape, "lecun", replicas=600, start="equal", tokens=2,
+                                        rng=np.random.default_rng(0))
+    mean, error = found.mean(axis=0), found.std(axis=0) / 600**0.5
+    assert (abs(mean - (1 + 1.5 * np.arange(5))) < 5 * error).all()
+
+
+def test_post_norm_states_have_mean_square_one_and_branches_grow_as_the_square_of_their_factor():
+    shape = Shape(width=16, depth=2, heads=4, mlp=16, norm="post", activation="relu")
+    draw = {"replicas": 3, "tokens": 2}
+    found = profiles.activation_profile(shape, "xavier", rng=np.random.default_rng(0), **draw)
+    np.testing.assert_allclose(found[:, 1:], 1, atol=1e-3)
+    one = replace(shape, norm="pre", depth=1, mlp=0)
+    plain, large = (profiles.activation_profile(one, "lecun", rng=np.random.default_rng(0),
+                                                branch=branch, **draw) for branch in (1.0, 1e4))
+    assert (large[:, 1] > 1e6 * plain[:, 1] * 0.01).all()
+
+
+def test_the_expected_number_of_layers_is_kept():
+    keep = profiles.keep_probabilities(54, 0.5)
+    assert keep.sum() == pytest.approx(40.25)
+    squares = claim("stochastic_depth_test_norm").predict(
+        norms.written("stochastic-depth-test", 8, 8, layer=54))
+    assert 1 + 1.5 * (keep**2).sum() == pytest.approx(float(squares))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "wrong"), [
+    ("softmax_pre_ln_gradient", (0, Rational(-1, 4), Rational(-3, 4), -1)),
+    ("softmax_post_ln_gradient", (Rational(-1, 2), Rational(1, 4))),
+    ("deepnorm_last_gradient", (0, Rational(-1, 4), -1)),
+    ("deepnorm_gradients", (Rational(1, 2), Rational(-1, 2), Rational(1, 4)))])
+def test_the_stated_exponent_holds_and_no_other_does(name, wrong):
+    found = claim(name)
+    case, = found.cases("quick")
+    value = found.measure(case)
+    assert judge(found, case, value, alpha=ALPHA).verdict is Verdict.HOLDS
+    verdicts = [judge(replace(found, statement=Eq(found.statement.lhs, Integer(1) * power)), case,
+                      value, alpha=ALPHA).verdict for power in wrong]
+    assert Verdict.HOLDS not in verdicts
+    assert Verdict.FAILS in verdicts
+
+
+def test_a_case_with_other_writes_is_out_of_scope():
+    found = claim("softmax_pre_ln_norm_upper")
+    case = norms.written("lecun", 8, 16, layer=1, tokens=2, replicas=2)
+    moved = type(case)(**(case.fields() | {"mlp_write": "3"}))
+    assert judge(found, moved, found.measure(case)).verdict is Verdict.OUT_OF_SCOPE
+    assert norms.writes("kaiming", 8, 16) == (Fraction(4), Fraction(2))
