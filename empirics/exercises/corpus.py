@@ -210,7 +210,8 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
     path = Path(folder) / "corpora" / name
     if folder and path.is_file():
         try:
-            with np.load(path, allow_pickle=False) as stored:
+            # From memory: of a damaged file numpy would leave the file open.
+            with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
                 return Tokens(stored["training"], stored["validation"])
         except (OSError, ValueError, KeyError, BadZipFile):
             pass  # damaged: made again
@@ -223,10 +224,13 @@ def encoded(digest: str, vocabulary: int, folder: str = "") -> Tokens:
 
 
 def _made(corpus: Corpus, vocabulary: int) -> Tokens:
-    from tokenizers import Tokenizer, models, pre_tokenizers, trainers
+    from tokenizers import Regex, Tokenizer, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    # BPE takes hours for a word as long as a file, such as a line without spaces.
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence([
+        pre_tokenizers.Split(Regex(r"\S{64}|\s{64}"), "isolated"),
+        pre_tokenizers.ByteLevel(add_prefix_space=False)])
     trainer = trainers.BpeTrainer(vocab_size=vocabulary, show_progress=False,
                                   initial_alphabet=pre_tokenizers.ByteLevel.alphabet())
     tokenizer.train_from_iterator(corpus.training, trainer)

@@ -324,7 +324,7 @@ def _panels(found: Found) -> tuple[Panel, ...]:
         _panel("Loss after training", "validation loss, nats per token",
                _by_name(found, "random_stalls", "scaled_learn"),
                ("equal chances", math.log(_size(found).vocabulary)), names),
-        _panel("Variance before training", "doublings from the first layer to the last",
+        _panel("Variance before training", "doublings, first layer to last",
                _by_name(found, "variance_is_not_geometric"),
                ("doubling with each layer", LAYERS - 1.0), names))
 
@@ -339,8 +339,7 @@ def _panel(title: str, label: str, values: dict[str, Measured], said: tuple[str,
             points.append(
                 Series(name, (place,), (middle,), (middle - half,), (middle + half,), "points"))
     line = Series(said[0], (1, len(names)), (said[1], said[1]), kind="reference")
-    return Panel(title, "initialisation: " + ", ".join(
-        f"{place} {name}" for place, name in enumerate(names, start=1)), label, (*points, line))
+    return Panel(title, "initialisation", label, (*points, line))
 
 
 def _says(found: Found) -> str:

@@ -3,6 +3,7 @@ their loss on text that they have not seen."""
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
 import time
@@ -67,7 +68,8 @@ class Models:
     Attributes:
         recipe: what they were trained by.
         net: their weights; of a replica that diverged, before the step that was not finite.
-        losses: of each replica on the validation windows, nats per token.
+        losses: of each replica on the validation windows, nats per token; nan where they are not
+            finite.
         training_losses: of each replica over the last tenth of its steps; None where it diverged.
         diverged: of each replica, whether a loss or gradient was not finite.
         validation: the text that they have not seen.
@@ -177,8 +179,10 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
         found = checkpoints.read(place / "net", identity)
         if found is None:
             models = _trained(made, both, device, place)
-            counters = {name: getattr(models, name)
-                        for name in ("losses", "training_losses", "diverged")}
+            # JSON has no nan.
+            finite = [loss if math.isfinite(loss) else None for loss in models.losses]
+            counters = {"losses": finite, "training_losses": models.training_losses,
+                        "diverged": models.diverged}
             checkpoints.write(place / "net", identity, made.settings.steps,
                               {"weights": flatten(models.net)}, counters)
             shutil.rmtree(place / "training", ignore_errors=True)
@@ -187,8 +191,10 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
     _, tensors, counters = found
     net = Net(made.shape, replicas=made.settings.replicas, dtype=made.settings.dtype, device=device)
     flatten(net).copy_(tensors["weights"])
-    return Models(made, net, validation=both.validation,
-                  **{name: tuple(values) for name, values in counters.items()})
+    return Models(made, net, tuple(math.nan if loss is None else loss
+                                   for loss in counters["losses"]),
+                  tuple(counters["training_losses"]), tuple(counters["diverged"]),
+                  both.validation)
 
 
 def _trained(made: Recipe, both: Texts, device: str, place: Path | None) -> Models:
