@@ -75,7 +75,7 @@ TINY: dict[str, Any] = {"task": "sorting", "size": 4, "letters": 4, "width": 16,
 SORTING: dict[str, Any] = {"task": "sorting", "size": 8, "letters": 10, "width": 48, "depth": 6,
                            "heads": 2, "steps": 600, "replicas": 32}
 HULL: dict[str, Any] = {"task": "hull", "size": 10, "width": 84, "depth": 6, "heads": 3,
-                        "steps": 500, "replicas": 16}
+                        "steps": 800, "replicas": 16}
 CIRCLE: dict[str, Any] = {"task": "circle", "size": 1000, "width": 32, "depth": 6, "heads": 2,
                           "steps": 1000, "replicas": 16}
 LARGE: dict[str, Any] = {"task": "sorting", "size": 16, "letters": 10, "width": 96, "depth": 12,

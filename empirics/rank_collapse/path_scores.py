@@ -162,7 +162,8 @@ def _trained(toy: Toy, device: str, folder: str) -> Net:
                         torch.__version__])
     place = Path(folder) / "toy-tasks" / name
     with alone(place):
-        return train(shape, toy.made, settings, device=device, folder=place).net
+        return train(shape, toy.made, settings, device=device, folder=place,
+                     checkpoint_every=100).net
 
 
 def _rngs(toy: Toy) -> list[np.random.Generator]:
