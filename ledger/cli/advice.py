@@ -279,8 +279,8 @@ def _write_config(architecture: Architecture, given: Given) -> None:
     if given["config"] == _STDOUT:
         sys.stdout.write(text)
     else:
-        _refuse_place(given["config"], given["force"])
-        _write(given["config"], text.encode())
+        refuse_place(given["config"], given["force"])
+        write_named(given["config"], text.encode())
     if given["hf"] is not None:
         _note(f"{name}: the shape alone is yours; copy the rest, such as rope_theta and token ids, "
               "from your configuration")
@@ -295,14 +295,15 @@ def _note(text: str) -> None:
     sys.stderr.write(f"note: {text}\n")
 
 
-def _write(file: Path, data: bytes) -> None:
+def write_named(file: Path, data: bytes) -> None:
+    """Write a file whole or not at all, and say so on stderr."""
     from ..run.records import write_file
 
     write_file(file, data)
     sys.stderr.write(f"{_named(file)} written\n")
 
 
-def _refuse_place(file: Path, force: bool) -> None:
+def refuse_place(file: Path, force: bool) -> None:
     """Raises where a file cannot be written, as far as that can be seen before."""
     named = _named(file)
     # Of os.path, which takes a name that is too long for one that does not exist.
@@ -364,7 +365,7 @@ def sweep(given: Given) -> int:
     _refuse_idle_force(given, "csv", "plot")
     files = [file for file in (given["csv"], given["plot"]) if file not in (None, _STDOUT)]
     for file in files:
-        _refuse_place(file, given["force"])
+        refuse_place(file, given["force"])
     if len({os.path.realpath(file) for file in files}) < len(files):
         raise UsageError("--csv and --plot name the same file; give each its own")
     if given["csv"] == _STDOUT and given["as_json"]:
@@ -391,7 +392,7 @@ def sweep(given: Given) -> int:
         if file == _STDOUT:
             sys.stdout.write(contents.decode())
         else:
-            _write(file, contents)
+            write_named(file, contents)
     if given["as_json"]:
         _dump({"sweep": [{"budget": n, "answer": report.as_json(a)} for n, a in found.items()]})
     elif not data:

@@ -271,6 +271,57 @@ def compare(names: _Names, as_json: _Json = False) -> int:
     return command(names, as_json)
 
 
+# --- measure -------------------------------------------------------------------------------------
+
+
+measure = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+app.add_typer(measure, name="measure")
+
+
+@measure.callback()
+def _measure(context: typer.Context, as_json: _Json = False) -> int:
+    """Measure real architectures layer by layer; alone it lists models and variants."""
+    if context.invoked_subcommand is not None:
+        return 0
+    from .measure import models
+
+    return models(as_json)
+
+
+_Model = Annotated[str, _option(
+    "--model", "An architecture, such as gpt2; `depthlaw measure` lists them.", metavar="NAME")]
+_Variant = Annotated[str, _option(
+    "--variant", "What is removed, such as san (without skips and MLPs).", metavar="NAME")]
+_SomeLayers = Annotated[int | None, _option("--layers", "Layers (12).")]
+_SomeWidth = Annotated[int | None, _option("--width", "Width (768).")]
+_SomeHeads = Annotated[int | None, _option("--heads", "Heads (12).")]
+_Batch = Annotated[int, _option("--batch", "Sequences.")]
+_InSequence = Annotated[int, _option("--tokens", "Tokens in each.")]
+_Seeds = Annotated[int, _option("--seeds", "How many seeds, for intervals.")]
+_MeasuredOn = Annotated[str, _option("--device", "cpu or cuda.")]
+_Dtype = Annotated[str, _option("--dtype", "float32 or float64.")]
+_Weights = Annotated[Path | None, _path(
+    "--weights", "FOLDER", "A folder with config.json and weights; else they are random.")]
+_Drawn = Annotated[Path | None, _path(
+    "--plot", "FILE", "Draw it (.png, .svg or .pdf).")]
+
+
+@measure.command("residual")
+def measure_residual(
+        model: _Model = "", variant: _Variant = "full", layers: _SomeLayers = None,
+        width: _SomeWidth = None, heads: _SomeHeads = None, batch: _Batch = 8,
+        tokens: _InSequence = 128, seeds: _Seeds = 3, device: _MeasuredOn = "cpu",
+        dtype: _Dtype = "float32", weights: _Weights = None, as_json: _Json = False,
+        plot: _Drawn = None, force: _Force = False) -> int:
+    """How far tokens are from equal after each layer of an architecture, whole or with parts
+    removed."""
+    from .measure import residual
+
+    return residual(model, variant, {"layers": layers, "width": width, "heads": heads},
+                    batch=batch, tokens=tokens, seeds=seeds, device=device, dtype=dtype,
+                    weights=weights, plot=plot, force=force, json_output=as_json)
+
+
 # --- exercises -----------------------------------------------------------------------------------
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
@@ -180,8 +181,8 @@ def _limits(axes: Axes, panel: Panel) -> None:
     if panel.y_scale == "log":
         centres = [y for s in panel.series for y in (s.y[i] for i in _seen(panel, s))]
         low = max(low, float(min(centres)) / 10)
-        room = 10 ** max(0.05, min(0.06 * _decades(low, high), 8.0))
-        axes.set_ylim(low / room, high * min(room, 10.0))
+        room = math.pow(10, max(0.05, 0.04 * _decades(low, high)))
+        axes.set_ylim(max(low / room, sys.float_info.min), high * room)
     else:
         room = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
         axes.set_ylim(low - room, high + room)
@@ -220,7 +221,7 @@ def _decades(low: float, high: float) -> float:
 
 
 def _first_digit(y: float) -> int:
-    return round(y / 10 ** math.floor(math.log10(y) + 1e-9))
+    return round(y / math.pow(10, math.floor(math.log10(y) + 1e-9)))
 
 
 def _apart(places: Sequence[float]) -> Iterator[float]:

@@ -1,0 +1,310 @@
+"""`depthlaw measure`: what real architectures do, layer by layer."""
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.advisor.report import wrapped
+from depthlaw.empirics.architectures.ablations import VARIANTS
+from depthlaw.empirics.architectures.models import ARCHITECTURES
+from depthlaw.empirics.architectures.residuals import Residuals, measure_residuals
+from depthlaw.empirics.figures import Panel, Series, Table
+from depthlaw.theory.values import Sample
+
+from ..text import clean
+from .advice import columns, refuse_place, write_named
+from .output import dump, notes, say, stdout
+from .tables import data_table, plain_table, print_table
+
+__all__ = ["models", "residual"]
+
+_MOST_SEEDS = 1000
+# Intervals that tables and pictures show: Student's, over seeds.
+_LEVEL = 0.05
+# A residual is rounding where it is below so many units in the last place of what it is a residual
+# of.
+_UNITS = 8
+# Layers that a law needs to be seen over, and seconds between two lines where there is no terminal.
+_ENOUGH, _LINE = 5, 15.0
+
+
+def models(json_output: bool = False) -> int:
+    """List what can be measured: architectures, and what each variant removes."""
+    if json_output:
+        dump({"models": {name: each.label for name, each in ARCHITECTURES.items()},
+              "variants": {name: list(parts) for name, parts in VARIANTS.items()}})
+        return 0
+    for heading, rows in (
+            (("model", "architecture"), [(n, a.label) for n, a in ARCHITECTURES.items()]),
+            (("variant", "removes"),
+             [(n, ", ".join(parts) or "nothing") for n, parts in VARIANTS.items()])):
+        table = plain_table(2)
+        table.add_column(heading[0], no_wrap=True)
+        table.add_column(heading[1], overflow="fold", min_width=20)
+        for row in rows:
+            table.add_row(*row)
+        print_table(stdout(), table)
+        print()
+    _paragraph("depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
+               "tokens are from equal, layer by layer.")
+    return 0
+
+
+def residual(
+    model: str, variant: str, sizes: dict[str, int | None], *, batch: int, tokens: int, seeds: int,
+    device: str, dtype: str, weights: Path | None, plot: Path | None, force: bool,
+    json_output: bool,
+) -> int:
+    """Measure relative residuals by layer and print them, or JSON; draw them where a file is named.
+
+    Args:
+        sizes: layers, width and heads, None where nothing was said.
+        seeds: how many; they are 0, 1, ...
+
+    Raises:
+        UsageError: for anything that cannot be used, before anything is written.
+    """
+    if not model and weights is None:
+        raise UsageError("no model: give --model NAME, or --weights FOLDER; `depthlaw measure` "
+                         "lists the names")
+    if not 1 <= seeds <= _MOST_SEEDS:
+        raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
+    form = _form(plot, force)
+    found = _measured(model, variant, sizes, batch, tokens, seeds, device, dtype, weights,
+                      quiet=json_output)
+    floor = rounding(found)
+    if plot is not None:
+        from ..publish.line_plot import line_plot
+
+        write_named(plot, line_plot([_panel(found, floor)], form))
+    if json_output:
+        dump(_as_data(found, floor))
+    else:
+        _print(found, floor)
+    return 0
+
+
+def _form(plot: Path | None, force: bool) -> str:
+    """The format of the picture, if one is asked for that can be written."""
+    if plot is None:
+        if force:
+            raise UsageError("--force replaces a file, and none is written; say which by --plot "
+                             "FILE")
+        return ""
+    from ..publish.depth_plot import plot_format
+
+    form = plot_format(plot.suffix)
+    refuse_place(plot, force)
+    return form
+
+
+# --- measuring -----------------------------------------------------------------------------------
+
+
+def _measured(
+    model: str, variant: str, sizes: dict[str, int | None], batch: int, tokens: int, seeds: int,
+    device: str, dtype: str, weights: Path | None, *, quiet: bool,
+) -> Residuals:
+    """All seeds, one after the other, so that each can be reported."""
+    if dtype not in ("float32", "float64"):
+        raise UsageError(f"unknown --dtype {quoted(dtype)}; accepted are float32 and float64")
+    parts = []
+    with _progress(notes(), seeds, quiet) as done:
+        for seed in range(seeds):
+            try:
+                parts.append(measure_residuals(
+                    model, variant=variant, batch=batch, tokens=tokens, seeds=(seed,),
+                    device=device, dtype="float64" if dtype == "float64" else "float32",
+                    weights=weights, **{name: size for name, size in sizes.items()
+                                        if size is not None}))
+            # PyTorch says so by a RuntimeError of its own.
+            except (MemoryError, RuntimeError) as error:
+                if not isinstance(error, MemoryError) and "memory" not in str(error):
+                    raise
+                raise UsageError("this net does not fit into the memory of this machine; take "
+                                 "fewer layers, a smaller width or a smaller batch") from None
+            done()
+    return replace(
+        parts[0], seeds=tuple(range(seeds)),
+        **{name: np.concatenate([getattr(part, name) for part in parts])
+           for name in ("by_layer", "over_batch", "frobenius", "norms")})
+
+
+class _Done:
+    """Called after each seed."""
+
+    def __init__(self, tell: Any) -> None:
+        self.count, self._tell = 0, tell
+
+    def __call__(self) -> None:
+        self.count += 1
+        self._tell(self.count)
+
+
+@contextmanager
+def _progress(console: Console, seeds: int, quiet: bool) -> Iterator[_Done]:
+    """A bar in a terminal, else a line now and then."""
+    if quiet or not console.is_terminal:
+        since = time.monotonic()
+
+        def line(count: int) -> None:
+            nonlocal since
+            if not quiet and count < seeds and time.monotonic() - since > _LINE:
+                say(console, f"{count} of {seeds} seeds measured")
+                since = time.monotonic()
+
+        yield _Done(line)
+        return
+    parts = (BarColumn(bar_width=12), TimeElapsedColumn(),
+             TextColumn("{task.completed:.0f} of {task.total:.0f} seeds"))
+    with Progress(*parts, console=console, transient=True) as bars:
+        task = bars.add_task("", total=seeds)
+        yield _Done(lambda count: bars.update(task, completed=count))
+
+
+# --- what was found ------------------------------------------------------------------------------
+
+
+def rounding(found: Residuals) -> float:
+    """The relative residual below which a measured one is rounding: some units in the last place
+    of the numbers that the net computes in."""
+    kind = ARCHITECTURES[found.model]
+    single = found.dtype == "float32" or kind.norms_in_float32
+    return _UNITS * float(np.finfo(np.float32 if single else np.float64).eps)
+
+
+def _interval(values: np.ndarray) -> tuple[float, float] | None:
+    """Student's interval of the mean over seeds; None where there is none, as for one seed."""
+    low, high = Sample(tuple(map(float, values))).interval(_LEVEL)
+    return (low, high) if math.isfinite(low) and math.isfinite(high) else None
+
+
+def _half(values: np.ndarray) -> float | None:
+    ends = _interval(values)
+    return None if ends is None else (ends[1] - ends[0]) / 2
+
+
+def _table(found: Residuals, floor: float) -> Table:
+    rows = []
+    for layer in range(found.layers + 1):
+        column = found.by_layer[:, layer]
+        mean = float(column.mean())
+        rows.append((layer, mean, _half(column), float(found.frobenius[:, layer].mean()),
+                     "rounding" if mean < floor else ""))
+    return Table(("layer", "relative residual", "+-", "Frobenius", ""), tuple(rows))
+
+
+def _panel(found: Residuals, floor: float) -> Panel:
+    places = tuple(range(found.layers + 1))
+    curves = []
+    for label, values in (("composite norm", found.by_layer), ("Frobenius norm", found.frobenius)):
+        means = tuple(map(float, values.mean(axis=0)))
+        low, high = zip(*(_interval(values[:, layer]) or (means[layer],) * 2 for layer in places),
+                        strict=True)
+        curves.append(Series(label, places, means, low, high))
+    if min(min(curve.y) for curve in curves) < 10 * floor:
+        curves.append(Series("below this: rounding", (0, found.layers), (floor, floor),
+                             kind="reference"))
+    seeds = f"{len(found.seeds)} seeds, bands of 95 %" if len(found.seeds) > 1 else "1 seed"
+    return Panel(f"{ARCHITECTURES[found.model].label}, {found.layers} x {found.width}, variant "
+                 f"{found.variant} ({seeds})", "layer", "relative residual", tuple(curves),
+                 y_scale="log")
+
+
+def seen(by_layer: np.ndarray, floor: float) -> str:
+    """What the residuals show of a law, in words that go no further than they do.
+
+    Args:
+        by_layer: relative residuals, shape (seeds, layers + 1).
+        floor: below it they are rounding.
+
+    >>> seen(np.array([[0.9, 0.9, 0.9]]), 1e-6)
+    'No collapse is seen: after 2 layers the residual is 1 times that of the embeddings.'
+    """
+    mean = by_layer.mean(axis=0)
+    last = len(mean) - 1
+    hidden = np.flatnonzero((by_layer < floor).any(axis=0))
+    # A law can be seen up to the first residual that is rounding.
+    above = int(hidden[0]) - 1 if len(hidden) else last
+    if above < last:
+        # Also where a net's residual comes out of the rounding again.
+        start = f"At layer {above + 1} the residual is rounding"
+        if above + 1 < _ENOUGH:
+            return (f"{start}; the {above + 1} before, the embeddings among them, are too few to "
+                    "tell an exponential law from a doubly exponential one.")
+    elif mean[-1] > mean[0] / 2:
+        return (f"No collapse is seen: after {last} layers the residual is "
+                f"{mean[-1] / mean[0]:.3g} times that of the embeddings.")
+    else:
+        start = f"After {last} layers the residual is {mean[-1] / mean[0]:.2g} times that of the " \
+                "embeddings"
+        if last + 1 < _ENOUGH:
+            return f"{start}; so few layers show no law."
+    steps = [math.log(a / b) for a, b in pairwise(mean[:above + 1])]
+    text = (f"{start}. Until layer {above} each layer divides it by "
+            f"{math.exp(min(steps)):.2g} to {math.exp(max(steps)):.2g}; an exponential law divides "
+            "by the same number each time")
+    small = [-math.log(r) for r in mean[:above + 1] if r < math.exp(-1)]
+    if len(small) >= _ENOUGH:
+        growth = [b / a for a, b in pairwise(small)]
+        text += (f", and under the cubic law -log of it triples each time: here it grows by "
+                 f"{min(growth):.2f} to {max(growth):.2f} times")
+    return text + "."
+
+
+def _as_data(found: Residuals, floor: float) -> dict[str, Any]:
+    names = ("model", "variant", "what_is_removed", "weights", "layers", "width", "heads",
+             "parameters", "batch", "tokens", "device", "dtype", "versions")
+    means = {name: getattr(found, name).mean(axis=0).tolist()
+             for name in ("by_layer", "frobenius", "norms")}
+    return {
+        **{name: getattr(found, name) for name in names}, "seeds": list(found.seeds),
+        "notes": list(found.notes), "rounding_below": floor, "interval_level": 1 - _LEVEL,
+        "by_layer": [
+            {"layer": layer, "residual": means["by_layer"][layer],
+             "half_width": _half(found.by_layer[:, layer]),
+             "frobenius": means["frobenius"][layer], "norm": means["norms"][layer],
+             "rounding": means["by_layer"][layer] < floor} for layer in range(found.layers + 1)],
+        "by_seed": found.by_layer.tolist(), "seen": seen(found.by_layer, floor)}
+
+
+def _print(found: Residuals, floor: float) -> None:
+    kind, console = ARCHITECTURES[found.model], stdout()
+    console.print(Text(f"{kind.label}, variant {found.variant}", style="bold"), soft_wrap=True)
+    source = ("random weights as transformers draws them" if found.weights == "random"
+              else f"weights of {found.weights}")
+    count = len(found.seeds)
+    _paragraph(f"{found.layers} layers x width {found.width:,}, {found.heads} heads, "
+               f"{found.parameters:,} parameters; {source}; {found.batch} sequences of "
+               f"{found.tokens} tokens by Zipf's law; {count} seed{'s' * (count > 1)}; "
+               f"{found.dtype} on {found.device}")
+    _paragraph(f"Removed: {found.what_is_removed}")
+    print()
+    print_table(console, data_table(_table(found, floor)))
+    print()
+    interval = ("+-: 95 % over seeds." if count > 1
+                else "One seed has no interval; try --seeds 5.")
+    _paragraph("relative residual: the norm of what is left of the hidden states without their "
+               "mean over tokens, over their norm; composite norm sqrt(largest column sum * "
+               "largest row sum), mean over the batch; layer 0 is the embeddings. "
+               f"{interval} Below {floor:.2g} a residual is rounding.")
+    print()
+    _paragraph("Seen: " + seen(found.by_layer, floor))
+    for note in found.notes:
+        _paragraph(f"Note: {note}.")
+
+
+def _paragraph(text: str) -> None:
+    print("\n".join(wrapped(clean(text), columns())))
