@@ -119,7 +119,7 @@ def test_only_what_a_case_says_is_trained(layer, ends, moved):
 
 
 def test_what_one_layer_takes_off_is_the_difference_of_two_nets_on_the_same_text():
-    small = {"layers": 2, "steps": 6}
+    small = {"layers": 2, "steps": 6, "replicas": 2}
     case = smaller(CLAIMS["each_layer_alone_helps"].cases("exercises")[1], **small)
     one, none, whole = (np.array(language_model.trained(
         layer_probing.frozen_but_one(Case(**case.fields() | {"layer": place})), "tiny").losses)
