@@ -8,8 +8,9 @@ stated one if its interval lies within 1/8 of it, so that no other multiple of 1
 """
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sympy import Eq, Ge, Integer, Rational
@@ -18,8 +19,11 @@ from depthlaw.theory.claim import Case, Control, Sample, Source, claim
 from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
 from depthlaw.theory.symbols import quantity
 
-from ..trained_depth.experiment import Maker
+from ..trained_depth.experiment import Maker, noted
 from .exponents import doublings, exponents, sample, within
+
+if TYPE_CHECKING:
+    from .parametrisations import Batch
 
 width_change = quantity(
     "width_change_exponent", r"\kappa_N",
@@ -47,21 +51,42 @@ measured_exponent: Maker = partial(
 flat: Maker = partial(measured_exponent, predicted=within)
 
 
-def _without(case: Case, *names: str) -> Case:
-    return Case(**{name: value for name, value in case.fields().items() if name not in names})
+# Nets that are run at once, which bounds the memory.
+AT_ONCE = 32
+
+
+def by_size(
+    case: Case, rng: np.random.Generator, device: str,
+    run: Callable[[Batch, int, int], np.ndarray],
+) -> np.ndarray:
+    """What `run` (batch, width, depth) measures at every size of a case, a few replicas at a time;
+    nets of all sizes see the same examples.
+
+    Returns:
+        Shape (sizes, ..., replicas) where `run` gives (..., replicas).
+    """
+    from .parametrisations import drawn_batch
+
+    blocks = []
+    for start in range(0, case.replicas, AT_ONCE):
+        batch = drawn_batch(min(AT_ONCE, case.replicas - start), rng, device)
+        blocks.append(np.stack([run(batch, width, depth) for width, depth in shapes(case)]))
+    return np.concatenate(blocks, axis=-1)
 
 
 @lru_cache(maxsize=16)
 def _changes(case: Case, seed: int, device: str) -> dict[str, np.ndarray]:
     """Changes of "hidden" and "logits", (sizes, replicas) each."""
-    from .parametrisations import RULES, changes, drawn_batch, net_of
+    from .parametrisations import RULES, changes, net_of
 
     rng, rule = case.rng(seed), RULES[case.rule]
-    batch = drawn_batch(case.replicas, rng, device)
-    found = [changes(rule, net_of(rule, width, depth, case.replicas, rng, device=device), batch,
-                     steps=case.steps, moved=case.moved)
-             for width, depth in shapes(case)]
-    return {name: np.stack([each[name] for each in found]) for name in found[0]}
+
+    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+        net = net_of(rule, width, depth, len(batch.ids), rng, device=device)
+        found = changes(rule, net, batch, steps=case.steps, moved=case.moved)
+        return np.stack([found[name] for name in OF])
+
+    return dict(zip(OF, by_size(case, rng, device, run).swapaxes(0, 1), strict=True))
 
 
 def shapes(case: Case) -> list[tuple[int, int]]:
@@ -78,7 +103,8 @@ def sizes(case: Case) -> list[int]:
 
 def change_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Of what the case is about, "hidden" states or "logits"."""
-    return sample(exponents(sizes(case), _changes(_without(case, "of"), seed, device)[case.of]))
+    shared = Case(**{name: value for name, value in case.fields().items() if name != "of"})
+    return sample(exponents(sizes(case), _changes(shared, seed, device)[case.of]))
 
 
 OF = ("hidden", "logits")
@@ -94,32 +120,27 @@ def _few_deep(**fields: Any) -> Case:
     return _DEPTHS(shallow=8, deep=32, replicas=48, **fields)[0]
 
 
-def _width_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {"quick": _WIDTHS(narrow=32, wide=128, replicas=48, **fields),
-            "theory": _WIDTHS(narrow=32, wide=256, replicas=32, **fields),
-            "gpu": _WIDTHS(narrow=64, wide=2048, replicas=16, **fields)}
-
-
-def _only(*suites: str, **fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {suite: cases for suite, cases in _width_suites(**fields).items() if suite in suites}
-
-
 def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {"theory": _DEPTHS(shallow=8, deep=64, replicas=64, **fields),
-            "gpu": _DEPTHS(shallow=8, deep=256, replicas=64, **fields)}
+    return {"theory": _DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
+            "full": _DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields),
+            "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields)}
 
 
 _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attention of 4 heads, GELU "
-         "MLPs of twice the width, 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
-         "are the tokens before, renamed by a permutation; full-batch Adam at a base rate of 1e-4, "
-         "at which responses are nearly linear at every size. An interval within 1/8 of the "
-         "stated exponent is asked for.")
+         "MLPs of twice the width; 4 sequences of 8 tokens of a vocabulary of 16, whose labels "
+         "are the tokens before, renamed by a permutation; Adam on all of them at a base rate of "
+         "1e-4, at which responses are nearly linear at every size. An interval within 1/8 of an "
+         "exponent counts as that exponent.")
 
 
 @flat(
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
-    cases=_only("theory", "gpu", rule=("mup", "completep"), of="hidden"),
+    cases={"theory": _WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
+           "full": _WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
+           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule=("mup", "completep"),
+                          of="hidden")},
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"))
+@noted(_NETS)
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: training steps move hidden states equally at every width.
 
@@ -135,8 +156,13 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
-    cases=_only("theory", "gpu", rule=("mup", "completep"), of="logits"),
+    cases={"full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"),
+                           of="logits"),
+           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule=("mup", "completep"),
+                          of="logits")},
+    known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"))
+@noted(_NETS)
 def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: training steps move logits equally at every width.
 
@@ -153,8 +179,10 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @measured_exponent(
     Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
-    cases=_only("quick", "gpu", rule="standard", of=OF),
+    cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
+           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"))
+@noted(_NETS)
 def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """The standard parametrisation: training steps move wider nets further.
 
@@ -170,9 +198,10 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=DEPTH_MUP, wording="recalled", reads=("of",),
-    cases=_depth_suites(rule="depth-mup", moved=("all", "blocks"), of=OF),
+    cases=_depth_suites(rule="depth-mup", of=OF),
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"),
                     "no power of the depth"))
+@noted(_NETS)
 def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Depth-muP: training steps move nets equally at every depth.
 
@@ -185,10 +214,11 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", reads=("of",),
-    cases=_depth_suites(rule="completep", moved=("all", "blocks"), of=OF),
+    cases=_depth_suites(rule="completep", of=OF),
     control=Control(_few_deep(rule="completep with the rate of depth-mup", moved="blocks",
                               of="hidden"),
                     "branches over L with rates over sqrt(L): exponent -1/2"))
+@noted(_NETS)
 def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: training steps move nets equally at every depth.
 
@@ -196,20 +226,22 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     typically change the last hidden states and the logits by amounts whose exponent of the depth
     is 0, with all weights trained and with those in the blocks alone.
 
-    From depth 8 on, with a base depth of 2. First measured on depths 2 to 16, where hidden states
-    have exponents near -0.14 (completep_flat_shallow): the variance that branches write falls as
-    1/L there from four times that of the embedding.
+    On depths of 16 and more, with a base depth of 2. First measured on depths 2 to 16, where hidden
+    states fall (completep_flat_shallow), and then from 8 on: the variance that branches write falls
+    as 1/L, from about that of the embedding at the base depth, and hidden states move less where
+    it is small.
     """
     return change_exponents(case, seed, device)
 
 
 @flat(
-    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="universal", known="FAILS",
+    Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", known="FAILS",
     cases={"theory": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
                              of="hidden")},
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
+@noted(_NETS)
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP: training steps move shallow nets equally, from the base depth of 2 on.
+    """CompleteP: training steps move shallow nets equally too.
 
     In random nets with branches times 1/L and Adam rates that do not depend on L a few steps
     typically change the last hidden states by amounts whose exponent of the depth is 0, on depths 2
@@ -223,8 +255,9 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
 
 @measured_exponent(
     Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
-    cases=_depth_suites(rule="mup", moved="all", of="hidden"),
+    cases=_depth_suites(rule="mup", of="hidden"),
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"))
+@noted(_NETS)
 def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without powers of the depth training steps move deeper nets further.
 
@@ -238,23 +271,24 @@ def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
-    from .parametrisations import RULES, Rule, drawn_batch, gradient_sizes, net_of
+    from .parametrisations import RULES, Rule, gradient_sizes, net_of
 
     rng = case.rng(seed)
     rule = RULES[case.rule] if "rule" in case else Rule(alpha=float(case.rational("depth_power")))
-    batch = drawn_batch(case.replicas, rng, device)
-    found = [gradient_sizes(net_of(rule, width, depth, case.replicas, rng, device=device), batch)
-             for width, depth in shapes(case)]
-    return sample(exponents(sizes(case), found))
+
+    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+        return gradient_sizes(net_of(rule, width, depth, len(batch.ids), rng, device=device), batch)
+
+    return sample(exponents(sizes(case), by_size(case, rng, device, run)))
 
 
 @flat(
     Eq(gradient_width, Integer(-1)), source=COMPLETEP, wording="derived",
-    cases={"quick": Case.grid(rule="completep", narrow=32, wide=128, depth=4, replicas=48),
-           "theory": Case.grid(rule=("mup", "completep"), narrow=32, wide=256, depth=4,
-                               replicas=32)},
+    cases={"theory": Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
+           "full": Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64)},
     control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
                     "the standard parametrisation"))
+@noted(_NETS)
 def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks go as CompleteP's epsilon: over the width.
 
@@ -269,7 +303,7 @@ def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 
 _POWERS = ("1/2", "3/4", "1")
 _BLOCKS = {
-    "quick": Case.grid(depth_power=("1/2", "1"), shallow=8, deep=32, width=32, replicas=32),
+    "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=48),
     "theory": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
 
 
@@ -277,6 +311,7 @@ _BLOCKS = {
     Eq(gradient_depth, -alpha), source=COMPLETEP, wording="derived", cases=_BLOCKS,
     control=Control(_BLOCKS["quick"][0], "another exponent",
                     statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))))
+@noted(_NETS)
 def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks go as CompleteP's epsilon: over the depth.
 
@@ -294,8 +329,9 @@ def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
                     statement=Eq(second_order_exponent, Integer(0))))
+@noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Blocks turn linear in their step as depth grows, but for alpha = 1.
+    """Deep blocks turn linear in their step, but for alpha = 1.
 
     In random nets with branches times L^(-alpha) and Adam rates in blocks times L^(alpha-1) the
     second-order over the linear response of a block to one step of its own weights typically goes
@@ -306,12 +342,13 @@ def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     """
     import torch
 
-    from .parametrisations import Rule, drawn_batch, net_of, second_order_share
+    from .parametrisations import Rule, net_of, second_order_share
 
     rng, power = case.rng(seed), float(case.rational("depth_power"))
     rule = Rule(alpha=power, rate=power - 1)
-    batch = drawn_batch(case.replicas, rng, device)
-    found = [second_order_share(rule, net_of(rule, width, depth, case.replicas, rng, device=device,
-                                             dtype=torch.float64), batch)
-             for width, depth in shapes(case)]
-    return sample(exponents(sizes(case), found))
+
+    def run(batch: Batch, width: int, depth: int) -> np.ndarray:
+        net = net_of(rule, width, depth, len(batch.ids), rng, device=device, dtype=torch.float64)
+        return second_order_share(rule, net, batch)
+
+    return sample(exponents(sizes(case), by_size(case, rng, device, run)))

@@ -17,14 +17,19 @@ from torch.nn import functional
 from ..initialisations import initialised
 from ..nets import Deviations, Factors, Net, Shape, layer_norm
 
-__all__ = ["RULES", "Batch", "Rule", "admin_factors", "changes", "drawn_batch", "gradient_sizes", "loss_of",
-           "net_of", "second_order_share"]
+__all__ = ["RULES", "SHAPE", "Batch", "Rule", "admin_factors", "amplification",
+           "branch_shares", "changes", "drawn_batch", "drawn_scheme", "gradient_sizes", "net_of",
+           "second_order_share"]
 
 BASE_WIDTH, BASE_DEPTH, HEADS = 32, 2, 4
 VOCABULARY, TOKENS, SEQUENCES = 16, 8, 4
 # Adam's rate and epsilon in the base net. Small, so that steps stay in the range where every
 # response is nearly linear at all sizes, with the growing ones of the controls.
 RATE, EPSILON = 1e-4, 1e-8
+# Of all nets here that read and predict tokens; width, depth, norm and constants are replaced.
+SHAPE = Shape(width=BASE_WIDTH, depth=1, heads=HEADS, mlp=2 * BASE_WIDTH, causal=True,
+              positions="learned", length=TOKENS, biases=True, vocabulary=VOCABULARY,
+              outputs=VOCABULARY)
 MATRICES = ("qkv", "output", "mlp_in", "mlp_out")
 
 Moved = Literal["all", "blocks"]
@@ -85,9 +90,8 @@ def net_of(
     0.5
     """
     m_N, m_L = width / BASE_WIDTH, depth / BASE_DEPTH
-    shape = Shape(
-        width=width, depth=depth, heads=HEADS, mlp=2 * width, norm="pre", causal=True,
-        positions="learned", length=TOKENS, biases=True, vocabulary=VOCABULARY, outputs=VOCABULARY,
+    shape = replace(
+        SHAPE, width=width, depth=depth, mlp=2 * width, norm="pre",
         # At the base width both parametrisations agree.
         scale=(BASE_WIDTH / HEADS) ** 0.5 / (width / HEADS) if rule.wide else None,
         factors=(Factors(branch=m_L**-rule.alpha),) * (2 * depth))
@@ -97,7 +101,32 @@ def net_of(
     return Net(shape, std=stds, replicas=replicas, rng=rng, dtype=dtype, device=device)
 
 
-def loss_of(net: Net, batch: Batch) -> Tensor:
+def drawn_scheme(
+    scheme: str, width: int, depth: int, rng: np.random.Generator, *, biases: bool = False,
+    device: str = "cpu",
+) -> tuple[Shape, Deviations]:
+    """Nets that read and predict tokens, with ReLU, by a scheme.
+
+    Args:
+        scheme: "lecun, pre", "lecun, post", "xavier, post"; "deepnorm", or "deepnorm without beta",
+            with Xavier's weights; "admin", LeCun's weights with `admin_factors`, profiled here on
+            tokens.
+        width, depth, biases, device: of the nets.
+        rng: of the profile.
+    """
+    name, _, norm = scheme.partition(", ")
+    shape = replace(SHAPE, width=width, mlp=2 * width, depth=depth, activation="relu",
+                    biases=biases, norm="pre" if norm == "pre" else "post")
+    if name == "admin":
+        shape, stds = initialised("lecun", shape)
+        profiled = drawn_batch(8, rng, device).ids
+        return replace(shape, factors=admin_factors(shape, stds, profiled, rng)), stds
+    if name == "deepnorm without beta":
+        return initialised("deepnorm", shape)[0], initialised("xavier", shape)[1]
+    return initialised(name, shape)
+
+
+def _loss(net: Net, batch: Batch) -> Tensor:
     """The sum over replicas of each one's mean cross-entropy, whose gradients do not mix them."""
     logits = net(batch.ids)
     return functional.cross_entropy(
@@ -160,7 +189,7 @@ def changes(
                                    lr=rate)
     for _ in range(steps):
         net.zero_grad()
-        loss_of(net, batch).backward()
+        _loss(net, batch).backward()
         stepping.step()
     after = _readings(net, batch)
     return {name: _rms(after[name] - before[name]) for name in before}
@@ -170,7 +199,7 @@ def gradient_sizes(net: Net, batch: Batch) -> np.ndarray:
     """Root mean square of an entry of the gradient of the matrices in blocks, shape
     (replicas,)."""
     net.zero_grad()
-    loss_of(net, batch).backward()
+    _loss(net, batch).backward()
     return _rms(torch.cat([p.grad.flatten(1) for name, p in _matrices(net)
                            if p.grad is not None], dim=1))
 
@@ -188,38 +217,69 @@ def second_order_share(rule: Rule, net: Net, batch: Batch, rate: float = RATE) -
     """
     with torch.no_grad():
         entering = net.hidden_states(batch.ids)[:-1]
-    start = {name: p.detach().clone() for name, p in net.named_parameters()}
+    start = [p.detach().clone() for p in net.parameters()]
     stepping = _optimiser(rule, net, "blocks", rate)
     net.zero_grad()
-    loss_of(net, batch).backward()
+    _loss(net, batch).backward()
     stepping.step()
-    moved = {name: p.detach() - start[name] for name, p in net.named_parameters()}
-    shape = replace(net.shape, depth=1, factors=net.shape.factors[:2], vocabulary=0, outputs=0,
-                    positions="none", length=0)
-    block = Net(shape, replicas=net.replicas, dtype=entering[0].dtype, device=batch.ids.device)
-    even, odd = [], []
+    moved = [p.detach() - before for p, before in zip(net.parameters(), start, strict=True)]
+
+    def outputs(sign: int) -> Tensor:
+        for parameter, before, step in zip(net.parameters(), start, moved, strict=True):
+            parameter.copy_(before + sign * step)
+        return torch.stack([net.layer(layer, hidden) for layer, hidden in enumerate(entering)],
+                           dim=1)
+
     with torch.no_grad():
-        for layer, hidden in enumerate(entering):
-            plus, same, minus = (
-                _block_output(block, start, moved, layer, sign, hidden) for sign in (1, 0, -1))
-            even.append((plus + minus - 2 * same) / 2)
-            odd.append((plus - minus) / 2)
-    return _rms(torch.stack(even, dim=1)) / _rms(torch.stack(odd, dim=1))
+        plus, same, minus = outputs(1), outputs(0), outputs(-1)
+    return _rms((plus + minus - 2 * same) / 2) / _rms((plus - minus) / 2)
 
 
-def _block_output(
-    block: Net, start: dict[str, Tensor], moved: dict[str, Tensor], layer: int, sign: int,
-    hidden: Tensor,
-) -> Tensor:
-    for name, parameter in block.named_parameters():
-        kind, _, index = name.partition(".")
-        if index:
-            there = f"{kind}.{layer}"
-            parameter.copy_(start[there] + sign * moved[there])
-    return block.hidden_states(hidden)[1]
+class Sum(NamedTuple):
+    """What one sublayer adds up: its input and its branch, with their factors."""
+
+    skipped: Tensor
+    branch: Tensor
 
 
 @torch.no_grad()
+def _sums(
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+) -> Iterator[Sum]:
+    """Of every sublayer in turn of random nets, one per replica of the inputs, in float64; memory
+    for the weights of one layer."""
+    hidden: Tensor | None = None
+    for layer in range(shape.depth):
+        net = Net(replace(shape, depth=1, norm="none", factors=()), replicas=len(inputs), std=stds,
+                  rng=rng, dtype=torch.float64, device=inputs.device)
+        if hidden is None:
+            hidden = net.embed(inputs if shape.vocabulary else inputs.double())
+        for place in range(shape.sublayers):
+            factors = Factors()
+            if shape.factors:
+                factors = shape.factors[layer * shape.sublayers + place]
+            entering = layer_norm(hidden, shape.epsilon) if shape.norm == "pre" else hidden
+            # This sublayer without its skip, the other one with nothing but its skip.
+            net.shape = replace(net.shape, factors=tuple(
+                Factors(skip=0.0) if each == place else Factors(branch=0.0)
+                for each in range(shape.sublayers)))
+            branch = net.layer(0, factors.entering * entering)
+            found = Sum(factors.skip * hidden, factors.branch * branch)
+            yield found
+            hidden = found.skipped + found.branch
+            if shape.norm == "post":
+                hidden = layer_norm(hidden, shape.epsilon)
+
+
+def branch_shares(
+    shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
+) -> list[float]:
+    """beta_(i,i)^2 of every sublayer: the mean square of its branch over that of its sum, of random
+    nets, one for each replica of the inputs."""
+    return [float(each.branch.square().mean() / (each.skipped + each.branch).square().mean())
+            for each in _sums(shape, stds, inputs, rng)]
+
+
 def admin_factors(
     shape: Shape, stds: Deviations, inputs: Tensor, rng: np.random.Generator,
 ) -> tuple[Factors, ...]:
@@ -254,20 +314,29 @@ def admin_factors(
     if shape.norm != "post" or not shape.residual:
         raise ValueError(f"norm={shape.norm!r}, residual={shape.residual}: ADMIN scales the skip "
                          'connections of norm "post"')
-    replicas, written, hidden, factors = len(inputs), 0.0, None, []
-    for _ in range(shape.depth):
-        net = Net(replace(shape, depth=1, norm="none", factors=()), replicas=replicas, std=stds,
-                  rng=rng, dtype=torch.float64, device=inputs.device)
-        if hidden is None:
-            hidden = net.embed(inputs if shape.vocabulary else inputs.double())
-            written = float(hidden.square().mean())
-        for place in range(shape.sublayers):
-            factors.append(Factors(skip=written**0.5 if factors else 1.0))
-            # This sublayer without its skip, the other one with nothing but its skip.
-            net.shape = replace(net.shape, factors=tuple(
-                Factors(skip=0.0) if each == place else Factors(branch=0.0)
-                for each in range(shape.sublayers)))
-            branch = net.layer(0, hidden)
-            written += float(branch.square().mean())
-            hidden = layer_norm(hidden + branch, shape.epsilon)
+    written, factors = 0.0, []
+    for each in _sums(replace(shape, factors=()), stds, inputs, rng):
+        written = written or float(each.skipped.square().mean())
+        factors.append(Factors(skip=written**0.5 if factors else 1.0))
+        written += float(each.branch.square().mean())
     return tuple(factors)
+
+
+@torch.no_grad()
+def amplification(
+    net: Net, ids: Tensor, rng: np.random.Generator, relative: float = 1e-4,
+) -> np.ndarray:
+    """Var[F(x, W) - F(x, W*)] / relative^2 of the normalised last hidden states F, (replicas,).
+
+    W* = W + relative * s * G for every matrix W in blocks of root mean square s, with Gaussian G.
+    """
+    def output() -> Tensor:
+        hidden = net.hidden_states(ids)[-1]
+        return layer_norm(hidden, net.shape.epsilon)
+
+    before = output()
+    for _, weight in _matrices(net):
+        s = weight.flatten(1).square().mean(dim=1).sqrt()[:, None, None]
+        noise = torch.from_numpy(rng.normal(size=tuple(weight.shape)))
+        weight.add_(relative * s * noise.to(weight))
+    return (_rms(output() - before) / relative) ** 2

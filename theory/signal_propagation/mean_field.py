@@ -59,6 +59,34 @@ def _table(post_norm: str) -> Relational:
         (Rational(post_norm), True)))
 
 
+def next_moments(
+    q: arb, p: arb, w2: arb, b2: arb, *, pre_norm: bool, gain_controlled: bool = False,
+    participation: arb | int = 0, shared: arb | int = 0,
+) -> tuple[arb, arb]:
+    """(q, p) after one layer of attention and ReLU MLP, with skips of factor 1.
+
+    Args:
+        q, p: mean square of a token's coordinate, and mean product of two tokens' coordinates.
+        w2, b2: sigma_w^2 and sigma_b^2 of the MLP; sigma_v^2 = 1, and attention has no bias.
+        pre_norm: whether LayerNorm stands before the branches, or behind the sums.
+        gain_controlled: whether attention is without its common part.
+        participation: Y, mean sum of squared attention weights; 0 up to the condensation point, for
+            infinitely many tokens.
+        shared: mean sum of products of two tokens' attention weights, which is 0 for infinitely
+            many tokens, and 1/T for T of them with uniform weights.
+    """
+    inside = p / q if pre_norm else p
+    spread = (1 if pre_norm else q) - inside
+    common = 0 if gain_controlled else inside
+    q, p = q + common + spread * participation, p + common + spread * shared
+    if not pre_norm:
+        q, p = arb(1), p / q
+    c = p / q
+    q1, p1 = w2 + b2, w2 * c + b2
+    q, p = q + w2 * q1 / 2 + b2, p + w2 * q1 * relu_kernel_ball(p1 / q1) / 2 + b2
+    return (q, p) if pre_norm else (arb(1), p / q)
+
+
 @claim(
     _table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), weight="arithmetic",
     cases={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
@@ -79,14 +107,8 @@ def reference_first_layer(case: Case) -> Exact:
         w2, b2 = from_fraction(Fraction(1, 5)), from_fraction(Fraction(1, 2500))
         if not from_fraction(Fraction(1, 10)) < (2 / (q * (q - p))).sqrt():
             raise ArithmeticError("the reference run lies below the condensation point")
-        # Below it attention averages: q_att = p_att = p.
-        common = arb(0) if case.gain_controlled else p / q
-        q, p = q + common, p + common
-        if not case.pre_norm:
-            q, p = arb(1), p / q
-        c = p / q
-        q1, p1 = w2 + b2, w2 * c + b2
-        q, p = q + w2 * q1 / 2 + b2, p + w2 * q1 * relu_kernel_ball(p1 / q1) / 2 + b2
+        q, p = next_moments(q, p, w2, b2, pre_norm=case.pre_norm,
+                            gain_controlled=case.gain_controlled)
         return rounded_down(p / q + from_fraction(Fraction(1, 2 * 10**4)), 10**4)
 
 

@@ -1,0 +1,162 @@
+"""Scaling rules on real nets: what optimiser steps move, ADMIN's factors, mean-field maps."""
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from depthlaw.empirics.initialisations import initialised
+from depthlaw.empirics.nets import Deviations, Factors, Net, Shape, layer_norm
+from depthlaw.empirics.signal_propagation import (
+    coordinate_checks,
+    parametrisations,
+    recursions,
+    updates,
+)
+from depthlaw.empirics.signal_propagation.exponents import exponents, sample, within
+from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
+from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
+
+
+def test_exponents_are_those_of_power_laws_net_by_net():
+    sizes = (8, 16, 64)
+    values = [[3 * size**-0.5, size, 5.0] for size in sizes]
+    assert exponents(sizes, values) == pytest.approx([-0.5, 1, 0], abs=1e-12)
+    assert sample([1 / 3]).values == (0.333333,)
+
+
+def test_an_exponent_is_told_from_its_neighbours():
+    ball = within(updates.deepnorm_adam_growth.statement, Case())
+    assert (float(ball.low), float(ball.high)) == (0.375, 0.625)
+
+
+def test_rules_agree_in_the_base_net_and_muP_shrinks_the_read_out():
+    nets = {name: net_of(RULES[name], 32, 2, 1, np.random.default_rng(0))
+            for name in ("standard", "mup", "completep")}
+    for name in ("mup", "completep"):
+        for mine, other in zip(nets["standard"].parameters(), nets[name].parameters(), strict=True):
+            assert torch.equal(mine, other)
+        assert nets[name].shape.scale == pytest.approx(8**-0.5)
+    standard, mup = (net_of(RULES[name], 64, 2, 1, np.random.default_rng(0))
+                     for name in ("standard", "mup"))
+    assert torch.allclose(mup.read_out, standard.read_out * 0.5**0.5)
+    assert mup.shape.scale == pytest.approx(0.5**0.5 * 16**-0.5)
+
+
+def moved_by_one_step(rule, width, depth, moved="all"):
+    rng = np.random.default_rng(1)
+    batch = parametrisations.drawn_batch(1, rng)
+    net = net_of(rule, width, depth, 1, rng, dtype=torch.float64)
+    start = {name: p.detach().clone() for name, p in net.named_parameters()}
+    parametrisations.changes(rule, net, batch, steps=1, moved=moved)
+    return {name: float((p.detach() - start[name]).abs().max())
+            for name, p in net.named_parameters()}
+
+
+def test_adams_first_step_has_the_rates_of_the_rule():
+    # A first step has the size of the rate, where epsilon is small beside the gradient.
+    steps = moved_by_one_step(Rule(alpha=0.5, rate=-0.5), width=64, depth=8)
+    for name, rate in (("mlp_in.3", 1e-4 / 2 / 2), ("output_bias.0", 1e-4 / 2),
+                       ("read_out", 1e-4 / 2), ("embedding", 1e-4), ("final_gain", 1e-4)):
+        assert steps[name] == pytest.approx(rate, rel=0.02), name
+    blocks = moved_by_one_step(RULES["mup"], width=32, depth=2, moved="blocks")
+    assert blocks["embedding"] == blocks["read_out"] == 0 < blocks["qkv.1"]
+
+
+def test_replicas_move_as_they_would_alone():
+    rng, rule = np.random.default_rng(2), RULES["completep"]
+    batch = parametrisations.drawn_batch(2, rng)
+    both = net_of(rule, 32, 2, 2, rng, dtype=torch.float64)
+    alone = net_of(rule, 32, 2, 1, rng, dtype=torch.float64)
+    with torch.no_grad():
+        for mine, other in zip(alone.parameters(), both.parameters(), strict=True):
+            mine.copy_(other[1:])
+    together = parametrisations.changes(rule, both, batch, steps=3)
+    single = parametrisations.changes(
+        rule, alone, parametrisations.Batch(*(part[1:] for part in batch)), steps=3)
+    for name, value in single.items():
+        assert value[0] == pytest.approx(together[name][1], rel=1e-6)
+
+
+def test_second_order_share_halves_with_the_step():
+    shares = []
+    for rate in (1e-4, 5e-5):
+        rng = np.random.default_rng(3)
+        batch = parametrisations.drawn_batch(1, rng)
+        net = net_of(RULES["mup"], 32, 2, 1, rng, dtype=torch.float64)
+        shares.append(parametrisations.second_order_share(RULES["mup"], net, batch, rate)[0])
+    assert shares[0] / shares[1] == pytest.approx(2, rel=1e-3)
+
+
+@torch.no_grad()
+def test_admin_profiles_the_branches_of_a_post_ln_net():
+    """Against the branches written out, for one replica."""
+    shape, stds = initialised("lecun", Shape(width=16, depth=2, mlp=24, norm="post"))
+    x = torch.randn(1, 1, 5, 16, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    found = parametrisations.admin_factors(shape, stds, x, np.random.default_rng(4))
+    rng, hidden = np.random.default_rng(4), x
+    written = float(x.square().mean())
+    expected = []
+    for _ in range(2):
+        net = Net(replace(shape, depth=1), std=stds, rng=rng, dtype=torch.float64)
+        query, key, value, output = (w[:, 0] for w in net.attention_weights(0))
+        for place in ("attention", "mlp"):
+            expected.append(written**0.5 if expected else 1.0)
+            if place == "attention":
+                scores = (hidden @ query) @ (hidden @ key).transpose(-1, -2) / 4
+                added = scores.softmax(-1) @ hidden @ value @ output
+            else:
+                inner = torch.nn.functional.gelu(hidden @ net.mlp_in[0], approximate="tanh")
+                added = inner @ net.mlp_out[0]
+            written += float(added.square().mean())
+            hidden = layer_norm(hidden + added, shape.epsilon)
+    assert [f.skip for f in found] == pytest.approx(expected, rel=1e-9)
+    with pytest.raises(ValueError, match="post"):
+        parametrisations.admin_factors(replace(shape, norm="pre"), stds, x,
+                                       np.random.default_rng(0))
+
+
+def test_branch_shares_of_a_net_without_branches_are_zero():
+    shape = Shape(width=8, depth=2, mlp=8, norm="pre",
+                  factors=(Factors(branch=0.0), Factors(skip=0.0)) * 2)
+    shares = parametrisations.branch_shares(
+        shape, Deviations.equal(0.3), torch.ones(1, 1, 3, 8).cumsum(-1), np.random.default_rng(0))
+    assert shares == pytest.approx([0, 1, 0, 1])
+
+
+def test_tokens_start_with_the_stated_gram_matrix_and_spread_keeps_small_digits():
+    x = torch.from_numpy(recursions.tokens_with(2, 5, 16, 1e-9, np.random.default_rng(0)))
+    q, spread = recursions.spreads(x)
+    assert q == pytest.approx([1, 1])
+    assert spread == pytest.approx([1e-9, 1e-9], rel=1e-5)
+    with pytest.raises(ValueError, match="fewer tokens"):
+        recursions.tokens_with(1, 8, 8, 0.5, np.random.default_rng(0))
+
+
+def test_mean_field_maps_end_in_the_reference_values_and_more_tokens_come_nearer():
+    post, pre = (float(recursions.mean_field_correlations(1, pre_norm=pre)[-1])
+                 for pre in (False, True))
+    assert (round(post, 4), round(pre, 4)) == (0.3369, 0.3363)
+    few, many = (float(recursions.mean_field_correlations(3, n, pre_norm=True)[-1])
+                 for n in (8, 64))
+    limit = float(recursions.mean_field_correlations(3, pre_norm=True)[-1])
+    assert abs(many - limit) < abs(few - limit)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("claim", [
+    coordinate_checks.epsilon_width_exponent, updates.adam_rate_exponent,
+    updates.admin_amplification, recursions.attention_contraction], ids=lambda c: c.name)
+def test_controls_fail(claim):
+    control = claim.control
+    wrong = claim if control.statement is None else replace(claim, statement=control.statement)
+    value = claim.measure(control.case, control=control.measured is not None)
+    assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS
+
+
+def test_a_scaled_branch_is_told_from_one_that_is_not():
+    claim = recursions.scaled_branches_correlation
+    case = claim.cases("quick")[0]
+    assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
+    assert judge(claim, case, claim.control.measured(case, 0)).verdict is Verdict.FAILS
