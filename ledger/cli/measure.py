@@ -125,10 +125,9 @@ def _measured(
         for seed in range(seeds):
             try:
                 parts.append(measure_residuals(
-                    model, variant=variant, batch=batch, tokens=tokens, seeds=(seed,),
-                    device=device, dtype="float64" if dtype == "float64" else "float32",
-                    weights=weights, **{name: size for name, size in sizes.items()
-                                        if size is not None}))
+                    model, variant=variant, layers=sizes["layers"], width=sizes["width"],
+                    heads=sizes["heads"], batch=batch, tokens=tokens, seeds=(seed,), device=device,
+                    dtype="float64" if dtype == "float64" else "float32", weights=weights))
             # PyTorch says so by a RuntimeError of its own.
             except (MemoryError, RuntimeError) as error:
                 if not isinstance(error, MemoryError) and "memory" not in str(error):
@@ -138,8 +137,10 @@ def _measured(
             done()
     return replace(
         parts[0], seeds=tuple(range(seeds)),
-        **{name: np.concatenate([getattr(part, name) for part in parts])
-           for name in ("by_layer", "over_batch", "frobenius", "norms")})
+        by_layer=np.concatenate([part.by_layer for part in parts]),
+        over_batch=np.concatenate([part.over_batch for part in parts]),
+        frobenius=np.concatenate([part.frobenius for part in parts]),
+        norms=np.concatenate([part.norms for part in parts]))
 
 
 class _Done:
