@@ -126,19 +126,19 @@ SOFTMAX = {"start": "independent", "loss": "softmax"}
 
 
 def _cases(
-    *schemes: str, also: tuple[str, ...] = (), **more: Any,
+    scheme: str, *, also: tuple[str, ...] = (), replicas: int = 128, **more: Any,
 ) -> dict[str, tuple[Case, ...]]:
-    """Equal tokens in quick nets, the first scheme; in larger suites independent tokens, with those
-    under `also`, and cross-entropy for the first scheme, at larger depths."""
-    small = partial(Case, width=32, mlp=32, tokens=8, replicas=128, **more)
+    """Equal tokens in quick nets; in larger suites independent tokens, also of other schemes, and
+    cross-entropy, which scatters more, at larger depths."""
+    small = partial(Case, width=32, mlp=32, tokens=8, **more)
     middle = partial(Case, width=128, mlp=512, tokens=32, replicas=32, **more)
     large = partial(Case, width=512, mlp=2048, tokens=64, replicas=16, **more)
-    return {"quick": (small(scheme=schemes[0], shallow=4, deep=32, **EQUAL),),
-            "theory": (*(small(scheme=scheme, shallow=16, deep=128, **INDEPENDENT)
-                         for scheme in (*schemes, *also)),
-                       small(scheme=schemes[0], shallow=16, deep=128, **SOFTMAX)),
-            "full": (middle(scheme=schemes[0], shallow=16, deep=128, **INDEPENDENT),),
-            "gpu": (large(scheme=schemes[0], shallow=12, deep=96, **INDEPENDENT),)}
+    return {"quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
+            "theory": (*(small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
+                         for each in (scheme, *also)),
+                       small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX)),
+            "full": (middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT),),
+            "gpu": (large(scheme=scheme, shallow=12, deep=96, **INDEPENDENT),)}
 
 
 def _later(cases: dict[str, tuple[Case, ...]]) -> dict[str, tuple[Case, ...]]:
@@ -261,7 +261,7 @@ def admin_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     return gradient_exponents(case, seed, device)
 
 
-_STOCHASTIC = _cases("stochastic-depth", norm="pre")
+_STOCHASTIC = _cases("stochastic-depth", norm="pre", replicas=256)
 
 
 @power(Eq(last_gradient, -HALF), source=HUANG, cases=_later(_STOCHASTIC),

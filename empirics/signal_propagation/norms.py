@@ -327,7 +327,7 @@ rate: Maker = partial(in_nets, kind="rate", predicted=within)
 
 
 def _depths(*schemes: str) -> dict[str, tuple[Case, ...]]:
-    small = partial(Case, width=32, mlp=32, tokens=8, replicas=128)
+    small = partial(Case, width=32, mlp=32, tokens=8, replicas=384)
     large = partial(Case, width=512, mlp=2048, tokens=64, shallow=12, deep=96, replicas=16)
     return {"theory": (small(scheme=schemes[0], start="equal", shallow=4, deep=32),
                        *(small(scheme=scheme, start="independent", shallow=16, deep=128)
@@ -335,7 +335,7 @@ def _depths(*schemes: str) -> dict[str, tuple[Case, ...]]:
             "gpu": (large(scheme=schemes[0], start="independent"),)}
 
 
-_RISING = _depths("lecun", "xavier", "kaiming")
+_RISING = _depths("lecun", "xavier")
 _FLAT = _depths("gpt2")
 
 
