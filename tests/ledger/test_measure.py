@@ -20,9 +20,10 @@ from depthlaw.ledger.cli.arguments import main
 TINY = ("--layers", "2", "--width", "8", "--heads", "2", "--batch", "2", "--tokens", "5")
 
 
-def made_up(model: str = "gpt2", *, seeds: tuple[int, ...] = (0,), layers: int = 12,
-            dtype: str = "float32", **_: Any) -> Residuals:
-    """An exponential law whose factor is 10 to 100 per layer, by the seed."""
+def made_up(model: str = "gpt2", *, seeds: tuple[int, ...] = (0,), dtype: str = "float32",
+            **_: Any) -> Residuals:
+    """Twelve layers of an exponential law whose factor is 10 and more, by the seed."""
+    layers = 12
     rows = np.array([[10.0 ** (-(1 + seed / 10) * layer) for layer in range(layers + 1)]
                      for seed in seeds])
     return Residuals(model, "full", layers, 768, 12, 10**8, "nothing", 8, 128, seeds, "cpu", dtype,
