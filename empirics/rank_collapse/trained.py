@@ -22,6 +22,7 @@ from depthlaw.theory.symbols import quantity
 
 from ..exercises.corpus import STANDARD
 from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import Maker
 from .bert import collapse_ratio, relative_residual
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _about(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-_trained: Any = partial(
+_trained: Maker = partial(
     claim, kind="empirical fit", holds_for="typical", weight="measurement",
     portable=False, reads=READS)
 
