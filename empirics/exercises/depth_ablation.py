@@ -192,8 +192,8 @@ def _table(found: Found) -> Table:
              half_width(gains.get(depth // 2))) for depth in sorted(DEPTHS)]
     short = DEPTHS[0] // WIDE
     rows.append((short, 2 * width, 48 * short * width**2, mean(wide), half_width(wide), None, None))
-    return Table(("layers", "width", "weights in layers", "validation loss", "+-",
-                  "gain by doubling", "+-"), tuple(rows))
+    return Table(("layers", "width", "weights", "validation loss", "+-", "gain by doubling", "+-"),
+                 tuple(rows))
 
 
 def _panels(found: Found) -> tuple[Panel, ...]:

@@ -311,7 +311,7 @@ def _table(found: Found) -> Table:
     learnt, grown, lost = (_by_name(found, *names) for names in (
         ("random_stalls", "scaled_learn"), ("variance_is_not_geometric",), ("none_diverges",)))
     counts = {name: int(value.value) for name, value in lost.items() if isinstance(value, Exact)}
-    return Table(("initialisation", "validation loss", "+-", "diverged", "doublings of variance",
+    return Table(("initialisation", "validation loss", "+-", "diverged", "variance doublings",
                   "+-"),
                  tuple((name, mean(learnt.get(name)), half_width(learnt.get(name)),
                         counts.get(name), mean(grown.get(name)), half_width(grown.get(name)))

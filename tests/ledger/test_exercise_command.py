@@ -1,0 +1,166 @@
+"""`depthlaw exercise` as people type it: what it lists and refuses, records that are read again, a
+corpus of one's own, and kills in the middle."""
+import argparse
+import inspect
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from depthlaw.empirics.exercises import corpus, language_model
+from depthlaw.ledger.cli import exercise as command
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.run.options import Options
+from depthlaw.theory.claim import Case
+
+SIZES = {"width": 8, "replicas": 3, "vocabulary": 300}
+_moved = command._on
+
+
+def tiny(claim, digest, steps):
+    """The claim with nets that take a moment, wide ones twice as wide."""
+    moved = _moved(claim, digest)
+
+    def small(case):
+        fields = case.fields() | {name: size for name, size in SIZES.items() if name in case}
+        if case.get("width", 48) > 48:
+            fields["width"] *= 2
+        return Case(**fields | ({"steps": steps} if "steps" in case else {}))
+
+    return replace(moved, control=replace(moved.control, case=small(moved.control.case)),
+                   grid={suite: tuple(map(small, cases)) for suite, cases in moved.grid.items()})
+
+
+@pytest.fixture
+def here(monkeypatch):
+    """Tiny nets, in this process, with little text to validate on."""
+    monkeypatch.setattr(command, "_on", partial(tiny, steps=2))
+    monkeypatch.setattr(language_model, "validation_losses",
+                        partial(language_model.validation_losses, windows=4))
+    monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
+
+
+@pytest.fixture(scope="module")
+def text(tmp_path_factory):
+    file = tmp_path_factory.mktemp("texts") / "text.py"
+    file.write_text(inspect.getsource(inspect) + inspect.getsource(argparse), encoding="utf-8")
+    return file
+
+
+def test_they_are_listed(capsys):
+    assert main(["exercise"]) == 0
+    said = capsys.readouterr().out
+    assert [line.split()[0] for line in said.splitlines()[1:6]] == [
+        "depth-ablation", "initialisation", "gradient-flow", "layer-probing", "remove-layer"]
+    assert main(["exercise", "--json"]) == 0
+    assert [each["number"] for each in json.loads(capsys.readouterr().out)] == [1, 2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["depth-ablatoin"], "did you mean depth-ablation"), (["poetry"], "accepted: depth-ablation"),
+    (["all", "--corpus", "missing.txt"], "cannot be read"),
+    (["all", "--corpus", "binary"], "no text"), (["all", "--corpus", "short"], "learn by heart"),
+    (["all", "--device", "tpu"], "accepted are cpu"),
+    (["all", "--plot", "curve.jpg"], "accepted are .png"),
+    (["all", "--plot", "nowhere/curve.png"], "no folder nowhere"),
+    (["remove-layer", "--plot", "there.png"], "--force replaces it"),
+    (["all", "--force"], "--plot FILE")])
+def test_what_cannot_be_used_is_one_line_and_leaves_nothing(arguments, said, tmp_path, capsys,
+                                                            monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("binary").write_bytes(b"\xff\0" * corpus.SMALLEST)
+    Path("short").write_text("a few words")
+    Path("there.png").write_text("mine")
+    assert main(["exercise", *arguments, "--results", "results"]) == 2
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith("error: ")
+    assert printed.err.count("\n") == 1
+    assert said in printed.err
+    assert sorted(os.listdir()) == ["binary", "short", "there.png"]
+    assert Path("there.png").read_text() == "mine"
+
+
+@pytest.mark.parametrize("missing", ["torch", "tokenizers"])
+def test_without_a_package_the_extra_is_named(missing, capsys, monkeypatch):
+    find = command.importlib.util.find_spec
+    monkeypatch.setattr(command.importlib.util, "find_spec",
+                        lambda name: None if name == missing else find(name))
+    assert main(["exercise", "all"]) == 2
+    assert f"need {missing}; pip install 'depthlaw[empirics]'" in capsys.readouterr().err
+
+
+@pytest.mark.train
+def test_records_carry_the_corpus_and_are_read_again(here, text, tmp_path, capsys):
+    run = ["exercise", "depth-ablation", "--corpus", str(text), "--results", str(tmp_path / "r")]
+    assert main([*run, "--json"]) == 1  # so little training decides nothing
+    first = json.loads(capsys.readouterr().out)
+    digest = corpus.own(text).digest
+    records = [json.loads(file.read_text()) for file in (tmp_path / "r" / "runs").rglob("*.json")]
+    assert {record["inputs"]["case"]["corpus"] for record in records} == {digest} == {
+        first["corpus"]}
+    table = first["exercises"][0]["table"]
+    assert [row[0] for row in table["rows"]] == [2, 4, 8, 16, 4]
+    assert all(4 < row[3] < 6 for row in table["rows"]), "nats per token of 300 ids"
+    picture = tmp_path / "curve.svg"
+    assert main([*run, "--plot", str(picture)]) == 1
+    printed = capsys.readouterr()
+    assert f"{len(records)} already recorded" in printed.err
+    assert "Predicted: " in printed.out
+    assert "UNDECIDED  exercises/deeper_is_better" in printed.out
+    assert "seeds do not decide" in printed.out
+    assert max(map(len, printed.out.splitlines()[:-3])) <= 80
+    assert picture.read_text().startswith("<?xml")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["curve.svg", "r"]
+
+
+SCRIPT = """
+import sys
+from functools import partial
+sys.path.insert(0, {folder!r})
+import test_exercise_command as tests
+tests.command._on = partial(tests.tiny, steps=40)
+if __name__ == "__main__":
+    sys.exit(tests.main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_killed_it_goes_on_and_ends_the_same(text, tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))
+    trainings = tmp_path / "killed" / "cache" / "language_models"
+
+    def started(folder):
+        return subprocess.Popen(
+            [sys.executable, str(script), "exercise", "depth-ablation", "--corpus", str(text),
+             "--json", "--results", str(tmp_path / folder)],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def steps():
+        return {file.parts[-3]: file.stat().st_mtime_ns
+                for file in trainings.glob("*/training/checkpoint.json")}
+
+    for number, said in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
+        before, process, until = steps(), started("killed"), time.monotonic() + 120
+        while steps().items() <= before.items() and time.monotonic() < until:
+            time.sleep(0.02)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+        assert (process.returncode, out) == (130, ""), err
+        assert said in err
+        assert "the same command goes on from there" in err
+    unfinished = steps()
+    assert unfinished
+    ended = [json.loads(started(folder).communicate(timeout=240)[0])
+             for folder in ("killed", "undisturbed")]
+    assert ended[0]["exercises"] == ended[1]["exercises"]
+    assert all((trainings / name / "net").is_dir() for name in unfinished)
