@@ -138,8 +138,10 @@ _LEVEL = Rational(1, 1000) / (len(_SAN) + len(_FULL))
 def _published(
     variant: str, curve: tuple[str, ...], layers: int, replicas: int = 16,
 ) -> tuple[Case, ...]:
-    return tuple(Case(tokens=128, width=768, heads=12, vocabulary=28996, batch=4, layers=layers,
-                      replicas=replicas, variant=variant, layer=layer, stated_residual=value)
+    # The whole net's residuals stay far above float32's rounding.
+    how = {"batch": 4, "dtype": "float64"} if variant == "san" else {"batch": 2, "dtype": "float32"}
+    return tuple(Case(tokens=128, width=768, heads=12, vocabulary=28996, layers=layers,
+                      replicas=replicas, variant=variant, layer=layer, stated_residual=value, **how)
                  for layer, value in enumerate(curve[:layers + 1]))
 
 
@@ -158,7 +160,7 @@ def _curves(case: Case, seed: int, device: str) -> np.ndarray:
             "bert", variant=case.variant, layers=case.layers, width=case.width, heads=case.heads,
             vocabulary=max(2, len(distinct)), ids=ids.reshape(drawn.shape),
             seeds=(int(rng.integers(0, 2**31)),), device=device,
-            dtype=case.get("dtype", "float64")).by_layer[0])
+            dtype=case.dtype).by_layer[0])
     return np.stack(rows)
 
 
@@ -172,7 +174,7 @@ def _without(case: Case, *names: str) -> Case:
     source=Source("dong2021", "figure residual_BERT_vert.pdf, curves at initialisation",
                   "arXiv:2103.03404v1"),
     cases={"theory": (*_published("san", _SAN, 2), *_published("full", _FULL, 3, 8)),
-           "full": _published("full", _FULL, 12, 24)},
+           "full": _published("full", _FULL, 12)},
     control=Control(
         Case(**_published("san", _SAN, 2)[1].fields() | {"stated_residual": "0.5629"}),
         "the value of the whole net held against pure attention"))
@@ -186,7 +188,7 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
 
     Sixteen values are published above float32's rounding, so that all together have one chance in a
     thousand of a false alarm, if the logarithms are normal. The published net read 32 texts of
-    Wikipedia, ours reads Zipf-distributed ids, each initialisation a batch of 4 of its own. The
+    Wikipedia, ours reads Zipf-distributed ids, each initialisation a batch of its own. The
     whole net's published curve ends lower than the mean of ours: 12 layers are one net there, and
     initialisations differ by several percent at every layer. So agreement here says that data and
     spread do not contradict the curve; it is no evidence that the mean over initialisations is the
@@ -201,6 +203,42 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     # Six digits, as everywhere where linear algebra rounds differently.
     value = Fraction(f"{2 * float(special.stdtr(count - 1, -distance)):.6g}")
     return Ball(value, value)
+
+
+def _half_as_much_again(statement: Relational, case: Case) -> Ball:
+    value = Fraction(str(at(statement.rhs, case)))
+    return Ball(value * 2 / 3, value * 3 / 2)
+
+
+_WHOLE = tuple(_without(case, "stated_residual") for case in _published("full", _FULL, 12))
+
+
+@claim(
+    Eq(relative_residual, Piecewise(*((Rational(value), Eq(layer, index))
+                                      for index, value in enumerate(_FULL)))),
+    kind="empirical fit", holds_for="typical", wording="printed", weight="measurement",
+    portable=False, needs="hf", reads=("layer",), predicted=_half_as_much_again,
+    source=Source("dong2021", "figure residual_BERT_vert.pdf, curve of the whole net at "
+                  "initialisation", "arXiv:2103.03404v1"),
+    cases={"full": _WHOLE},
+    control=Control(Case(**_WHOLE[1].fields() | {"layers": 2, "variant": "san"}),
+                    "without the skip connection around attention and the MLP"))
+def bert_init_full_curve(case: Case, seed: int, device: str = "cpu") -> Sample:
+    """Whole BERT at initialisation keeps its residual as published, within half.
+
+    After each of the layers 0 to 12 the published relative residual of one random initialisation of
+    BERT-base is within a factor 3/2 of the mean over initialisations of the BERT of transformers.
+
+    The factor is a round number that was chosen when the spread of initialisations, several
+    percent, was known: the published curve can be no closer to the mean than one initialisation
+    is. What the records add are the values of each initialisation, layer by layer.
+    """
+    return _read(_curves(_without(case, "layer"), seed, device), case)
+
+
+def _read(curves: np.ndarray, case: Case) -> Sample:
+    # Six digits, as above.
+    return Sample(tuple(float(f"{value:.6g}") for value in curves[:, case.layer]))
 
 
 _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual")
@@ -226,5 +264,4 @@ def bert_plateau_is_rounding(case: Case, seed: int, device: str = "cpu") -> Samp
     What float64 shows there is its own rounding, so that nothing is said about the true value but
     that it is smaller.
     """
-    curves = _curves(_without(case, "layer"), seed, device)
-    return Sample(tuple(float(f"{value:.6g}") for value in curves[:, case.layer]))
+    return _read(_curves(_without(case, "layer"), seed, device), case)

@@ -268,6 +268,24 @@ def test_weights_of_a_folder_are_those_measured(folder, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize(("name", "whole"), [
+    ("albert", "AlbertForMaskedLM"), ("xlnet", "XLNetLMHeadModel"), ("gpt2", "GPT2LMHeadModel"),
+    ("llama", "LlamaForCausalLM"), ("mistral", "MistralForCausalLM"), ("qwen2", "Qwen2ForCausalLM"),
+    ("qwen3", "Qwen3ForCausalLM"), ("t5", "T5ForConditionalGeneration")])
+def test_language_models_are_read_without_their_heads(nets, tmp_path, name, whole):
+    config = nets[name].config.__class__(**nets[name].config.to_diff_dict())
+    config.is_encoder_decoder = name == "t5"
+    language_model = getattr(transformers, whole)(config)
+    language_model.save_pretrained(tmp_path)
+    kind, net = stored_net(tmp_path)
+    stored, inside = net.state_dict(), language_model.state_dict()
+    assert kind.name == name
+    for key, weight in stored.items():
+        twin = inside.get(key, inside.get(f"{net.base_model_prefix}.{key}"))
+        assert twin is not None, key
+        assert torch.equal(weight, twin.float()), key
+
+
 def _changed(folder, tmp_path, **changes):
     copy = tmp_path / "copy"
     copy.mkdir()
