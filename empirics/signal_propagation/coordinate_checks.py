@@ -75,7 +75,7 @@ def by_size(
 
 
 @lru_cache(maxsize=16)
-def _changes(case: Case, seed: int, device: str) -> dict[str, np.ndarray]:
+def changes_by_size(case: Case, seed: int, device: str) -> dict[str, np.ndarray]:
     """Changes of "hidden" and "logits", (sizes, replicas) each."""
     from .parametrisations import RULES, changes, net_of
 
@@ -104,7 +104,7 @@ def sizes(case: Case) -> list[int]:
 def change_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Of what the case is about, "hidden" states or "logits"."""
     shared = Case(**{name: value for name, value in case.fields().items() if name != "of"})
-    return sample(exponents(sizes(case), _changes(shared, seed, device)[case.of]))
+    return sample(exponents(sizes(case), changes_by_size(shared, seed, device)[case.of]))
 
 
 OF = ("hidden", "logits")

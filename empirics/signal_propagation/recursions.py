@@ -232,7 +232,11 @@ def _finite_size(statement: Relational, case: Case) -> Ball:
 
 
 @lru_cache(maxsize=8)
-def _mapped(case: Case, seed: int, device: str, factor: float) -> tuple[np.ndarray, np.ndarray]:
+def mapped(
+    case: Case, seed: int, device: str, factor: float = 1.0,
+) -> tuple[np.ndarray, np.ndarray]:
+    """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
+    attention branches times a factor."""
     from ..nets import Deviations, Factors, Shape
 
     d = case.width
@@ -248,7 +252,7 @@ def _mapped(case: Case, seed: int, device: str, factor: float) -> tuple[np.ndarr
 def mapped_correlation(case: Case, seed: int, device: str = "cpu", *,
                        factor: float = 1.0) -> Sample:
     """E p/E q after a layer."""
-    q, difference = _mapped(_without(case, "layer"), seed, device, factor)
+    q, difference = mapped(_without(case, "layer"), seed, device, factor)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
 
 

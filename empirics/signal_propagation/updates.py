@@ -47,7 +47,7 @@ def _moved(case: Case, seed: int, device: str, optimiser: Literal["adam", "sgd"]
 
 
 _RATES = {
-    "theory": _DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=64),
+    "theory": _DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=96),
     "full": _DEPTHS(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192)}
 _OTHER = Case(depth_power="1/2", width=32, **_FEW)
 
@@ -82,8 +82,9 @@ def sgd_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _moved(case, seed, device, "sgd")
 
 
-def _one_step(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Exponents of the change of the last hidden states of post-LN nets by one step in blocks."""
+def step_changes(case: Case, seed: int, device: str = "cpu") -> np.ndarray:
+    """The change of the last hidden states of post-LN nets by one step in blocks, (sizes,
+    replicas)."""
     import torch
 
     from ..nets import Net
@@ -99,7 +100,11 @@ def _one_step(case: Case, seed: int, device: str = "cpu") -> Sample:
             RULES["standard"], net, batch, steps=1, moved="blocks", optimiser=case.optimiser,
             rate=ADAM_RATE if case.optimiser == "adam" else SGD_RATE)["hidden"]
 
-    return sample(exponents(sizes(case), by_size(case, rng, device, run)))
+    return by_size(case, rng, device, run)
+
+
+def _one_step(case: Case, seed: int, device: str = "cpu") -> Sample:
+    return sample(exponents(sizes(case), step_changes(case, seed, device)))
 
 
 _THEOREM = Source("wang2022deepnet", "Theorem 4.2 and section 4.3", "arXiv:2203.00555")
@@ -212,18 +217,19 @@ PROFILED = 16
 _PERTURBED = partial(Case, width=64, shallow=4, deep=32)
 
 
-def _perturbed(scheme: str, shares_of: str) -> dict[str, Any]:
+def _perturbed(scheme: str, other: str, shares_of: str) -> dict[str, Any]:
     return {
         "source": Source("liu2020admin", "section 4, dependency on residual branches",
                          "arXiv:2004.08249"),
         "wording": "recalled",
-        "cases": {"theory": (_PERTURBED(scheme=scheme, replicas=96),),
+        "cases": ({} if scheme == "lecun, post" else {
+                      "theory": (_PERTURBED(scheme=scheme, replicas=96),)}) | {
                   "full": (Case(scheme=scheme, width=256, shallow=4, deep=16, replicas=96),)},
-        "control": Control(_PERTURBED(scheme=scheme, replicas=48), f"the shares of {shares_of}",
+        "control": Control(_PERTURBED(scheme=other, replicas=48), f"{other}: shares of {shares_of}",
                            measured=partial(_amplified, shares_of=shares_of))}
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, post", "lecun, pre"))
+@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, post", "lecun, pre", "lecun, post"))
 def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN: a relative perturbation moves the output as branch shares say.
 
@@ -238,7 +244,7 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _amplified(case, seed, device)
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, pre", "lecun, post"))
+@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, pre", "lecun, pre", "lecun, post"))
 def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-LN: a relative perturbation moves the output as branch shares say.
 
@@ -254,7 +260,7 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     return _amplified(case, seed, device)
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("admin", "lecun, post"))
+@flat(Eq(share_exponent, Integer(0)), **_perturbed("admin", "admin", "lecun, post"))
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: a relative perturbation moves post-LN nets as branch shares say.
 
