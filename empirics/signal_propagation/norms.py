@@ -345,8 +345,8 @@ _FLAT = _depths("gpt2")
 def softmax_pre_ln_norm_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm streams: the variance grows with power 1 of depth.
 
-    In random pre-norm nets with softmax attention and LeCun's, Xavier's or Kaiming's weights
-    the mean square of the stream after the last layer grows as L^1.
+    In random pre-norm nets with softmax attention and LeCun's or Xavier's weights the
+    mean square of the stream after the last layer grows as L^1.
 
     Random nets with softmax attention of 4 heads, random queries and keys, ReLU MLPs and
     Gaussian tokens of variance 1, equal or independent. The mean of slopes over depths that
