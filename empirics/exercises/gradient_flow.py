@@ -208,7 +208,7 @@ _stable: Maker = partial(_measured, source=_text("Gradient Visualization, with r
 
 @_stable(
     Le(change, -(depth - layer) * log(LEFT)),
-    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")),
+    cases=_nets(True, "pre", layers=(1,), of=("states", "weights")), known="FAILS",
     control=Control(_one(False, "none"), "without residuals"))
 def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Pre-norm gradients are stable over layers.
@@ -217,8 +217,10 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
     first layer and of the last, and by the weights of these layers, differ by a factor of at most
     (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
 
-    The text draws equal bars and gives no tolerance; taken here is the change per layer, 0.9, by
-    which it shows what vanishes.
+    Fails for 12 layers of Xavier's weights: most of what gradients gain they gain in the first
+    layers, however many follow, so that it is the more per layer the fewer there are; with 24 and
+    48 they are within the tolerance. The text draws equal bars and gives no tolerance; taken here
+    is the change per layer, 0.9, by which it shows what vanishes.
     """
     return sample(np.abs(log_ratios(case, device, folder)))
 

@@ -373,7 +373,7 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_probes(
-    Gt(moved, 0), cases={"exercises": (
+    Gt(moved, 0), known="FAILS", cases={"exercises": (
         _between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
     control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved))
 def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -382,8 +382,9 @@ def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str =
     In trained language models of twelve layers linear probes read the current token, and the
     previous one, better from the layers 1, 2 and 4 than from the layers 10 and 12.
 
-    The text gives early layers "local patterns" and "character/subword patterns". It counts the
-    layers of a deeper net; here a third of twelve.
+    Fails for the previous token, which attention brings to where it is used and residuals keep
+    there: it is read better the later. The text gives early layers "local patterns" and
+    "character/subword patterns". It counts the layers of a deeper net; here a third of twelve.
     """
     return _moved(case, device, folder)
 
@@ -475,11 +476,14 @@ def _panels(found: Found) -> tuple[Panel, ...]:
     alone = [curve(said[ends], _alone(found, ends)) for ends in _ENDS]
     probes = [curve(f"{target} token" if target != "after" else "token after the last copy",
                     _read(found, target)) for target in TARGETS]
+    # The current token is read so well that beside it the others would look alike.
     return (
         Panel(f"One of {LAYERS} layers trained", "layer that is trained",
-              "validation loss taken off, nats per token", tuple(filter(None, alone))),
-        Panel(f"Linear probes of {_DEPTH} trained layers", "layer that is read",
-              "accuracy above the most frequent answer", tuple(filter(None, probes))))
+              "loss taken off, nats per token", tuple(filter(None, alone))),
+        *(Panel(title, "layer that is read", "accuracy above most frequent",
+                tuple(filter(None, curves)))
+          for title, curves in (("Probes of the current token", probes[:1]),
+                                ("Probes of other tokens", probes[1:]))))
 
 
 def _says(found: Found) -> str:

@@ -271,7 +271,7 @@ def _panels(found: Found) -> tuple[Panel, ...]:
                    {place: added.get((1, place)) for place in places})
     highest = curve("without all layers above this one",
                     {place: added.get((place + 1, LAYERS)) for place in places})
-    label = "validation loss added, nats per token"
+    label = "loss added, nats per token"
     return (Panel("One layer removed", "layer", label, tuple(filter(None, (alone,))),
                   y_scale="log"),
             Panel("A stack removed", "layer", label, tuple(filter(None, (lowest, highest)))))
@@ -287,7 +287,7 @@ def _says(found: Found) -> str:
             "without layer {} ({})".format(*(
                 part for place in (min(others, key=lambda at: others[at].mean),
                                    max(others, key=lambda at: others[at].mean))
-                for part in (place, written(others[place])))))
+                for part in (place, written(others[place], 4)))))
     tenth = lost.get(MIDDLE)
     half = LAYERS // 2
     size = next((case for each in found.values() for case in each), whole_net())
@@ -295,9 +295,9 @@ def _says(found: Found) -> str:
         f"Language models of {LAYERS} layers of width {size.width}, trained for {size.steps} "
         f"updates, {size.replicas} seeds, have a validation loss of {written(whole)} nats per "
         f"token (intervals of 95 % over seeds). Without layer {MIDDLE} it is larger by "
-        f"{written(added.get((MIDDLE, MIDDLE)))}, a share of {written(tenth)} of what training "
-        f"took off the loss of equal chances{ends}. Without the {half} lowest layers it is larger "
-        f"by {written(added.get((1, half)))}, without the {half} highest by "
+        f"{written(added.get((MIDDLE, MIDDLE)), 4)}, a share of {written(tenth, 4)} of what "
+        f"training took off the loss of equal chances{ends}. Without the {half} lowest layers it "
+        f"is larger by {written(added.get((1, half)))}, without the {half} highest by "
         f"{written(added.get((half + 1, LAYERS)))}.")
 
 
