@@ -4,7 +4,9 @@ Run `make docs`.
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
 hand-written pages are filled: `<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME
 -->` by a figure, `<!-- trained nets -->` by the trainings, `<!-- evidence: PART -->` by how rules
-of depth do on published grids, `<!-- counting: PART -->` by listed models counted again.
+of depth do on published grids, `<!-- counting: PART -->` by listed models counted again,
+`<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
+`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases.
 """
 from __future__ import annotations
 
@@ -31,7 +33,7 @@ from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
-from . import counting, depth_evidence, figures, trained_nets
+from . import counting, depth_evidence, figures, measured, trained_nets
 from .typesetting import md, md_code, md_math, sentence
 
 # Longer tables hide what matters; the records hold every case.
@@ -81,11 +83,18 @@ def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> s
             return depth_evidence.part(name)
         if kind == "counting":
             return counting.part(name)
+        if kind in ("verdicts", "values"):
+            made = measured.verdicts if kind == "verdicts" else measured.values
+            return _first(store, lambda each: made(name.split(","), claims, each))
+        if kind in ("exercise", "picture"):
+            drawn = measured.exercise if kind == "exercise" else measured.figure
+            picture = out / "figures" / f"{name}.png"
+            return _first(store, lambda each: drawn(name, claims, each, picture))
         if kind == "table":
             return _first(store, lambda each: table(claims, name, each))
         return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))
 
-    kinds = "table|figure|evidence|counting|trained nets"
+    kinds = "table|figure|evidence|counting|trained nets|exercise|picture|verdicts|values"
     return re.sub(rf"<!-- (?P<kind>{kinds})(: (?P<name>\S+))? -->", fill, text)
 
 
