@@ -208,6 +208,8 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     In random nets with branches and Adam rates times L^(-1/2) a few steps typically change the last
     hidden states and the logits by amounts whose exponent of the depth is 0, with all weights
     trained and with those in the blocks alone.
+
+    The rule is as recalled; check against the paper. On depths of 16 and more, as completep_flat.
     """
     return change_exponents(case, seed, device)
 
@@ -303,7 +305,7 @@ def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 
 _POWERS = ("1/2", "3/4", "1")
 _BLOCKS = {
-    "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=48),
+    "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
     "theory": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
 
 
@@ -325,7 +327,7 @@ def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 
 
 @flat(
-    Eq(second_order_exponent, alpha - 1), wording="reported", cases=_BLOCKS,
+    Eq(second_order_exponent, alpha - 1), wording="reported", cases={"theory": _BLOCKS["theory"]},
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
                     statement=Eq(second_order_exponent, Integer(0))))

@@ -314,7 +314,8 @@ def admin_factors(
     if shape.norm != "post" or not shape.residual:
         raise ValueError(f"norm={shape.norm!r}, residual={shape.residual}: ADMIN scales the skip "
                          'connections of norm "post"')
-    written, factors = 0.0, []
+    written = 0.0
+    factors: list[Factors] = []
     for each in _sums(replace(shape, factors=()), stds, inputs, rng):
         written = written or float(each.skipped.square().mean())
         factors.append(Factors(skip=written**0.5 if factors else 1.0))
