@@ -126,7 +126,8 @@ import sys
 from functools import partial
 sys.path.insert(0, {folder!r})
 import test_exercise_command as tests
-tests.command._on = partial(tests.tiny, steps=40)
+tests.command._on = partial(tests.tiny, steps=20)
+tests.command.cores = lambda: 1
 if __name__ == "__main__":
     sys.exit(tests.main(sys.argv[1:]))
 """
@@ -134,23 +135,23 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.train
-def test_killed_it_goes_on_and_ends_the_same(text, tmp_path):
+def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))
     trainings = tmp_path / "killed" / "cache" / "language_models"
 
-    def started(folder):
-        return subprocess.Popen(
-            [sys.executable, str(script), "exercise", "depth-ablation", "--corpus", str(text),
-             "--json", "--results", str(tmp_path / folder)],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    run = ["exercise", "depth-ablation", "--corpus", str(text), "--json", "--results"]
+
+    def started():
+        return subprocess.Popen([sys.executable, str(script), *run, str(tmp_path / "killed")],
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
     def steps():
         return {file.parts[-3]: file.stat().st_mtime_ns
                 for file in trainings.glob("*/training/checkpoint.json")}
 
     for number, said in ((signal.SIGINT, "interrupted"), (signal.SIGTERM, "terminated")):
-        before, process, until = steps(), started("killed"), time.monotonic() + 120
+        before, process, until = steps(), started(), time.monotonic() + 120
         while steps().items() <= before.items() and time.monotonic() < until:
             time.sleep(0.02)
         process.send_signal(number)
@@ -160,7 +161,9 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path):
         assert "the same command goes on from there" in err
     unfinished = steps()
     assert unfinished
-    ended = [json.loads(started(folder).communicate(timeout=240)[0])
-             for folder in ("killed", "undisturbed")]
-    assert ended[0]["exercises"] == ended[1]["exercises"]
+    resumed = json.loads(started().communicate(timeout=240)[0])
+    monkeypatch.setattr(command, "_on", partial(tiny, steps=20))
+    monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
+    main([*run, str(tmp_path / "undisturbed")])
+    assert resumed["exercises"] == json.loads(capsys.readouterr().out)["exercises"]
     assert all((trainings / name / "net").is_dir() for name in unfinished)
