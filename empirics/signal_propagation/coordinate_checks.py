@@ -137,7 +137,7 @@ _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attentio
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
     cases={"theory": _WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
            "full": _WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
-           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule=("mup", "completep"),
+           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
                           of="hidden")},
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"))
 @noted(_NETS)
@@ -158,7 +158,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
     cases={"full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"),
                            of="logits"),
-           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule=("mup", "completep"),
+           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
                           of="logits")},
     known="UNDECIDED",
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"))
@@ -180,7 +180,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 @measured_exponent(
     Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
     cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
-           "gpu": _WIDTHS(narrow=64, wide=2048, replicas=24, rule="standard", of=OF)},
+           "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"))
 @noted(_NETS)
 def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:

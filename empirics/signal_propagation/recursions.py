@@ -267,7 +267,7 @@ _FIRST = partial(_MAPS, layer=(1, 2), tokens=32, width=64, depth=2)
     cases={"theory": (*_FIRST(replicas=384),
                       *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32)),
            "full": _MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
-           "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=2048, depth=24, replicas=16)},
+           "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16)},
     control=Control(Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
                     "attention branches of twice the size",
                     measured=partial(mapped_correlation, factor=2.0)))
@@ -322,8 +322,8 @@ def _relative(statement: Relational, case: Case) -> Ball:
         case.rational("sharpness") ** 2 * (1 - case.rational("overlap")) > 2)},
     cases={"theory": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256,
                                replicas=32),
-           "gpu": Case.grid(sharpness=("2", "4"), overlap="0", tokens=(1024, 4096), width=8192,
-                            replicas=8)},
+           "gpu": Case.grid(sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096,
+                            replicas=16)},
     control=Control(Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32),
                     "too few tokens by far"))
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
