@@ -14,12 +14,12 @@ from .coordinate_checks import changes_by_size, sizes
 from .recursions import mapped, mean_field_correlations
 from .updates import step_changes
 
-__all__ = ["scaling_panels"]
+__all__ = ["curve", "power_law", "scaling_panels"]
 
 LEVEL = 0.99
 
 
-def _curve(label: str, x: Sequence[int], logs: np.ndarray) -> Series:
+def curve(label: str, x: Sequence[int], logs: np.ndarray) -> Series:
     """Geometric means over nets with Student intervals, of logarithms (points, nets)."""
     nets = logs.shape[1]
     half = special.stdtrit(nets - 1, (1 + LEVEL) / 2) * logs.std(axis=1, ddof=1) / np.sqrt(nets)
@@ -31,10 +31,11 @@ def _curve(label: str, x: Sequence[int], logs: np.ndarray) -> Series:
 def _growth(label: str, case: Case, changes: np.ndarray) -> Series:
     """Changes over that of the smallest net, replica by replica."""
     logs = np.log(changes)
-    return _curve(label, sizes(case), logs - logs[:1])
+    return curve(label, sizes(case), logs - logs[:1])
 
 
-def _power(label: str, x: Sequence[int], exponent: float) -> Series:
+def power_law(label: str, x: Sequence[int], exponent: float) -> Series:
+    """A reference line: (x / first x)^exponent."""
     return Series(label, tuple(x), tuple((size / x[0]) ** exponent for size in x),
                   kind="reference")
 
@@ -66,19 +67,19 @@ def scaling_panels(device: str = "cpu") -> tuple[Panel, ...]:
     return (
         Panel("Four steps of Adam against width", "width", by_size, (
             ruled("standard", "standard", narrow), ruled("muP", "mup", narrow),
-            ruled("CompleteP", "completep", narrow), _power("width", widths, 1.0),
-            _power("flat", widths, 0.0)), x_scale="log", y_scale="log"),
+            ruled("CompleteP", "completep", narrow), power_law("width", widths, 1.0),
+            power_law("flat", widths, 0.0)), x_scale="log", y_scale="log"),
         Panel("Four steps of Adam in blocks against depth", "layers", by_size, (
             ruled("no power of the depth", "mup", shallow),
             ruled("depth-muP", "depth-mup", shallow), ruled("CompleteP", "completep", shallow),
             ruled("1/L, with depth-muP's rate", "completep with the rate of depth-mup", shallow),
-            _power("layers", depths, 1.0), _power("flat", depths, 0.0),
-            _power("1/sqrt(layers)", depths, -0.5)), x_scale="log", y_scale="log"),
+            power_law("layers", depths, 1.0), power_law("flat", depths, 0.0),
+            power_law("1/sqrt(layers)", depths, -0.5)), x_scale="log", y_scale="log"),
         Panel("One step of post-LN nets against depth", "layers", by_size, (
             stepped("DeepNorm, SGD", "deepnorm", "sgd"),
             stepped("DeepNorm, Adam", "deepnorm", "adam"),
-            stepped("Xavier, SGD", "xavier, post", "sgd"), _power("layers", depths, 1.0),
-            _power("sqrt(layers)", depths, 0.5), _power("flat", depths, 0.0)),
+            stepped("Xavier, SGD", "xavier, post", "sgd"), power_law("layers", depths, 1.0),
+            power_law("sqrt(layers)", depths, 0.5), power_law("flat", depths, 0.0)),
             x_scale="log", y_scale="log"),
         Panel("Token correlation, nets beside the mean-field maps", "layer", "p/q",
               tuple(each for pre in (False, True) for each in _correlations(pre, device))))
@@ -89,6 +90,6 @@ def _correlations(pre_norm: bool, device: str) -> tuple[Series, Series]:
     q, spread = mapped(case, 0, device)
     name, layers = "pre-LN" if pre_norm else "post-LN", range(case.depth + 1)
     limit = mean_field_correlations(case.depth, pre_norm=pre_norm)
-    return (_curve(f"{name} nets", layers, np.log(1 - spread / q).T),
+    return (curve(f"{name} nets", layers, np.log(1 - spread / q).T),
             Series(f"{name}, maps", tuple(layers), tuple(float(rho) for rho in limit),
                    kind="reference"))
