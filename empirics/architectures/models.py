@@ -173,18 +173,24 @@ def stored_net(folder: Path) -> tuple[Architecture, nn.Module]:
         try:
             net, report = getattr(transformers, model.net).from_pretrained(
                 folder, local_files_only=True, output_loading_info=True, dtype=torch.float32,
-                **_without_pooler(model))
+                ignore_mismatched_sizes=True, **_without_pooler(model))
         # Whatever a damaged file makes a reader of files raise.
         except Exception as error:
-            raise UsageError(
-                f"{folder}: its weights cannot be loaded: {_one_line(error)}") from None
+            said = ("a file of weights is damaged, or holds more than weights"
+                    if "weights_only" in str(error) else _one_line(error))
+            raise UsageError(f"{folder} cannot be loaded: {said}") from None
+    if not len(model.layers(net)):
+        raise UsageError(f"{config_file}: a net without layers has nothing to measure")
     _check_fit(folder, net, report)
     return model, _evaluated(net)
 
 
 def _check_fit(folder: Path, net: nn.Module, report: dict[str, Any]) -> None:
-    """Refuse what transformers only warns of: weights that it drew anew, or left out."""
-    missing, other = sorted(report["missing_keys"]), sorted(map(str, report["mismatched_keys"]))
+    """Refuse what transformers only warns of, or not at all: weights that it drew anew or left out,
+    and those that are no numbers."""
+    missing, other = sorted(report["missing_keys"]), [
+        f"{name}, {list(stored)} in place of {list(told)}"
+        for name, stored, told in sorted(report["mismatched_keys"])]
     # Heads and poolers are left out; a weight below a part that the net has does not fit.
     prefix = f"{getattr(net, 'base_model_prefix', '')}."
     parts = {name for name, _ in net.named_children()}
@@ -195,6 +201,9 @@ def _check_fit(folder: Path, net: nn.Module, report: dict[str, Any]) -> None:
         if keys:
             raise UsageError(f"{folder}: the weights do not fit its config.json: {len(keys)} {what}"
                              f", such as {keys[0]}")
+    for name, weight in net.named_parameters():
+        if not weight.isfinite().all():
+            raise UsageError(f"{folder}: {name} holds weights that are not finite")
 
 
 def _configuration(
@@ -206,8 +215,9 @@ def _configuration(
                          + ("" if vocabulary is None else f", and vocabulary={vocabulary} at least "
                             "2"))
     if width % heads:
+        near = sorted({width - width % heads or heads, width + heads - width % heads})
         raise UsageError(f"width={width} is not a multiple of heads={heads}; take a width of "
-                         f"{width - width % heads or heads} or {width + heads - width % heads}")
+                         f"{' or '.join(map(str, near))}")
     head = width // heads
     if (model.rotary and head % 2) or (model.name == "xlnet" and width % 2):
         what, has = ("width of its heads", head) if model.rotary else ("width", width)

@@ -299,8 +299,11 @@ def _changed(folder, tmp_path, **changes):
 @pytest.mark.parametrize(("changes", "said"), [
     ({"num_hidden_layers": 3}, "are missing, such as encoder.layer.2"),
     ({"num_hidden_layers": 1}, "have no place, such as"),
-    ({"hidden_size": 20}, "do not fit its config.json|cannot be loaded"),
-    ({"vocab_size": 31}, "do not fit its config.json|cannot be loaded"),
+    ({"hidden_size": 20}, "have another shape, such as"),
+    ({"vocab_size": 31}, r"word_embeddings.weight, \[30, 16\] in place of \[31"),
+    ({"hidden_size": "wide"}, "cannot be loaded: Validation error"),
+    ({"num_attention_heads": 3}, "not a multiple of the number of attention heads"),
+    ({"num_hidden_layers": 0}, "a net without layers"),
     ({"model_type": "bart"}, "model_type is 'bart'; accepted are"),
     ({"model_type": None}, "model_type is None"),
     ({"model_type": "gpt2"}, "are missing"),
@@ -319,6 +322,15 @@ def test_damaged_or_missing_files_get_one_line(folder, tmp_path):
     with pytest.raises(UsageError, match="cannot be loaded"):
         stored_net(copy)
     (copy / "model.safetensors").unlink()
+    (copy / "pytorch_model.bin").write_bytes(b"no weights")
+    with pytest.raises(UsageError, match="is damaged, or holds more than weights"):
+        stored_net(copy)
+    net = stored_net(folder)[1]
+    state = {key: weight * math.nan for key, weight in net.state_dict().items()}
+    torch.save(state, copy / "pytorch_model.bin")
+    with pytest.raises(UsageError, match="that are not finite"):
+        stored_net(copy)
+    (copy / "pytorch_model.bin").unlink()
     with pytest.raises(UsageError, match="holds no weights; expected is one of"):
         stored_net(copy)
     (copy / "config.json").write_text("{")
