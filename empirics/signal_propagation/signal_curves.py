@@ -62,7 +62,7 @@ def signal_panels(device: str = "cpu") -> tuple[Panel, ...]:
         Panel("Gradient of the last MLP against depth", "layers", "over that of 4 layers",
               (*(last(*each) for each in SCHEMES), power_law("1/sqrt(layers)", DEPTHS, -0.5),
                power_law("flat", DEPTHS, 0.0)), x_scale="log", y_scale="log"),
-        Panel("The same without skips and norms", "layers", "over that of 4 layers",
+        Panel("The same with and without skips and norms", "layers", "over that of 4 layers",
               (last("no skips, no norms", "lecun", "none", False), last(*SCHEMES[0]),
                Series("2^(-layers/2)", DEPTHS, halved, kind="reference")), y_scale="log"),
         Panel(f"Gradients of the MLPs by layer, {LAYERS} layers", "layer", "norm of the gradient",
