@@ -238,7 +238,7 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", known="FAILS",
-    cases={"theory": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
+    cases={"full": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
                              of="hidden")},
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
 @noted(_NETS)
@@ -257,7 +257,8 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
 
 @measured_exponent(
     Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
-    cases=_depth_suites(rule="mup", of="hidden"),
+    cases={"theory": (_few_deep(rule="mup", moved="all", of="hidden"),),
+           "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"))
 @noted(_NETS)
 def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -326,8 +327,13 @@ def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
     return _gradient_exponents(case, seed, device)
 
 
+_RESPONSES = {
+    suite: Case.grid(depth_power=powers, shallow=8, deep=64, width=32, replicas=48)
+    for suite, powers in (("theory", ("1/2", "1")), ("full", ("3/4",)))}
+
+
 @flat(
-    Eq(second_order_exponent, alpha - 1), wording="reported", cases={"theory": _BLOCKS["theory"]},
+    Eq(second_order_exponent, alpha - 1), wording="reported", cases=_RESPONSES,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
                     statement=Eq(second_order_exponent, Integer(0))))

@@ -173,7 +173,8 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
-    cases={"theory": _STEP(scheme="deepnorm", optimiser="adam", biases=False)},
+    cases={"theory": _DEPTHS(scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64,
+                             replicas=32)},
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "SGD"))
 def deepnorm_adam_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: one Adam step moves deeper nets further, as sqrt(L).
