@@ -8,6 +8,7 @@ import torch
 from depthlaw.empirics.nets import Net, Shape
 from depthlaw.empirics.rank_collapse import trained
 from depthlaw.theory.claim import Case
+from depthlaw.theory.judgement import Verdict, judge
 
 SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", biases=True)
 TINY = Case(task="connectivity", vertices=8, width=8, depth=2, steps=3, batch=4, replicas=2)
@@ -56,6 +57,16 @@ def test_nets_that_learn_start_where_the_others_stay():
     assert not torch.equal(drawn.qkv[0], learnt.qkv[0])
     assert (drawn.qkv[0] - learnt.qkv[0]).abs().max() < 0.1
     assert inputs.shape[1] == trained.EXAMPLES
+
+
+@pytest.mark.parametrize("claim", [
+    trained.trained_attention_collapses_later, trained.trained_attention_collapses,
+    trained.trained_nets_keep_residual, trained.training_draws_tokens_together],
+    ids=lambda claim: claim.name)
+def test_negative_controls_fail_without_training(claim):
+    control = claim.control
+    value = claim.measure(control.case, control=True)
+    assert judge(claim, control.case, value, force=True).verdict is Verdict.FAILS
 
 
 def test_all_layers_of_a_case_are_read_off_the_same_nets(monkeypatch):
