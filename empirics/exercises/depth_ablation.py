@@ -20,10 +20,10 @@ from .corpus import STANDARD
 from .exercise import Exercise, Found, curve, half_width, loss, mean, written
 
 gained = quantity(
-    "loss_gained", r"\Delta\mathcal{L}",
+    "loss_gained", "g",
     "validation loss of one net minus that of another, in nats per token", "real")
 bent = quantity(
-    "gain_lost", r"\Delta^2\mathcal{L}",
+    "gain_lost", "g-g'",
     "gain in loss by doubling the depth minus that by doubling it again, in nats per token", "real")
 
 # Longest first, so that two processes end together. The wide net has as many weights in its layers

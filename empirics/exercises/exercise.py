@@ -16,7 +16,7 @@ from ..figures import Panel, Series, Table
 
 __all__ = ["Exercise", "Found", "curve", "exercises", "half_width", "loss", "mean", "written"]
 
-loss = quantity("loss", r"\mathcal{L}", "validation loss of a language model in nats per token",
+loss = quantity("loss", r"\ell", "validation loss of a language model in nats per token",
                 "nonnegative real")
 
 # By the name of a claim (the second part of its key): what is recorded of its cases. A case that

@@ -23,7 +23,7 @@ doublings = quantity(
     "variance_doublings", r"\log_2(v_L/v_1)",
     "how often the variance of the hidden states doubles from the first layer to the last", "real")
 growths = quantity(
-    "growth_ratio", r"g_L/g_{L/4}",
+    "growth_ratio", r"\gamma_L/\gamma_{L/4}",
     "growth of the variance over the embedding's, v_L / v_0 - 1, at L layers over that at L / 4",
     "real")
 diverged = quantity(
