@@ -131,6 +131,8 @@ def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> 
     the output of layer l is at most 0.9^(L - l) times that by the output of the last layer L: every
     layer leaves 0.9 of it or less, as in the text's example, for all L, at initialisation and after
     a short training.
+
+    The text: "the product vanishes exponentially".
     """
     return sample(log_ratios(case, device, folder))
 
@@ -146,10 +148,11 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
     and MLP, the gradient of the loss by the output of layer l is at most 0.9^(L - l) times that by
     the output of the last layer L, for all L, at initialisation and after a short training.
 
-    Expected to fail at initialisations that keep the variance: layer normalisation undoes on the
-    way back what a branch shrinks on the way forward, and the text's argument does not speak of it.
-    Where gradients vanish all the same, with GPT-2's weights in 24 layers, hidden states are so
-    small that the epsilon of layer normalisation keeps it from undoing that.
+    The text: "the product vanishes exponentially". Expected to fail at initialisations that keep
+    the variance: layer normalisation undoes on the way back what a branch shrinks on the way
+    forward, and the text's argument does not speak of it. Where gradients vanish all the same, with
+    GPT-2's weights in 24 layers, hidden states are so small that the epsilon of layer normalisation
+    keeps it from undoing that.
     """
     return sample(log_ratios(case, device, folder))
 
@@ -168,8 +171,9 @@ def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "
     In language models of ten layers without residuals the gradient of the loss by the output of
     layer 1 is larger than that by the output of layer 10, as the text draws it.
 
-    Expected to fail: the picture has the two ends exchanged. Backpropagation starts at the last
-    layer, and by the text's own product it is layer 1 where the gradient vanishes.
+    The text draws layer 1 with "large gradient" and layer 10 with "vanishing!". Expected to fail:
+    the picture has the two ends exchanged. Backpropagation starts at the last layer, and by the
+    text's own product it is layer 1 where the gradient vanishes.
     """
     return sample(log_ratios(case, device, folder))
 
@@ -185,7 +189,9 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
     In language models with residuals and layer normalisation before attention and MLP, the gradient
     of the loss by the output of each layer l is at least as large as that by the output of the last
-    layer: the text's "gradient is at least 1", at initialisation and after a short training.
+    layer, at initialisation and after a short training.
+
+    The text: "the gradient is at least 1!"
     """
     return sample(log_ratios(case, device, folder))
 
@@ -198,9 +204,10 @@ def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") 
     the output of each layer l is at least as large as that by the output of the last layer, at
     initialisation and after a short training.
 
-    Undecided at the start from GPT-2's weights: branches that read the small embeddings as they are
-    change the gradient by so little that it is not told from nothing; thousands of nets would tell.
-    Split off from residuals_preserve after a first trial; it was expected to hold before.
+    The text: "the gradient is at least 1!" Undecided at the start from GPT-2's weights: branches
+    that read the small embeddings as they are change the gradient by so little that it is not told
+    from nothing; thousands of nets would tell. Split off from residuals_preserve after a first
+    trial; it was expected to hold before.
     """
     return sample(log_ratios(case, device, folder))
 
@@ -232,10 +239,10 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
     first layer and of the last, and by the weights of these layers, differ by a factor of at most
     (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
 
-    Fails for 12 layers of Xavier's weights: most of what gradients gain they gain in the first
-    layers, however many follow, so that it is the more per layer the fewer there are; with 24 and
-    48 they are within the tolerance. The text draws equal bars and gives no tolerance; taken here
-    is the change per layer, 0.9, by which it shows what vanishes.
+    The text: "all healthy!" Fails for 12 layers of Xavier's weights: most of what gradients gain
+    they gain in the first layers, however many follow, so that it is the more per layer the fewer
+    there are; with 24 and 48 they are within the tolerance. The text draws equal bars and gives no
+    tolerance; taken here is the change per layer, 0.9, by which it shows what vanishes.
     """
     return sample(np.abs(log_ratios(case, device, folder)))
 
@@ -252,8 +259,8 @@ def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = ""
     factor of at most (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short
     training: the text's picture of residuals names no norm.
 
-    Written after a first trial of the exercise, by which it fails with Xavier's weights: without a
-    norm each layer multiplies the hidden states, and the gradients.
+    The text: "all healthy!" Written after a first trial of the exercise, by which it fails with
+    Xavier's weights: without a norm each layer multiplies the hidden states, and the gradients.
     """
     return sample(np.abs(log_ratios(case, device, folder)))
 
@@ -269,8 +276,8 @@ def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> 
     first layer and of the last, and by the weights of these layers, differ by a factor of more than
     (1/0.9)^(L - 1), whichever is larger, at initialisation and after a short training.
 
-    Expected to fail where branches start small, as with scheme gpt2: then layer normalisation has
-    little to undo.
+    The text: "For very deep networks, pre-norm is essential". Expected to fail where branches start
+    small, as with scheme gpt2: then layer normalisation has little to undo.
     """
     return sample(np.abs(log_ratios(case, device, folder)))
 
@@ -292,6 +299,8 @@ def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> S
     Of language models with residuals and the same seed, those with post-norm have a smaller ratio
     of the gradient by the first layer's output to that by the last layer's than those with
     pre-norm, at initialisation and after a short training.
+
+    The text: "Post-norm: gradient must flow through LayerNorm".
     """
     return _against(case, device, folder)
 

@@ -140,8 +140,8 @@ def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") ->
     validation loss is lower than where all are frozen, whichever is trained; embeddings and
     read-out are trained in both, or frozen in both, as the exercise says literally.
 
-    A frozen read-out of standard deviation 0.02 bounds all logits, so that little can be learned
-    then.
+    The text: "Freeze all but one layer". A frozen read-out of standard deviation 0.02 bounds all
+    logits, so that little can be learned then.
     """
     return sample(_taken_off(case, device, folder))
 
@@ -179,8 +179,8 @@ def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "")
     validation loss is lower where the first layer is trained than where any other one is;
     embeddings and read-out are trained in both, or frozen in both.
 
-    Our reading: the text says that early layers learn local patterns, which is what a net of this
-    size and training learns, and leaves open which layer is most important.
+    Our reading: the text says that early layers learn "Local syntactic patterns", which is what a
+    net of this size and training learns, and leaves open which layer is most important.
     """
     return sample(_losses(case, device, folder) - _losses(_with(case, layer=1), device, folder))
 
@@ -366,8 +366,8 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
     embedding, linear probes tell the current token, the previous one, the next one, and the one
     that came after the last earlier copy of the current one better than the most frequent answer.
 
-    Probes are linear discriminants, fitted for each net on 128 windows of the validation text of
-    its own, and tested on 64 later ones.
+    The text has probes read what layers "learn". They are linear discriminants, fitted for each net
+    on 128 windows of the validation text of its own, and tested on 64 later ones.
     """
     return _excess(case, device, folder)
 
@@ -441,6 +441,8 @@ def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "")
     In language models of twelve layers linear probes read the previous token from layer 4, the
     token that came after the last earlier copy of the current one from layer 8, and the next token
     from layer 12, better after training than from nets of the same seeds as they are drawn.
+
+    The text: "Research on probing Transformers reveals layer specialization".
     """
     return _learned(case, device, folder)
 

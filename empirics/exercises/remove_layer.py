@@ -167,8 +167,9 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
     """Removing any layer of a trained net raises its loss.
 
     Trained language models of twelve layers have a larger validation loss without any one of their
-    layers, without all up to a depth, and without all above a depth: different layers learn
-    different things, and none is idle.
+    layers, without all up to a depth, and without all above a depth: none is idle.
+
+    The text: "Different layers learn different things".
     """
     return sample(increases(case, device, folder))
 
@@ -184,8 +185,8 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
     6, adds at most a tenth of ln V minus their validation loss, what training took off the loss of
     equal chances.
 
-    The text asks and does not answer; the tenth is ours. An equal share of twelve layers would be a
-    twelfth.
+    The text asks "What happens if you remove layer 6 from a trained 12-layer model?", and does not
+    answer; the tenth is ours. An equal share of twelve layers would be a twelfth.
     """
     whole = Case(**case.fields() | {"first": 0, "last": 0})
     learned = math.log(case.vocabulary) - _losses(whole, device, folder, True)
@@ -205,7 +206,7 @@ def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") ->
     In trained language models of twelve layers, removing the first layer adds more to the
     validation loss than removing any other one layer: the others build on what it does.
 
-    Our reading: the text calls what early layers learn low-level patterns, on which later layers
+    Our reading: the text calls what early layers learn "Low-level patterns", on which later layers
     build, and says nothing of what removing them costs.
     """
     alone = Case(**case.fields() | {"first": 1, "last": 1})
@@ -220,7 +221,7 @@ def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") ->
     In trained language models of twelve layers, removing the 2, 4 or 6 lowest layers adds more to
     the validation loss than removing as many of the highest.
 
-    Our reading, as of first_layer_costs_most.
+    Our reading of "Low-level patterns", as in first_layer_costs_most.
     """
     highest = Case(**case.fields() | {"first": case.layers - case.last + 1, "last": case.layers})
     return sample(increases(case, device, folder) - increases(highest, device, folder))
@@ -235,7 +236,8 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
     together adds more to the validation loss than what removing each of them alone adds, summed up:
     layers stand in for one another.
 
-    Our reading: the text says that layers compose hierarchically, and nothing of sums.
+    Our reading: the text says that layers "compose these computations hierarchically", and nothing
+    of sums.
     """
     alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
                 for place in range(case.first, case.last + 1))
