@@ -46,10 +46,10 @@ COMPLETEP = Source("dey2025", "section 3, parameterizations with alpha in [1/2, 
 
 
 # What claims on exponents in nets have in common.
-measured_exponent: Maker = partial(
-    claim, kind="rate", holds_for="typical", weight="measurement", portable=False)
-flat: Maker = partial(measured_exponent, predicted=within)
-
+EXPONENT: dict[str, Any] = {
+    "kind": "rate", "holds_for": "typical", "weight": "measurement", "portable": False}
+grows: Maker = partial(claim, **EXPONENT)
+flat: Maker = partial(claim, predicted=within, **EXPONENT)
 
 # Nets that are run at once, which bounds the memory.
 AT_ONCE = 32
@@ -177,7 +177,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     return change_exponents(case, seed, device)
 
 
-@measured_exponent(
+@grows(
     Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
     cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
@@ -255,7 +255,7 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     return change_exponents(case, seed, device)
 
 
-@measured_exponent(
+@grows(
     Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
     cases={"theory": (_few_deep(rule="mup", moved="all", of="hidden"),),
            "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from sympy import Eq, Ge, Integer, Rational
 
-from depthlaw.theory.claim import Case, Control, Sample, Source
+from depthlaw.theory.claim import Case, Control, Sample, Source, claim
 from depthlaw.theory.signal_propagation.depth_scaling import alpha
 from depthlaw.theory.symbols import quantity
 
-from .coordinate_checks import COMPLETEP, by_size, depth_change, flat, measured_exponent, sizes
-from .exponents import exponents, sample
+from ..trained_depth.experiment import Maker
+from .coordinate_checks import COMPLETEP, EXPONENT, by_size, depth_change, sizes
+from .exponents import exponents, sample, within
 
 if TYPE_CHECKING:
     from .parametrisations import Batch
@@ -22,6 +23,8 @@ share_exponent = quantity(
     "share_exponent", r"\epsilon_L", "exponent of the depth in the variance that a relative "
     "perturbation of all weights makes at the output, over the sum of branch shares", "real")
 
+grows: Maker = partial(claim, **EXPONENT)
+flat: Maker = partial(claim, predicted=within, **EXPONENT)
 _DEPTHS = partial(Case.grid, width=32)
 _FEW = {"shallow": 8, "deep": 32, "replicas": 64}
 # Rates so small that responses are linear, as float64 lets them be.
@@ -155,7 +158,7 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
     return _one_step(case, seed, device)
 
 
-@measured_exponent(
+@grows(
     Ge(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
     cases={"theory": _STEP(scheme="xavier, post", optimiser="sgd", biases=False)},
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "DeepNorm"))
@@ -238,7 +241,7 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     of all matrices typically goes with depth as the sum of the branch shares beta_(i,i)^2 of these
     nets, which is O(N).
 
-    Recalled is Var[F(W) - F(W*)] = C times that sum, about. Shares are profiled: the mean square of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
     each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. How the sum grows in a model: amplification_post_ln.
     """
@@ -253,7 +256,7 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     all matrices typically goes with depth as the sum of the branch shares beta_(i,i)^2 of these
     nets, which is O(log N).
 
-    Recalled is Var[F(W) - F(W*)] = C times that sum, about. Shares are profiled: the mean square of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
     each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. How the sum grows in a model: amplification_pre_ln_upper
     and amplification_pre_ln_lower.
@@ -269,7 +272,7 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     small relative perturbation of all matrices typically goes with depth as the sum of the branch
     shares beta_(i,i)^2 of these nets, which is that of pre-LN.
 
-    Recalled is Var[F(W) - F(W*)] = C times that sum, about. Shares are profiled: the mean square of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
     each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. That ADMIN has the shares of pre-LN: admin_share.
     """
