@@ -241,8 +241,8 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     of all matrices typically goes with depth as the sum of the branch shares beta_(i,i)^2 of these
     nets, which is O(N).
 
-    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
-    each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
+    branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. How the sum grows in a model: amplification_post_ln.
     """
     return _amplified(case, seed, device)
@@ -256,8 +256,8 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     all matrices typically goes with depth as the sum of the branch shares beta_(i,i)^2 of these
     nets, which is O(log N).
 
-    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
-    each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
+    branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. How the sum grows in a model: amplification_pre_ln_upper
     and amplification_pre_ln_lower.
     """
@@ -272,8 +272,8 @@ def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     small relative perturbation of all matrices typically goes with depth as the sum of the branch
     shares beta_(i,i)^2 of these nets, which is that of pre-LN.
 
-    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: the mean square of
-    each branch over that of the sum it enters. ReLU, LeCun's weights, no biases; a perturbation of
+    As recalled, Var[F(W) - F(W*)] is about C times that sum. Shares are profiled: mean squares of
+    branches over those of the sums they enter. ReLU, LeCun's weights, no biases; a perturbation of
     1e-4 of each matrix's root mean square. That ADMIN has the shares of pre-LN: admin_share.
     """
     return _amplified(case, seed, device)
