@@ -181,10 +181,11 @@ def trained(made: Recipe, corpus: str, *, device: str = "cpu", folder: str = "")
             models = _trained(made, both, device, place)
             # JSON has no nan.
             finite = [loss if math.isfinite(loss) else None for loss in models.losses]
-            counters = {"losses": finite, "training_losses": models.training_losses,
-                        "diverged": models.diverged}
+            said: dict[str, Any] = {
+                "losses": finite, "training_losses": models.training_losses,
+                "diverged": models.diverged}
             checkpoints.write(place / "net", identity, made.settings.steps,
-                              {"weights": flatten(models.net)}, counters)
+                              {"weights": flatten(models.net)}, said)
             shutil.rmtree(place / "training", ignore_errors=True)
             (place / NEWS).unlink(missing_ok=True)
             return models
