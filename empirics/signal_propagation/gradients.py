@@ -102,9 +102,10 @@ def _instead(
     cases: Mapping[str, tuple[Case, ...]], why: str,
     measured: Callable[..., Sample] = gradient_exponents, **changed: Any,
 ) -> Control:
-    """A control: the measurement on another net in the place of the quick case's."""
-    return Control(cases["quick"][0], why, measured=lambda case, seed: (
-        measured(Case(**(case.fields() | changed)), seed)))
+    """A control: the measurement on other nets in the place of the quick case's, and fewer."""
+    return Control(Case(**(cases["quick"][0].fields() | {"replicas": 32})), why,
+                   measured=lambda case, seed: (
+                       measured(Case(**(case.fields() | changed)), seed)))
 
 
 rate: Maker = partial(
@@ -242,7 +243,7 @@ def deepnorm_gradients(case: Case, seed: int, device: str = "cpu") -> Sample:
     return gradient_exponents(case, seed, device, of="all")
 
 
-_ADMIN = _cases("admin")
+_ADMIN = _cases("admin", replicas=80)
 
 
 @power(Eq(last_gradient, -HALF), source=ADMIN, cases=_later(_ADMIN),
@@ -366,8 +367,8 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
 
 @rate(Eq(decay_rate, log(HALF) / 2), predicted=_less_by_width, wording="derived",
       source=Source("depthlaw", "variance of LeCun's weights through ReLU"), cases=_BARE_CASES,
-      control=Control(_BARE_CASES["quick"][0], "with skips and pre-norm",
-                      measured=partial(decay_rates, residual=True)))
+      control=Control(_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=32),
+                      "with skips and pre-norm", measured=partial(decay_rates, residual=True)))
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms gradients fall exponentially.
 
