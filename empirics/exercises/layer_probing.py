@@ -464,8 +464,7 @@ def _read(found: Found, target: str) -> dict[int, Measured]:
 
 def _table(found: Found) -> Table:
     columns = [_alone(found, ends) for ends in _ENDS] + [_read(found, name) for name in TARGETS]
-    heads = ("loss taken off, ends trained", "loss taken off, ends frozen",
-             *(f"probe: {target} token" for target in TARGETS))
+    heads = (*(f"gain, ends {ends}" for ends in _ENDS), *(f"reads {name}" for name in TARGETS))
     return Table(
         ("layer", *(part for head in heads for part in (head, "+-"))),
         tuple((place, *(number for column in columns
