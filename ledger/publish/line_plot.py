@@ -54,6 +54,7 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
     from matplotlib import style
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
 
     from .figures import STYLE
 
@@ -65,12 +66,13 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
     wide, high = _ALONE if alone else _BESIDE
     legend = max(_lines(panel, alone) for panel in panels) * 0.17
     with style.context(["default", STYLE | _STYLE]):
-        figure = Figure(figsize=(columns * wide, rows * (high + legend)), layout="constrained")
+        figure = Figure(figsize=(columns * wide, rows * (high + legend)),
+                        layout=ConstrainedLayoutEngine(h_pad=0.09))
         FigureCanvasAgg(figure)
-        places = figure.subplots(rows, columns, squeeze=False).flat
+        places = list(figure.subplots(rows, columns, squeeze=False).flat)
         for place, panel in zip(places, panels, strict=False):
             _draw(place, panel, alone)
-        for place in list(places)[len(panels):]:
+        for place in places[len(panels):]:
             place.set_axis_off()
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=metadata(form))
@@ -79,9 +81,9 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
 
 def _lines(panel: Panel, alone: bool) -> int:
     """Rows of a panel's legend."""
-    if len(panel.series) < 2:
+    labels = [fill(series.label, _LETTERS[alone]) for series in _in_legend(panel)]
+    if not labels:
         return 0
-    labels = [fill(series.label, _LETTERS[alone]) for series in panel.series]
     columns = _legend_columns(labels, alone)
     return sum(label.count("\n") + 1 for label in labels[::columns])
 
@@ -106,11 +108,32 @@ def _draw(axes: Axes, panel: Panel, alone: bool) -> None:
     axes.set_title(fill(panel.title, _LETTERS[alone]), loc="left")
     axes.set_xlabel(fill(panel.x_label, _LETTERS[alone]))
     axes.set_ylabel(fill(panel.y_label, 38))
-    if len(panel.series) > 1:
-        labels = [fill(series.label, _LETTERS[alone]) for series in panel.series]
-        axes.legend(*axes.get_legend_handles_labels(), loc="upper left",
-                    bbox_to_anchor=(0, -0.17 if alone else -0.2), borderaxespad=0,
+    if shown := _in_legend(panel):
+        labels = [fill(series.label, _LETTERS[alone]) for series in shown]
+        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+        below = (0.17 if alone else 0.2) + (0.13 if _named_places(panel) else 0)
+        axes.legend([handles[_label(s)] for s in shown], labels, loc="upper left",
+                    bbox_to_anchor=(0, -below), borderaxespad=0,
                     ncols=_legend_columns(labels, alone), handlelength=2.2, columnspacing=1.2)
+
+
+def _in_legend(panel: Panel) -> list[Series]:
+    """The curves that a legend must name: none where there is one, and none of those whose names
+    stand below their places."""
+    if _named_places(panel):
+        return [series for series in panel.series if series.kind == "reference"]
+    return list(panel.series) if len(panel.series) > 1 else []
+
+
+def _named_places(panel: Panel) -> dict[float, str]:
+    """Where each curve is one point at a place of its own, the names of the places."""
+    points = [s for s in panel.series if s.kind != "reference"]
+    names = {float(s.x[0]): s.label for s in points if len(s.x) == 1}
+    return names if len(names) == len(points) > 2 else {}
+
+
+def _label(series: Series) -> str:
+    return fill(series.label, 42)
 
 
 def _seen(panel: Panel, series: Series) -> list[int]:
@@ -124,7 +147,7 @@ def _reference(axes: Axes, panel: Panel, series: Series, place: int) -> None:
     seen = _seen(panel, series)
     axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=_REFERENCE,
               linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
-              label=fill(series.label, 42))
+              label=_label(series))
 
 
 def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
@@ -132,7 +155,7 @@ def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
     xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
     colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
     look: dict[str, Any] = {"color": colour, "markersize": 4.5, "markeredgecolor": "white",
-                            "markeredgewidth": 0.5, "label": fill(series.label, 42)}
+                            "markeredgewidth": 0.5, "label": _label(series)}
     ends = _ends(panel, series, seen)
     if series.kind == "line":
         if ends is not None and len(seen) > 1:
@@ -192,7 +215,11 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     """Whole numbers where the measured places are whole; plain numbers where they are short."""
     from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
 
-    places = sorted({x for s in panel.series if s.kind != "reference" for x in s.x})
+    if names := _named_places(panel):
+        axes.set_xticks(list(names), list(names.values()), rotation=30, ha="right",
+                        rotation_mode="anchor")
+    places = [] if names else sorted(
+        {x for s in panel.series if s.kind != "reference" for x in s.x})
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))

@@ -2,7 +2,6 @@
 pictures, and of claims what they measured and their verdicts."""
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -200,7 +199,7 @@ def _bert(claims: Claims, store: Store) -> _Drawn:
 def _paths(claims: Claims, store: Store) -> _Drawn:
     """Effect by path length, where the trainings of suite full are in the results folder."""
     key = "rank_collapse/path_sums_deteriorate"
-    if importlib.util.find_spec("torch") is None or not store.root.is_dir():
+    if not _measured_here(claims[key], store):
         return (), None
     (result,) = results({key: claims[key]}, "full", store)
     if not result.cases or result.missing:
@@ -211,9 +210,35 @@ def _paths(claims: Claims, store: Store) -> _Drawn:
     return path_panels(folder=folder), path_table(folder=folder)
 
 
+def _gradients(claims: Claims, store: Store) -> _Drawn:
+    """Gradients and norms against depth, measured for the picture where the claims are recorded."""
+    if not _measured_here(claims["signal_propagation/softmax_pre_ln_gradient"], store):
+        return (), None
+    from depthlaw.empirics.signal_propagation.signal_curves import signal_panels
+
+    return signal_panels(), None
+
+
+def _scaling(claims: Claims, store: Store) -> _Drawn:
+    """Steps of an optimiser against width and depth, measured for the picture where the claims are
+    recorded."""
+    if not _measured_here(claims["signal_propagation/mup_width_flat"], store):
+        return (), None
+    from depthlaw.empirics.signal_propagation.scaling_curves import scaling_panels
+
+    return scaling_panels(), None
+
+
+def _measured_here(claim: Claim, store: Store) -> bool:
+    """Whether one's own results folder holds the claim, and what measures it is installed."""
+    return bool(store.root.is_dir() and claim.measurable and _judged(claim, store))
+
+
 _FIGURES: dict[str, tuple[str, Callable[[Claims, Store], _Drawn]]] = {
     "doubly-exponential": ("Orders of magnitude that the residual loses, layer by layer",
                            _layers_seen),
     "bert-residuals": ("Relative residuals of BERT's shape at initialisation by layer", _bert),
+    "gradients": ("Gradients and norms of nets against depth, by scheme", _gradients),
+    "scaling": ("Steps of an optimiser against width and depth, by rule", _scaling),
     "paths": ("Effect of attention paths by their length on three toy tasks", _paths),
 }
