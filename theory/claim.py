@@ -186,7 +186,8 @@ class Claim:
     @property
     def measurable(self) -> bool:
         """Whether it can be measured with what is installed here."""
-        there = not self.needs or importlib.util.find_spec("torch") is not None
+        library = "transformers" if self.needs == "hf" else "torch"
+        there = not self.needs or importlib.util.find_spec(library) is not None
         return self.measured is not None and there
 
     def cases(self, suite: str) -> tuple[Case, ...]:
