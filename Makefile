@@ -118,7 +118,9 @@ transcripts: $(VENV)/.dev
 reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify quick $(RECORDS)
 	$(BIN)/depthlaw verify frontier $(RECORDS)
-	$(BIN)/depthlaw verify full --only trained_depth $(RECORDS)
+	$(BIN)/depthlaw verify full --only trained_depth --only rank_collapse \
+		--only signal_propagation $(RECORDS)
+	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.advised
 
