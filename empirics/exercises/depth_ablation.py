@@ -240,4 +240,5 @@ EXERCISE = Exercise(
     "weights. How much is not said; that each doubling gains less is what others found.",
     ("exercises/language_models_learn", "exercises/deeper_is_better",
      "exercises/doublings_gain_less", "exercises/deep_beats_wide"),
-    _table, _panels, _says)
+    _table, _panels, _says,
+    trains=("exercises/language_models_learn",))

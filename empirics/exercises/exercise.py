@@ -39,6 +39,8 @@ class Exercise:
         predicts: one paragraph: what the text says, and where.
         claims: keys of the claims that measure it.
         table, panels, says: what was found, as a table, as a picture, and in one paragraph.
+        trains: which of the claims train one net for each case. They are measured before the
+            others, which would wait for each other's nets.
     """
 
     number: int
@@ -49,6 +51,7 @@ class Exercise:
     table: Callable[[Found], Table]
     panels: Callable[[Found], tuple[Panel, ...]]
     says: Callable[[Found], str]
+    trains: tuple[str, ...] = ()
 
 
 @cache

@@ -380,4 +380,5 @@ EXERCISE = Exercise(
      "exercises/residual_scaling_helps", "exercises/none_diverges",
      "exercises/variance_is_not_geometric", "exercises/variance_doubles",
      "exercises/residual_scaling_keeps_variance"),
-    _table, _panels, _says)
+    _table, _panels, _says,
+    trains=("exercises/random_stalls", "exercises/scaled_learn"))

@@ -525,4 +525,5 @@ EXERCISE = Exercise(
         "every_layer_is_read", "early_layers_hold_the_surface", "late_layers_hold_the_task",
         "middle_layers_hold_relations", "specialisation_is_learned", "frozen_nets_learn",
         "each_layer_alone_helps", "one_layer_is_half", "first_layer_alone_is_best")),
-    _table, _panels, _says)
+    _table, _panels, _says,
+    trains=("exercises/frozen_nets_learn",))

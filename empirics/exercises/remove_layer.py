@@ -314,4 +314,5 @@ EXERCISE = Exercise(
     tuple(f"exercises/{name}" for name in (
         "every_layer_matters", "twelve_layers_learn", "middle_layers_are_spared",
         "first_layer_costs_most", "lower_layers_cost_more", "together_costs_more")),
-    _table, _panels, _says)
+    _table, _panels, _says,
+    trains=("exercises/twelve_layers_learn",))

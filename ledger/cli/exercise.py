@@ -28,6 +28,7 @@ from ..run.environment import cores
 from ..run.options import Options
 from ..run.run import Failure, Run
 from ..run.signals import Stopped
+from ..run.stages import Stage
 from ..suite import Work, prepare
 from ..text import clean
 from ..verdicts.report import ClaimResult, as_json, verdict_name
@@ -66,6 +67,10 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
         _SUITES.get(device, _SUITES["cpu"]), results, only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST, device=device),
         changed=lambda claim: _on(claim, digest))
+    first = {key for each in chosen for key in each.trains}
+    work = replace(work, stages=[
+        Stage(runs, stage.engine) for stage in work.stages for early in (True, False)
+        if (runs := [run for run in stage.runs if (run.claim.key in first) is early])])
     report_set_aside(work.store)
     cache = str(work.store.root / "cache")
     if work.todo:
