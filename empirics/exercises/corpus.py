@@ -37,7 +37,8 @@ _NONE = "none"
 
 @dataclass(frozen=True)
 class Corpus:
-    """Texts to train on and texts to validate on, without a file in both.
+    """Texts to train on and texts to validate on, without a file in both. Passages that several
+    files share, such as licences and tables, may be in both.
 
     Attributes:
         digest: 16 hexadecimal digits of SHA-256 over all texts, in order.

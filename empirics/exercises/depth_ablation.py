@@ -157,7 +157,8 @@ def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample
 
     Checked sentence: "Empirically, **depth wins** for most tasks:", with the ratios of the text's
     options A and B (6 layers of 2048, 24 layers of 1024). Both see the same tokens. The wide net
-    has twice the embeddings besides.
+    has twice the embeddings besides. One learning rate serves both; it is tuned for neither, so
+    that the verdict is about this recipe.
     """
     return _wide(case, device, folder)
 

@@ -1,5 +1,5 @@
 """Tiny language models on a corpus: one recipe, nets that are stored when they are trained, and
-their loss on text that they have not seen."""
+their loss on text that they were not trained on."""
 from __future__ import annotations
 
 import json
@@ -72,7 +72,7 @@ class Models:
             finite.
         training_losses: of each replica over the last tenth of its steps; None where it diverged.
         diverged: of each replica, whether a loss or gradient was not finite.
-        validation: the text that they have not seen.
+        validation: the text that they were not trained on.
     """
 
     recipe: Recipe
