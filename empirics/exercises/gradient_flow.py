@@ -170,7 +170,7 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
         Case(residual=False, norm="none", of="states", width=WIDTH, corpus=STANDARD, scheme="gpt2",
              steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"))
 def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Without residuals the first of ten layers has a larger gradient than the last.
+    """Without residuals layer 1 has a larger gradient than layer 10.
 
     In language models of ten layers without residuals the gradient of the loss by the output of
     layer 1 is larger than that by the output of layer 10, as the text draws it.

@@ -87,7 +87,7 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     wording="universal", cases=_cases("random"), control=Control(
         _CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"))
 def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """From weights N(0, 1) 24 layers gain less than a nat within the budget.
+    """From weights N(0, 1) 24 layers gain less than a nat.
 
     The validation loss of pre-norm language models of 24 layers whose weights all start as N(0, 1)
     typically stays above a nat less than that of equal chances, log V, within the budget.
@@ -285,7 +285,7 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
         _DRAWN(initialisation="fixed"), "without the division, four times the layers add four "
         "times the variance", measured=_fixed_growths))
 def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """With residual projections over sqrt(2 L) 24 layers add less than twice what 6 do.
+    """Dividing residual projections by sqrt(2 L) keeps variance alike at two depths.
 
     With them, the variance that all layers together add to the embedding's, as a multiple of it, is
     in nets of 24 layers typically less than twice that in nets of 6, as they are initialised.
