@@ -250,13 +250,14 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
     layer l and after it satisfy c r_l^3 <= r_(l+1) <= r_l^3 at every layer, the least-squares slope
     of log(-log r_l) over the layers m to L is log 3 within the interval that c and r_0 leave open.
 
-    Six layers or more, over more than ten thousand (quick) and a million (theory) orders of
-    magnitude. The interval is derived: a_l = -log r_l follows a_(l+1) = 3 a_l - log c_l, so log a_l
-    deviates from a line by less than log(1 + log(1/c) / (2 a_m)). That the coefficients lie in the
-    range is checked on the net that is drawn, from its cubic part and the remainder of the softmax,
-    not from the residuals that are measured; one that does not is out of scope. c = 10^-6 was
-    chosen after a first look at nets of these shapes, whose least coefficients lay a little above
-    it. The upper end 1 is below the theorem's 4 gamma beta H, and true of these nets.
+    Six layers or more, down by more than ten thousand orders of magnitude (quick), and by more than
+    a million at twelve layers (theory). The interval is derived: a_l = -log r_l follows
+    a_(l+1) = 3 a_l - log c_l, so log a_l deviates from a line by less than
+    log(1 + log(1/c) / (2 a_m)). That the coefficients lie in the range is checked on the net that
+    is drawn, from its cubic part and the remainder of the softmax, not from the residuals that are
+    measured; one that does not is out of scope. c = 10^-6 was chosen after a first look at nets of
+    these shapes, with room: their least coefficients lie more than ten times above it. The upper
+    end 1 is below the theorem's 4 gamma beta H, and true of these nets.
     """
     found = _coefficients(case)
     if not (found.low >= case.rational("coefficient_least") and found.high <= 1):
@@ -313,7 +314,9 @@ SLOPES = [
     of log(-log r_l) against the layer is typically below log 3, the slope of the same nets without
     a mask.
 
-    Several heads and any value matrices. The law itself: causal_decay, causal_exponential.
+    Several heads and any value matrices. Only an upper bound is stated; the slopes found lie far
+    below it. The control lies just above it: coefficients below 1 put the slope of the cubic law a
+    little above log 3. The law itself: causal_decay, causal_exponential.
     """),
     _slope_claim("positions", "the same nets without positions", """
     With relative positions log(-log residual) does not grow by log 3.
@@ -323,7 +326,8 @@ SLOPES = [
     typically below log 3, the slope of the same nets without positions.
 
     Such logits are those of ALiBi without its causal mask; relative biases of T5 or XLNet are other
-    functions of i - j. The law itself: position_decay, position_logits_linear.
+    functions of i - j. Bound and control as in slope_causal. The law itself: position_decay,
+    position_logits_linear.
     """, decay_per_position="9/10"),
     _slope_claim("skip", "the same nets without skips", """
     With skip connections log(-log residual) does not grow by log 3.
@@ -332,7 +336,7 @@ SLOPES = [
     log(-log r_l) against the layer is typically below log 3, the slope of the same nets without
     skips.
 
-    What happens instead: skip_keeps_residual.
+    Bound and control as in slope_causal. What happens instead: skip_keeps_residual.
     """)]
 
 
@@ -435,7 +439,7 @@ def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
     Eq(residual_decay, log(2)), source=Source("depthlaw", _HERE + "causal mask"),
     cases={"quick": _long("causal", (64, 128), (2, 3, 6)), "theory": _long("causal", (512,), (8,))},
     proof=partial(_eigen_steps, "causal"),
-    control=Control(_long("causal", (128,), (6,))[0], "the residual cubed per layer",
+    control=Control(_long("causal", (128,), (6,))[0], "a third of the residual per layer",
                     statement=Eq(residual_decay, log(3))))
 def causal_decay(case: Case) -> Ball | Outside:
     """Under a causal mask the residual halves per layer.
@@ -462,7 +466,7 @@ def causal_decay(case: Case) -> Ball | Outside:
     control=Control(_long("positions", (128,), (3,), decay_per_position="1/2")[0],
                     "the residual halved per layer", statement=Eq(residual_decay, log(2))))
 def position_decay(case: Case) -> Ball | Outside:
-    """With relative positions the residual falls by one factor per layer.
+    """With positions in logits two or three tokens collapse exponentially.
 
     For two or three tokens, one-head softmax attention alone with weights a^|i-j|, orthogonal value
     matrices that permute and reflect the features, and tokens so near each other that what they add

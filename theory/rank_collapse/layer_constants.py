@@ -215,8 +215,8 @@ _per_layer = partial(claim, reads=("layer",))
 
 @_per_layer(
     Le(repaired_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer, repaired", V2),
-    cases=_BY_LAYER, control=Control(_FIRST, "a bound 10^9 times smaller",
-                                     statement=Le(repaired_ratio, Rational(4, 10**9))))
+    cases=_BY_LAYER, control=Control(_FIRST, "a bound 10^6 times smaller",
+                                     statement=Le(repaired_ratio, Rational(4, 10**6))))
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below the repaired bound.
 
@@ -226,8 +226,11 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 
     Measured on random normal weights of a small shape, of BERT-base and of BERT-large, whose tokens
     start layer-normalised, and are not normalised between layers. The value is the largest of all
-    nets of a case; the slack is by how many orders of magnitude the bound lies above it. BERT's
-    first layer is not asked: its logits range too far, see smallness_at_real_shapes.
+    nets of a case; the slack is by how many orders of magnitude the bound lies above it. It is five
+    or more, so that agreement says nothing of the constant 4; the control's factor was chosen when
+    that was known. Residuals are about the token mean; about the best centre, as in the theorem, a
+    ratio may be up to 8 times larger. BERT's first layer is not asked: its logits range too far,
+    see smallness_at_real_shapes.
     """
     return _compared(case, seed, lambda each: each.coefficient / each.repaired)
 
@@ -235,7 +238,7 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 @_per_layer(
     Le(uniform_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer", V2),
     wording="reported", cases=_BY_LAYER, control=Control(
-        _FIRST, "a bound 10^9 times smaller", statement=Le(uniform_ratio, Rational(4, 10**9))))
+        _FIRST, "a bound 10^6 times smaller", statement=Le(uniform_ratio, Rational(4, 10**6))))
 def layer_constant_uniform(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below 4 gamma beta H/sqrt(d_qk).
 

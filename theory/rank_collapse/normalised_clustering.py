@@ -143,8 +143,13 @@ def _exponent_interval(statement: Relational, case: Case) -> Ball:
             least = now.least + added
             now = _Envelope(least, now.most + h, s * (grown / least) ** 2,
                             now.uneven + h * now.squared / 2)
-        # |x_i - x_j| was s^(1/2) at the start where that difference of norms was reached.
+        # Of the pair that is farthest apart at the start, whose difference stays above shrunk times
+        # s^(1/2).
         uneven = (now.uneven / shrunk) ** 2 / s
+        # A pair that is farthest apart later has larger directions than that one, and so, but for
+        # the norms it is multiplied with, a larger difference.
+        alike = (before.least / before.most).min(now.least / now.most)
+        uneven = uneven * above**2 / ((1 - uneven) * alike**2)
         # Of the tokens that are farthest apart at either end, one may have a larger norm.
         ratios = ((before.most - before.uneven + least_added) / before.most,
                   (before.least + before.uneven + h * (case.depth - case.first)) / before.least)
@@ -171,20 +176,21 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
 
 
 @claim(
-    Eq(post_norm_rate, 2 * log(1 + step)), kind="rate", wording="reported",
-    source=_reported("post-LN clusters exponentially"), cases=_POST, predicted=_rate_interval,
+    Eq(post_norm_rate, 2 * log(1 + step)), kind="rate",
+    source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters "
+                  "exponentially"), cases=_POST, predicted=_rate_interval,
     control=Control(_POST["quick"][0], "the rate 2 of the flow, for a whole step per layer",
                     statement=Eq(post_norm_rate, 2 * step)))
 def post_norm_clusters(case: Case) -> Ball | Outside:
     """Post-norm: tokens cluster exponentially with depth.
 
-    For all unit tokens and every beta, once the squared distance of any two is at most s, 1 minus
+    For all unit tokens and beta >= 0, once the squared distance of any two is at most s, 1 minus
     the least cosine falls per layer of a post-norm net with V = I and step h by the factor
     (1 + h)^2, up to what s leaves open.
 
-    Reported without constants. For small h this is the rate e^(-2t) of the flow (cluster_rate_sa)
-    at time t = h l; a whole step per layer clusters more slowly than that. Normalisation is to unit
-    norm, without the mean over the width.
+    Reported is that it is exponential, without constants; the rate is ours. For small h this is the
+    rate e^(-2t) of the flow (cluster_rate_sa) at time t = h l; a whole step per layer clusters more
+    slowly than that. Normalisation is to unit norm, without the mean over the width.
     """
     return _measured(case, post=True, rate=True)
 
@@ -221,12 +227,13 @@ def _chord() -> bool:
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.
 
-    For all unit tokens of squared distance at most s and every beta, 1 minus the least cosine falls
+    For all unit tokens of squared distance at most s and beta >= 0, 1 minus the least cosine falls
     between the layers m and L of a pre-norm net with V = I like depth^-2, up to what s and the
     first layers leave open.
 
-    Reported as "about". The interval lies just below 2, since norms are 1 + h l rather than h l at
-    finite depth. The reason for the law: attention adds nearly the same vector to all tokens, so
+    Reported as "about". The interval lies just below 2 and does not hold 2 itself, since norms are
+    1 + h l rather than h l at finite depth: what agrees is that law, whose exponent tends to 2. The
+    reason for the law: attention adds nearly the same vector to all tokens, so
     that their differences stay and their norms grow like h l; the distance of directions is one
     over the other. Normalisation is to unit norm, without the mean over the width; value matrices
     that differ by layer make norms grow more slowly.

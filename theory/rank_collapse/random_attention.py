@@ -165,5 +165,6 @@ HEADS = [
     the mean of |lambda_2| sqrt(T) is typically within a relative T^(-1/4) of 1.
 
     Written after measuring. The eigenvalues of the linear part are those of a d_qk x d_qk matrix of
-    entries of variance T / d_qk, so that they do not grow with T / d_qk, as singular values do.
+    entries of variance log(2) T / d_qk, before they are divided by T: their size times sqrt(T) does
+    not grow with T / d_qk, as that of singular values does.
     {REPLICAS} heads per case.""", name="real_heads_second_eigenvalue")]
