@@ -4,7 +4,11 @@ depth (Yang et al. 2022 and 2023, Dey et al. 2025).
 Each check is an exponent: the slope of the log change over widths or depths that double, one for
 each of many nets. What a rule keeps flat has exponent 0. The powers of width and depth in these
 rules are multiples of 1/2, or of 1/4 between depth-muP and CompleteP; an exponent counts as the
-stated one if its interval lies within 1/8 of it, so that no other multiple of 1/4 is as near.
+stated one if its interval lies within 1/8 of it, so that no other multiple of 1/4 is as near. Over
+eight times the size a change that counts as flat may still move by 8^(1/8), some 30 %.
+
+Sizes and numbers of nets were settled after first runs, and numbers raised where these were
+undecided; a case with another number draws other nets.
 """
 from __future__ import annotations
 
@@ -142,7 +146,7 @@ _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attentio
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"))
 @noted(_NETS)
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """MuP and CompleteP: training steps move hidden states equally at every width.
+    """MuP and CompleteP: change of hidden states is flat in width.
 
     In random nets with muP's powers of the width (variance and Adam rate 1/n of hidden weights,
     variance 1/n^2 and rate 1/n of the read-out, scores over the head width) a few steps of Adam
@@ -164,7 +168,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"))
 @noted(_NETS)
 def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """MuP and CompleteP: training steps move logits equally at every width.
+    """MuP and CompleteP: change of logits is flat in width.
 
     In random nets with muP's powers of the width a few steps of Adam typically change the logits by
     amounts whose exponent of the width is 0; so they do with CompleteP's constants for the depth
@@ -203,13 +207,15 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
                     "no power of the depth"))
 @noted(_NETS)
 def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Depth-muP: training steps move nets equally at every depth.
+    """Depth-muP: change by first steps is flat from depth 16 on.
 
-    In random nets with branches and Adam rates times L^(-1/2) a few steps typically change the last
-    hidden states and the logits by amounts whose exponent of the depth is 0, with all weights
-    trained and with those in the blocks alone.
+    In random nets of 16 layers and more with branches and Adam rates times L^(-1/2) a few steps
+    typically change the last hidden states and the logits by amounts whose exponent of the depth is
+    0, with all weights trained and with those in the blocks alone.
 
-    The rule is as recalled; check against the paper. On depths of 16 and more, as completep_flat.
+    The rule is as recalled; check against the paper. Depths were first 8 and more; they moved to 16
+    with those of completep_flat, whose first measurements asked for it, so that both rules are
+    measured on one range.
     """
     return change_exponents(case, seed, device)
 
@@ -222,16 +228,16 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
                     "branches over L with rates over sqrt(L): exponent -1/2"))
 @noted(_NETS)
 def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP: training steps move nets equally at every depth.
+    """CompleteP: change by first steps is flat from depth 16 on.
 
-    In random nets with branches times 1/L and Adam rates that do not depend on L a few steps
-    typically change the last hidden states and the logits by amounts whose exponent of the depth
-    is 0, with all weights trained and with those in the blocks alone.
+    In random nets of 16 layers and more with branches times 1/L and Adam rates that do not depend
+    on L a few steps typically change the last hidden states and the logits by amounts whose
+    exponent of the depth is 0, with all weights trained and with those in the blocks alone.
 
-    On depths of 16 and more, with a base depth of 2. First measured on depths 2 to 16, where hidden
-    states fall (completep_flat_shallow), and then from 8 on: the variance that branches write falls
-    as 1/L, from about that of the embedding at the base depth, and hidden states move less where
-    it is small.
+    With a base depth of 2. The range was chosen after measurements: first depths 2 to 16, where
+    changes of hidden states fall (completep_flat_shallow), then from 8 on, now from 16 on. The
+    variance that branches write falls as 1/L, from about that of the embedding at the base depth,
+    and hidden states move less where it is small.
     """
     return change_exponents(case, seed, device)
 
@@ -243,11 +249,11 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
 @noted(_NETS)
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """CompleteP: training steps move shallow nets equally too.
+    """CompleteP: change by first steps is flat in shallow nets too.
 
-    In random nets with branches times 1/L and Adam rates that do not depend on L a few steps
-    typically change the last hidden states by amounts whose exponent of the depth is 0, on depths 2
-    to 16 where the base depth is 2.
+    In random nets of 2 to 16 layers with branches times 1/L, base depth 2, and Adam rates that do
+    not depend on L a few steps typically change the last hidden states by amounts whose exponent of
+    the depth is 0.
 
     A reading of "flat" down to the base depth, which was expected to hold. It fails, since the
     powers are those of large depths (completep_flat).
@@ -346,7 +352,9 @@ def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     as L^(alpha-1): flat for CompleteP alone.
 
     The two responses are the even and the odd part of what plus and minus the step do to the block,
-    at the hidden states that enter it. In a scalar branch: lazy_second_order.
+    at the hidden states that enter it. To lowest order their ratio is proportional to the step, so
+    to L^(alpha-1) by the rule's rate: what is measured is that nothing else in it depends on depth.
+    In a scalar branch: lazy_second_order.
     """
     import torch
 

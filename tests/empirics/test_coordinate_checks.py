@@ -4,6 +4,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
+from flint import arb
 
 from depthlaw.empirics.initialisations import initialised
 from depthlaw.empirics.nets import Deviations, Factors, Net, Shape, layer_norm
@@ -17,6 +18,7 @@ from depthlaw.empirics.signal_propagation.exponents import exponents, sample, wi
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
 from depthlaw.theory.claim import Case
 from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.signal_propagation.mean_field import next_moments
 
 
 def test_exponents_are_those_of_power_laws_net_by_net():
@@ -142,6 +144,20 @@ def test_mean_field_maps_end_in_the_reference_values_and_more_tokens_come_nearer
                  for n in (8, 64))
     limit = float(recursions.mean_field_correlations(3, pre_norm=True)[-1])
     assert abs(many - limit) < abs(few - limit)
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_the_mlps_of_the_reference_run_move_correlations_less_than_the_tolerance(pre_norm):
+    """What mean_field_in_nets says that it does not test: maps of MLPs that add next to nothing."""
+    claim, q, p = recursions.mean_field_in_nets, arb(1), arb(1) / 5
+    whole = recursions.mean_field_correlations(8, pre_norm=pre_norm)
+    for layer in range(1, 9):
+        q, p = next_moments(q, p, arb(1e-12), arb(0), pre_norm=pre_norm)
+        assert float(p / q) == pytest.approx(float(whole[layer]), rel=0.02)
+        for case in claim.cases("theory"):
+            if (case.layer, case.pre_norm) == (layer, pre_norm):
+                ball = claim.predict(case)
+                assert ball.low < float(p / q) < ball.high
 
 
 @pytest.mark.slow
