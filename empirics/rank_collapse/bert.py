@@ -189,15 +189,18 @@ def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     sixteen thousand: by Student's t of the logarithms, from independent initialisations here.
 
     Sixteen values are published above float32's rounding, so that all together have one chance in a
-    thousand of a false alarm, if the logarithms are normal. That asks for little: the interval is 9
+    thousand of a false alarm, if the logarithms are normal; the first four of the whole net are
+    asked twice, with 8 initialisations and with 16. That asks for little: the interval is 9
     standard deviations wide to either side for 8 initialisations, and 5.7 for 16, so that only what
     is far off is refuted. The chance was taken in place of a tolerance after residuals of 8
-    initialisations had been seen. The published net read 32 texts of
-    Wikipedia, ours reads Zipf-distributed ids, each initialisation a batch of its own. The
-    whole net's published curve ends lower than the mean of ours: 12 layers are one net there, and
-    initialisations differ by several percent at every layer. So agreement here says that data and
-    spread do not contradict the curve; it is no evidence that the mean over initialisations is the
-    published one. The layers of one curve depend on one another.
+    initialisations had been seen.
+
+    The published net read 32 texts of Wikipedia, ours reads Zipf-distributed ids, each
+    initialisation a batch of its own. The whole net's published curve ends lower than the mean of
+    ours: 12 layers are one net there, and initialisations differ by several percent at every layer.
+    So agreement here says that data and spread do not contradict the curve; it is no evidence that
+    the mean over initialisations is the published one. The layers of one curve depend on one
+    another.
     """
     from scipy import special
 
