@@ -56,6 +56,8 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
     """
     known = exercises()
     if not name:
+        if corpus is not None or plot is not None or force or results is not None:
+            raise UsageError(f"no exercise is named; accepted: {', '.join(known)}, all")
         _list(known, json_output)
         return 0
     chosen = _chosen(name, known)

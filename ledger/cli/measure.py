@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -30,7 +31,7 @@ from .tables import data_table, plain_table, print_table
 
 __all__ = ["models", "residual"]
 
-_MOST_SEEDS = 1000
+_MOST_SEEDS, _MOST_LAYERS = 1000, 10_000
 # Intervals that tables and pictures show: Student's, over seeds.
 _LEVEL = 0.05
 # A residual is rounding where it is below so many units in the last place of what it is a residual
@@ -57,6 +58,9 @@ def models(json_output: bool = False) -> int:
             table.add_row(*row)
         print_table(stdout(), table)
         print()
+    _paragraph("\"As published\": by the code of the published measurement; the command says in "
+               "words what that is in an architecture, and what stays.")
+    print()
     _paragraph("depthlaw measure residual --model gpt2 --variant san --layers 24 measures how far "
                "tokens are from equal, layer by layer.")
     return 0
@@ -82,6 +86,8 @@ def residual(
     if not 1 <= seeds <= _MOST_SEEDS:
         raise UsageError(f"--seeds {seeds} is out of range; accepted are 1 to {_MOST_SEEDS}")
     form = _form(plot, force)
+    if weights is None and model in ARCHITECTURES:
+        _check_sizes(model, sizes, batch, tokens)
     found = _measured(model, variant, sizes, batch, tokens, seeds, device, dtype, weights,
                       quiet=json_output)
     floor = rounding(found)
@@ -94,6 +100,24 @@ def residual(
     else:
         _print(found, floor)
     return 0
+
+
+def _check_sizes(model: str, sizes: dict[str, int | None], batch: int, tokens: int) -> None:
+    """Refuse what cannot fit, before it is built until the memory of all is gone."""
+    kind, layers, width = ARCHITECTURES[model], sizes["layers"] or 12, sizes["width"] or 768
+    if layers > _MOST_LAYERS:
+        raise UsageError(f"--layers {layers} is out of range; accepted are 1 to {_MOST_LAYERS}")
+    # Of queries, outputs and the MLP, of 4 bytes; ALBERT has one layer that is run many times.
+    weights = int(2 * (1 + kind.mlp) * width**2) * (1 if model == "albert" else layers)
+    least = 4 * (weights + tokens * width) + 8 * batch * tokens
+    try:
+        here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, OSError, ValueError):
+        return
+    if least > here > 0:
+        raise UsageError(f"{layers} layers of width {width} with {batch} x {tokens} tokens need at "
+                         f"least {least / 2**30:,.0f} GB of memory, and this machine has "
+                         f"{here / 2**30:,.0f}; take smaller sizes")
 
 
 def _form(plot: Path | None, force: bool) -> str:
@@ -133,7 +157,8 @@ def _measured(
                 if not isinstance(error, MemoryError) and "memory" not in str(error):
                     raise
                 raise UsageError("this net does not fit into the memory of this machine; take "
-                                 "fewer layers, a smaller width or a smaller batch") from None
+                                 "fewer layers, a smaller width, fewer tokens or a smaller "
+                                 "batch") from None
             done()
     return replace(
         parts[0], seeds=tuple(range(seeds)),

@@ -60,8 +60,8 @@ def print_table(console: Console, table: Table) -> None:
     """Print a table without cutting anything.
 
     Piped, every row is one line, however long. In a terminal columns that may wrap do so down to
-    their least width; where even that does not fit, every row becomes a block: its first cell, then
-    the others with their headings.
+    their least width; where even that does not fit, every row becomes a block: its first cell, with
+    its heading where it is a number, then the others with theirs.
     """
     cells = [[_text(cell) for cell in column.cells] for column in table.columns]
     headings = [str(column.header) for column in table.columns]
@@ -87,7 +87,9 @@ def print_table(console: Console, table: Table) -> None:
         console.print(table)
         return
     for first, *others in zip(*cells, strict=True):
-        console.print(first)
+        # A number says nothing without its heading.
+        counted = table.columns[0].justify == "right"
+        console.print(Text.assemble((f"{headings[0]} ", "dim"), first) if counted else first)
         named = zip(headings[1:], others, strict=True)
         shown = Text("  ").join(Text.assemble((f"{head} ", "dim"), cell) for head, cell in named
                                 if cell)

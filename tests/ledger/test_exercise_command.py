@@ -71,6 +71,7 @@ def test_they_are_listed(capsys):
     (["all", "--plot", "curve.jpg"], "accepted are .png"),
     (["all", "--plot", "nowhere/curve.png"], "no folder nowhere"),
     (["remove-layer", "--plot", "there.png"], "--force replaces it"),
+    (["--plot", "curve.png"], "no exercise is named"),
     (["all", "--force"], "--plot FILE")])
 def test_what_cannot_be_used_is_one_line_and_leaves_nothing(arguments, said, tmp_path, capsys,
                                                             monkeypatch):
