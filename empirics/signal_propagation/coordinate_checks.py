@@ -153,7 +153,10 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     typically change the last hidden states by amounts whose exponent of the width is 0; so they do
     with CompleteP's constants for the depth besides.
 
-    The read-out's factor m_N^-1 stands in its weights, with deviation and rate to match.
+    The read-out's factor m_N^-1 stands in its weights, with deviation and rate to match. Of these
+    powers it is the rate of hidden weights that the exponent tests: in so few steps it does not
+    notice scores over the root of the head width, nor the read-out's variance (which moves
+    mup_logits_flat) and rate.
     """
     return change_exponents(case, seed, device)
 
@@ -235,9 +238,10 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     exponent of the depth is 0, with all weights trained and with those in the blocks alone.
 
     With a base depth of 2. The range was chosen after measurements: first depths 2 to 16, where
-    changes of hidden states fall (completep_flat_shallow), then from 8 on, now from 16 on. The
-    variance that branches write falls as 1/L, from about that of the embedding at the base depth,
-    and hidden states move less where it is small.
+    changes of hidden states fall (completep_flat_shallow), then from 8 on, where their exponent
+    lies near the edge of the tolerance, now from 16 on. The variance that branches write falls as
+    1/L, from about that of the embedding at the base depth, and hidden states move less where it is
+    small.
     """
     return change_exponents(case, seed, device)
 
@@ -299,13 +303,16 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
                     "the standard parametrisation"))
 @noted(_NETS)
 def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Gradients in blocks go as CompleteP's epsilon: over the width.
+    """Gradients in blocks together go as CompleteP's epsilon: over the width.
 
-    In random nets with muP's powers of the width the root mean square of the gradients of weights
-    in blocks typically goes as 1/n, the power that CompleteP gives Adam's epsilon there.
+    In random nets with muP's powers of the width the root mean square of the gradients of all
+    matrices in blocks together typically goes as 1/n, the power that CompleteP gives Adam's epsilon
+    there.
 
     Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
-    first backward pass.
+    first backward pass. Values, outputs and MLPs make up the mean. Queries and keys alone have
+    n^(-3/2) there: scores are over the head width, and what comes back to a score is a sum over n
+    values that random signs keep at n^(-1/2). Against their gradients epsilon grows with the width.
     """
     return _gradient_exponents(case, seed, device)
 
@@ -322,10 +329,11 @@ _BLOCKS = {
                     statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))))
 @noted(_NETS)
 def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
-    """Gradients in blocks go as CompleteP's epsilon: over the depth.
+    """Gradients in blocks together go as CompleteP's epsilon: over the depth.
 
-    In random nets with branches times L^(-alpha) the root mean square of the gradients of weights
-    in blocks typically goes as L^(-alpha), the power that CompleteP gives Adam's epsilon there.
+    In random nets with branches times L^(-alpha) the root mean square of the gradients of all
+    matrices in blocks together typically goes as L^(-alpha), the power that CompleteP gives Adam's
+    epsilon there.
 
     Reported is the power of epsilon; that it is the gradient's is what it is for. Gradients of the
     first backward pass. In a scalar net: depth_gradient_exponent.

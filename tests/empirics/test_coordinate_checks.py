@@ -81,6 +81,20 @@ def test_replicas_move_as_they_would_alone():
         assert value[0] == pytest.approx(together[name][1], rel=1e-6)
 
 
+def test_gradients_of_queries_and_keys_fall_faster_with_the_width_than_those_of_values():
+    """By one over the root of the width, as epsilon_width_exponent says."""
+    rng, widths, sizes = np.random.default_rng(5), (32, 128), []
+    batch = parametrisations.drawn_batch(8, rng)
+    for width in widths:
+        net = net_of(RULES["mup"], width, 2, 8, rng)
+        parametrisations.gradient_sizes(net, batch)
+        parts = torch.stack([p.grad for p in net.qkv], 1).unflatten(-1, (3, width))
+        sizes.append(parts.square().mean((1, 2, 4)).sqrt())
+    query, key, value = exponents(widths, torch.stack(sizes).flatten(1).numpy()).reshape(8, 3).T
+    assert (query - value).mean() == pytest.approx(-0.5, abs=0.2)
+    assert (key - value).mean() == pytest.approx(-0.5, abs=0.2)
+
+
 def test_second_order_share_halves_with_the_step():
     shares = []
     for rate in (1e-4, 5e-5):
