@@ -340,9 +340,9 @@ _Picture = Annotated[Path | None, _path(
 def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = "cpu",
              results: _Results = None, as_json: _Json = False, plot: _Picture = None,
              force: _Force = False) -> int:
-    """Do an exercise on deep networks: train tiny language models, print what the text predicts,
-    what was measured, and the verdicts. Killed, the same command goes on. Exit code 1 when a
-    verdict is unexpected."""
+    """Do an exercise on deep networks: train tiny language models for some minutes, print what the
+    text predicts, what was measured, and the verdicts. Killed, the same command goes on. Exit code
+    1 when a verdict is unexpected."""
     from .exercise import exercise as run
 
     return run(name, results, corpus=corpus, device=device, plot=plot, force=force,

@@ -123,7 +123,8 @@ def _list(known: dict[str, Exercise], json_output: bool) -> None:
     for each in known.values():
         table.add_row(each.name, each.title)
     print_table(stdout(), table)
-    say(stdout(), "\ndepthlaw exercise NAME does one, depthlaw exercise all does every one.")
+    say(stdout(), "\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every "
+                  "one.")
 
 
 def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
