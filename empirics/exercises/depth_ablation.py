@@ -103,7 +103,9 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Checked sentence: "The trend: more layers, more parameters, more capability." At equal width the
     deeper net has more parameters and takes more operations: this is no comparison at an equal
     budget, which `deep_beats_wide` is. Budgets are small, about half a million tokens for each net,
-    and one learning rate serves all depths.
+    and one learning rate serves all depths. The verdict is one at this budget and rate: nets that
+    are trained for longer may order otherwise, and if it FAILS, that refutes no trend among nets
+    that are trained out.
     """
     return sample(losses(case, case.depth, case.width, device, folder)
                   - losses(case, 2 * case.depth, case.width, device, folder))
@@ -130,7 +132,9 @@ def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sa
     The loss gained from L to 2 L layers, minus that from 2 L to 4 L, is typically positive for
     L = 2 and 4, seed by seed.
 
-    The text states no rate; diminishing returns are what the laws of the literature say.
+    The text states no rate; diminishing returns are what the laws of the literature say. It holds
+    also where gains are negative and each doubling costs more than the one before: diminishing
+    returns it means only where `deeper_is_better` holds.
     """
     return _bend(case, device, folder)
 
@@ -157,8 +161,8 @@ def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample
 
     Checked sentence: "Empirically, **depth wins** for most tasks:", with the ratios of the text's
     options A and B (6 layers of 2048, 24 layers of 1024). Both see the same tokens. The wide net
-    has twice the embeddings besides. One learning rate serves both; it is tuned for neither, so
-    that the verdict is about this recipe.
+    has twice the embeddings besides. One learning rate serves both and is tuned for neither, and
+    training is short: the verdict is about this recipe.
     """
     return _wide(case, device, folder)
 
