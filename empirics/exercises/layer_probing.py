@@ -514,13 +514,13 @@ def _says(found: Found) -> str:
         "read-out trained, this takes off the validation loss "
         f"{best(_alone(found, 'trained'))}, in nats per token with intervals of 95 % over seeds. "
         f"The loss is {written(none)} with no layer trained and {written(every)} with all. With "
-        "nothing but one layer trained, it takes off "
+        "nothing but one layer trained, of which the first and the last were tried, it takes off "
         f"{best(_alone(found, 'frozen'))}. From a trained net of {_DEPTH} layers linear probes "
         f"read, in accuracy above the most frequent answer, {probes}.")
 
 
 EXERCISE = Exercise(
-    4, "layer-probing", "all layers frozen but one; and what linear probes read from each layer",
+    4, "layer-probing", "all layers frozen but one; and what linear probes read from layers",
     "\"Freeze all but one layer. Which layer is most important for your task?\" The text leaves "
     "the answer open (Section 6.3, Exercises). By \"what each layer learns\", early layers hold "
     "local and character patterns, middle layers relations, and later layers \"task-specific "

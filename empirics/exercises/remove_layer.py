@@ -135,16 +135,6 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
     return without - full
 
 
-def _learned_nothing(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Of negative controls: the trained net in the place of the shorter one, and an untrained one
-    in the place of the whole, so that the difference is negative whatever layers do."""
-    whole = Case(**case.fields() | {"first": 0, "last": 0})
-    return sample(_losses(whole, device, folder, True) - _losses(whole, device, folder, False))
-
-
-_SWAPPED = "the whole net in the place of the shorter one, an untrained net in that of the whole"
-
-
 @_measured(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
     wording="derived", cases=_cases((0, 0)),
@@ -162,7 +152,8 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 @_measured(
     Gt(increase, 0), cases=_cases(*_SINGLE, *_LOWER, *_UPPER), source=_LEARNS,
-    control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED, measured=_learned_nothing))
+    control=Control(whole_net(first=MIDDLE, last=MIDDLE), "a middle layer adds more than a nat",
+                    statement=Gt(increase, 1)))
 def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing any layer of a trained net of twelve raises its loss.
 
@@ -176,7 +167,7 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 @_measured(
-    Le(share, Rational(1, 10)), source=_QUESTION,
+    Le(share, Rational(1, 10)), source=_QUESTION, wording="derived",
     cases=_cases(*_SINGLE[3:9]),
     control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"))
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -194,13 +185,9 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
     return sample(increases(case, device, folder) / learned)
 
 
-_paired: Maker = partial(
-    _measured, control=Control(whole_net(first=MIDDLE, last=MIDDLE), _SWAPPED,
-                               measured=_learned_nothing))
-
-
-@_paired(
-    Gt(excess, 0), cases=_cases(*_SINGLE[1:]), source=_LEARNS)
+@_measured(
+    Gt(excess, 0), cases=_cases(*_SINGLE[1:]), source=_LEARNS,
+    control=Control(whole_net(first=1, last=LAYERS - 1), "against the eleven lowest layers"))
 def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the first layer costs more than removing any other.
 
@@ -214,8 +201,16 @@ def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") ->
     return sample(increases(alone, device, folder) - increases(case, device, folder))
 
 
-@_paired(
-    Gt(excess, 0), cases=_cases((1, 2), (1, 4), (1, 6)), source=_LEARNS)
+def _lower_over_upper(case: Case, device: str, folder: str) -> np.ndarray:
+    highest = Case(**case.fields() | {"first": case.layers - case.last + 1, "last": case.layers})
+    return increases(case, device, folder) - increases(highest, device, folder)
+
+
+@_measured(
+    Gt(excess, 0), cases=_cases((1, 2), (1, 4), (1, 6)), source=_LEARNS,
+    control=Control(whole_net(first=1, last=2), "the highest in the place of the lowest",
+                    measured=lambda case, device="cpu", folder="": sample(
+                        -_lower_over_upper(case, device, folder))))
 def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the lowest layers costs more than removing the highest.
 
@@ -224,12 +219,20 @@ def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") ->
 
     Our reading of "Low-level patterns", as in first_layer_costs_most.
     """
-    highest = Case(**case.fields() | {"first": case.layers - case.last + 1, "last": case.layers})
-    return sample(increases(case, device, folder) - increases(highest, device, folder))
+    return sample(_lower_over_upper(case, device, folder))
 
 
-@_paired(
-    Gt(excess, 0), cases=_cases((4, 9), (5, 8), (6, 7)), source=_LEARNS)
+def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
+    alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
+                for place in range(case.first, case.last + 1))
+    return np.asarray(increases(case, device, folder) - alone)
+
+
+@_measured(
+    Gt(excess, 0), cases=_cases((4, 9), (5, 8), (6, 7)), source=_LEARNS,
+    control=Control(whole_net(first=4, last=9), "the sum in the place of what all cost together",
+                    measured=lambda case, device="cpu", folder="": sample(
+                        -_together_over_sum(case, device, folder))))
 def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing middle layers together costs more than the sum of removing each.
 
@@ -240,9 +243,7 @@ def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sa
     Our reading: the text says that layers "compose these computations hierarchically", and nothing
     of sums.
     """
-    alone = sum(increases(Case(**case.fields() | {"first": place, "last": place}), device, folder)
-                for place in range(case.first, case.last + 1))
-    return sample(increases(case, device, folder) - alone)
+    return sample(_together_over_sum(case, device, folder))
 
 
 # --- what is shown --------------------------------------------------------------------------------
