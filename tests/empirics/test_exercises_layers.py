@@ -212,7 +212,8 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
         remove_layer.without(models.net, 1, 1), models.validation)) - models.losses
     assert claim.measure(case).values == pytest.approx(direct, rel=1e-4, abs=1e-6)
     assert torch.equal(flatten(models.net), weights), "the whole net stays as it was"
-    assert claim.measure(smaller(claim.control.case, **small), control=True).mean < 0
+    whole = smaller(claim.cases("exercises")[0], **small | {"first": 0, "last": 0})
+    assert claim.measure(whole).values == (0,) * small["replicas"], "removing nothing adds nothing"
     pair = smaller(CLAIMS["first_layer_costs_most"].cases("exercises")[0], **small)
     excess = CLAIMS["first_layer_costs_most"].measure(pair)
     second = smaller(claim.cases("exercises")[1], **small)
@@ -224,6 +225,8 @@ def test_removing_layers_is_measured_against_the_whole_net_on_the_same_text():
     assert CLAIMS["together_costs_more"].measure(together).mean == pytest.approx(
         claim.measure(stack).mean - claim.measure(case).mean - claim.measure(second).mean,
         abs=1e-5)
+    exchanged = CLAIMS["together_costs_more"].control.measured(together)
+    assert exchanged.mean == -CLAIMS["together_costs_more"].measure(together).mean
     lost = smaller(CLAIMS["middle_layers_are_spared"].cases("exercises")[0], first=1, last=1,
                    **small)
     assert CLAIMS["middle_layers_are_spared"].measure(lost).values == pytest.approx(
