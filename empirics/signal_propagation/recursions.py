@@ -196,14 +196,15 @@ WEIGHT_SQUARE, BIAS = Fraction(1, 5), Fraction(1, 50)
 START, SCORES = Fraction(1, 5), Fraction(1, 10)
 
 
-def mean_field_correlations(layers: int, tokens: int = 0, *, pre_norm: bool) -> list[arb]:
-    """p/q after 0, 1, ..., layers by the paper's maps, from q = 1, p = 1/5, with sigma_w^2 = 1/5
-    and sigma_b = 1/50.
+def mean_field_correlations(layers: int, tokens: int = 0, *, pre_norm: bool,
+                            weight_square: Fraction = WEIGHT_SQUARE) -> list[arb]:
+    """p/q after 0, 1, ..., layers by the paper's maps, from q = 1, p = 1/5, with sigma_b = 1/50.
 
     Args:
         layers: how many.
         tokens: attention is uniform over so many; 0 for infinitely many, as in the paper.
         pre_norm: whether LayerNorm stands before the branches, or behind the sums.
+        weight_square: sigma_w^2 of the MLP.
 
     >>> [round(float(rho), 4) for rho in mean_field_correlations(1, pre_norm=False)]
     [0.2, 0.3369]
@@ -213,18 +214,24 @@ def mean_field_correlations(layers: int, tokens: int = 0, *, pre_norm: bool) -> 
         found = [p / q]
         for _ in range(layers):
             q, p = next_moments(
-                q, p, from_fraction(WEIGHT_SQUARE), from_fraction(BIAS**2), pre_norm=pre_norm,
+                q, p, from_fraction(weight_square), from_fraction(BIAS**2), pre_norm=pre_norm,
                 participation=arb(1) / tokens if tokens else 0,
                 shared=arb(1) / tokens if tokens else 0)
             found.append(p / q)
         return found
 
 
+def _weight_square(case: Case) -> Fraction:
+    """sigma_w^2 of the MLPs of a case; without the field, that of the reference run."""
+    return case.rational("weight_square") if "weight_square" in case else WEIGHT_SQUARE
+
+
 def _finite_size(statement: Relational, case: Case) -> Ball:
     """From infinitely many tokens to uniform attention over those there are; and, relatively, 2/d
     for each sublayer, the variance of the mean square of d Gaussian coordinates: the order of what
     a ratio of such means is off by, whose constant is not derived. Ends above 1 exclude nothing."""
-    ends = [mean_field_correlations(case.layer, tokens, pre_norm=case.pre_norm)[-1]
+    ends = [mean_field_correlations(case.layer, tokens, pre_norm=case.pre_norm,
+                                    weight_square=_weight_square(case))[-1]
             for tokens in (0, case.tokens)]
     off = from_fraction(Fraction(2 * 2 * case.layer, case.width))
     factor = from_fraction(Fraction(str(statement.rhs.subs(mean_field_correlation, 1))))
@@ -234,44 +241,45 @@ def _finite_size(statement: Relational, case: Case) -> Ball:
 
 @lru_cache(maxsize=8)
 def mapped(
-    case: Case, seed: int, device: str, factor: float = 1.0,
+    case: Case, seed: int, device: str, attention: float = 1.0, mlp: float = 1.0,
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
-    attention branches times a factor."""
+    branches of attention and MLP times a factor; a case's weight_square replaces sigma_w^2."""
     from ..nets import Deviations, Factors, Shape
 
     d = case.width
     score = float(SCORES) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
-    inner = float(WEIGHT_SQUARE / d) ** 0.5
+    inner = float(_weight_square(case) / d) ** 0.5
     shape = Shape(width=d, depth=case.depth, mlp=d, activation="relu", biases=True,
                   norm="pre" if case.pre_norm else "post",
-                  factors=(Factors(branch=factor), Factors()) * case.depth)
+                  factors=(Factors(branch=attention), Factors(branch=mlp)) * case.depth)
     stds = Deviations.equal(d**-0.5)._replace(query=score, key=score, mlp_in=inner, mlp_out=inner)
     return _by_layer(case, shape, stds, float(1 - START), case.rng(seed), device, float(BIAS))
 
 
 def mapped_correlation(case: Case, seed: int, device: str = "cpu", *,
-                       factor: float = 1.0) -> Sample:
-    """E p/E q after a layer."""
-    q, difference = mapped(_without(case, "layer"), seed, device, factor)
+                       attention: float = 1.0, mlp: float = 1.0) -> Sample:
+    """E p/E q after a layer, with branches times a factor as in `mapped`."""
+    q, difference = mapped(_without(case, "layer"), seed, device, attention, mlp)
     return _ratio((q - difference)[:, case.layer], q[:, case.layer])
 
 
 _MAPS = partial(Case.grid, pre_norm=(False, True))
 # Few layers are decided by many narrow nets, whose tolerance is wider than their scatter.
-_FIRST = partial(_MAPS, layer=(1, 2), tokens=32, width=64, depth=2)
+_FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
 
 
 @measured_law(
     Eq(net_correlation, mean_field_correlation), predicted=_finite_size, reads=("layer",),
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"), wording="derived",
-    cases={"theory": (*_FIRST(replicas=384),
+    cases={"theory": (*_FIRST(layer=(1, 2), depth=2),
+                      *_FIRST(layer=1, depth=1, weight_square="2"),
                       *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32)),
            "full": _MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
            "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16)},
     control=Control(Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
                     "attention branches of twice the size",
-                    measured=partial(mapped_correlation, factor=2.0)))
+                    measured=partial(mapped_correlation, attention=2.0)))
 def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Correlations in softmax nets lie within finite-size bounds of mean-field maps.
 
@@ -281,11 +289,14 @@ def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     relative 2/d for each sublayer.
 
     The paper's reference run: q = 1, p = 0.2, beta = 0.1, sigma_w^2 = 0.2, sigma_b = 0.02, skips of
-    1. Its MLPs move p/q by at most 2 %, less than the tolerance, so this tests the map of attention
-    and not that of the MLP; and where tokens have nearly aligned, as under post-LN in deep nets,
-    the upper end lies above 1 and only the lower one can fail. Gain-controlled attention is not
-    among the nets. After a first look layers 1 and 2 were given to many narrow nets, whose
-    tolerance is wider than their scatter. The maps after one layer: reference_first_layer.
+    1. Its MLPs move p/q by at most 2 %, less than the tolerance, so its cases test the map of
+    attention and not that of the MLP. Cases with s^2 = sigma_w^2 = 2 (weight_square), ten times the
+    reference run's, test that of the MLP too, for one layer: without MLPs nets fail there. Where
+    tokens have nearly aligned, as under post-LN in deep nets, the upper end lies above 1 and only
+    the lower one can fail. Gain-controlled attention is not among the nets. After a first look
+    layers 1 and 2 were given to many narrow nets, whose tolerance is wider than their scatter. The
+    cases of s^2 = 2 were added after a reviewer's measurement. The maps after one layer:
+    reference_first_layer.
     """
     return mapped_correlation(case, seed, device)
 

@@ -162,7 +162,8 @@ def test_mean_field_maps_end_in_the_reference_values_and_more_tokens_come_nearer
 
 @pytest.mark.parametrize("pre_norm", [False, True])
 def test_the_mlps_of_the_reference_run_move_correlations_less_than_the_tolerance(pre_norm):
-    """What mean_field_in_nets says that it does not test: maps of MLPs that add next to nothing."""
+    """What the reference run's cases of mean_field_in_nets do not tell from maps of MLPs that add
+    next to nothing, and those of larger weights do."""
     claim, q, p = recursions.mean_field_in_nets, arb(1), arb(1) / 5
     whole = recursions.mean_field_correlations(8, pre_norm=pre_norm)
     for layer in range(1, 9):
@@ -171,7 +172,16 @@ def test_the_mlps_of_the_reference_run_move_correlations_less_than_the_tolerance
         for case in claim.cases("theory"):
             if (case.layer, case.pre_norm) == (layer, pre_norm):
                 ball = claim.predict(case)
-                assert ball.low < float(p / q) < ball.high
+                assert (ball.low < float(p / q) < ball.high) is ("weight_square" not in case)
+
+
+@pytest.mark.parametrize("pre_norm", [False, True])
+def test_nets_without_their_mlps_fail_where_mlp_weights_are_large(pre_norm):
+    claim = recursions.mean_field_in_nets
+    case, = (case for case in claim.cases("theory")
+             if "weight_square" in case and case.pre_norm == pre_norm)
+    value = recursions.mapped_correlation(Case(**case.fields() | {"replicas": 32}), 0, mlp=0.0)
+    assert judge(claim, case, value).verdict is Verdict.FAILS
 
 
 @pytest.mark.slow
