@@ -141,7 +141,8 @@ def _published(
     variant: str, curve: tuple[str, ...], layers: int, replicas: int = 16,
 ) -> tuple[Case, ...]:
     # The whole net's residuals stay far above float32's rounding.
-    how = {"batch": 4, "dtype": "float64"} if variant == "san" else {"batch": 2, "dtype": "float32"}
+    how: dict[str, int | str] = ({"batch": 4, "dtype": "float64"} if variant == "san"
+                                 else {"batch": 2, "dtype": "float32"})
     return tuple(Case(tokens=128, width=768, heads=12, vocabulary=28996, layers=layers,
                       replicas=replicas, variant=variant, layer=layer, stated_residual=value, **how)
                  for layer, value in enumerate(curve[:layers + 1]))
