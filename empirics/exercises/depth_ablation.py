@@ -92,7 +92,7 @@ def _not_deeper(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
-    wording="universal", cases=_cases(*DEPTHS[1:]), control=Control(
+    wording="universal", known="FAILS", cases=_cases(*DEPTHS[1:]), control=Control(
         _CPU(depth=2), "the deeper net as it is initialised", measured=_not_deeper))
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Twice the layers at equal width give a lower loss.
@@ -124,7 +124,7 @@ def _no_bend(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 @_nets(
     Gt(bent, 0), source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
-    cases=_cases(*DEPTHS[2:]), control=Control(
+    known="UNDECIDED", cases=_cases(*DEPTHS[2:]), control=Control(
         _CPU(depth=2), "the net between as it is initialised", measured=_no_bend))
 def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Each doubling of the depth gains less than the one before.
@@ -150,7 +150,7 @@ def _not_deep(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
-    cases=_cases(DEPTHS[0]), control=Control(
+    known="FAILS", cases=_cases(DEPTHS[0]), control=Control(
         _CPU(depth=DEPTHS[0]), "the deep net as it is initialised", measured=_not_deep))
 def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sixteen layers beat four of twice the width.

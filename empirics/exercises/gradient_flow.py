@@ -120,7 +120,9 @@ def _gradients(
         net.load_state_dict(trained(made, corpus, device=device, folder=folder).net.state_dict())
     text = texts(corpus, made.shape.vocabulary, made.shape.length, folder).validation
     batch = draw(text, settings.seeds, SEQUENCES, device, "gradient flow")
-    return net_gradients(net, batch.inputs, mean_cross_entropy(batch.targets))
+    mean_loss = mean_cross_entropy(batch.targets)
+    # Ratios do not see the power of two; without it squares of the smallest gradients are zero.
+    return net_gradients(net, batch.inputs, lambda logits: 2.0**300 * mean_loss(logits))
 
 
 @_measured(
@@ -187,7 +189,7 @@ _kept: Maker = partial(
     control=Control(_one(False, "none"), "without residuals"))
 
 
-@_kept(Ge(ratio, 0), cases=_nets(True, "pre"))
+@_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"))
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and pre-norm gradients are not lost.
 
@@ -200,7 +202,7 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(Ge(ratio, 0), cases=_nets(True, "none"), known="UNDECIDED")
+@_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"))
 def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and no norm gradients are not lost.
 
@@ -210,8 +212,8 @@ def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") 
 
     The text: "the gradient is at least 1!" Undecided at the start from GPT-2's weights: branches
     that read the small embeddings as they are change the gradient by so little that it is not told
-    from nothing; thousands of nets would tell. Split off from residuals_preserve after a first
-    trial; it was expected to hold before.
+    from nothing; thousands of nets would tell. It fails after the short training. Split off from
+    residuals_preserve after a first trial; it was expected to hold before.
     """
     return sample(log_ratios(case, device, folder))
 
@@ -364,7 +366,7 @@ def _panels(found: Found) -> tuple[Panel, ...]:
             + (f"{steps} updates" if steps else "not trained"),
             "layer", "gradient over that at the last", (
                 *(each for each in curves if each), said),
-            y_scale="linear" if residual and scheme == "gpt2" else "log"))
+            y_scale="linear" if residual and scheme == "gpt2" and not steps else "log"))
     return tuple(panels)
 
 

@@ -100,7 +100,8 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 @_nets(
     Lt(loss, log(vocabulary) - 1), source=_text("Section 6.3, Initialization"),
-    wording="universal", cases=_cases("gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
+    wording="universal", known="UNDECIDED",
+    cases=_cases("gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
     control=Control(
         _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained))
 def scaled_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -129,7 +130,7 @@ def _random_against_itself(case: Case, device: str = "cpu", folder: str = "") ->
 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Exercises, 2"), wording="universal",
-    cases=_cases(*SCALED), control=Control(
+    known="UNDECIDED", cases=_cases(*SCALED), control=Control(
         _CPU(initialisation="gpt2"), "scaled weights trained, against random ones as they are",
         measured=_random_against_itself))
 def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -150,7 +151,7 @@ def _not_scaled(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Summary, Key takeaway"), wording="universal",
-    cases=_cases("fixed"), control=Control(
+    known="UNDECIDED", cases=_cases("fixed"), control=Control(
         _CPU(initialisation="fixed"), "GPT-2's nets as they are initialised",
         measured=_not_scaled))
 def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
