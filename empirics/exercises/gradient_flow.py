@@ -122,7 +122,8 @@ def _gradients(
     batch = draw(text, settings.seeds, SEQUENCES, device, "gradient flow")
     mean_loss = mean_cross_entropy(batch.targets)
     # Ratios do not see the power of two; without it squares of the smallest gradients are zero.
-    return net_gradients(net, batch.inputs, lambda logits: 2.0**300 * mean_loss(logits))
+    factor = 1.0 if residual else 2.0**480
+    return net_gradients(net, batch.inputs, lambda logits: factor * mean_loss(logits))
 
 
 @_measured(
