@@ -269,7 +269,7 @@ def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 @universal(
     Le(gain_share, Rational(1, 10)),
-    cases={"theory": (Case(**(TINY | {"replicas": 40}), **PUBLISHED, length=0),),
+    cases={"theory": (Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),),
            "full": tuple(Case(**task, **more, length=0) for task in (SORTING, HULL)
                          for more in (PUBLISHED, {"method": "alone"}))},
     control=Control(Case(**TINY, method="within", length=1), "paths of length one added"))
@@ -280,7 +280,8 @@ def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Samp
     guess without input at most a tenth of what the whole net gains.
 
     Hardens "length zero paths contain no useful information about the task". The tiny nets of suite
-    theory are 40, since 16 had left it undecided; the control was changed at the same time.
+    theory are 128, since 16 had left it undecided in that suite and 40 in suite full; the control
+    was changed at the first of these steps.
     """
     return _shares(case, device, folder)
 
@@ -313,7 +314,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
 
 
 @derived(
-    Ge(gain_share, Rational(1, 2)), cases={"full": _half(HULL, method="within")},
+    Ge(gain_share, Rational(1, 2)), known="FAILS", cases={"full": _half(HULL, method="within")},
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"))
 def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On hulls, paths through half the layers carry half the gain.
@@ -347,7 +348,7 @@ def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> 
 
 @derived(
     Ge(residual_drop, 0),
-    cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
+    known="UNDECIDED", cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
            "gpu": _lengths(LARGE, method="alone")},
     control=Control(_lengths(TINY, method="alone")[0], "tokens that differ the more",
                     statement=Le(residual_drop, 0)))

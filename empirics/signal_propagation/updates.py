@@ -235,7 +235,8 @@ def _perturbed(scheme: str, other: str, shares_of: str) -> dict[str, Any]:
                            measured=partial(_amplified, shares_of=shares_of))}
 
 
-@flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, post", "lecun, pre", "lecun, post"))
+@flat(Eq(share_exponent, Integer(0)), known="UNDECIDED",
+      **_perturbed("lecun, post", "lecun, pre", "lecun, post"))
 def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN: effect of relative perturbations grows with depth as branch shares.
 
