@@ -86,8 +86,12 @@ def verdicts(claim, cases):
 @pytest.mark.parametrize("name", CLAIMS)
 def test_every_quick_case_is_in_scope_and_decided_as_expected(name):
     claim = CLAIMS[name]
-    expected = {Verdict.HOLDS} | ({Verdict.FAILS} if claim.awaited == "FAILS" else set())
-    assert set(verdicts(claim, claim.cases("quick"))) == expected
+    found = set(verdicts(claim, claim.cases("quick")))
+    if claim.awaited == "FAILS":
+        assert Verdict.FAILS in found
+        assert found <= {Verdict.HOLDS, Verdict.FAILS}
+    else:
+        assert found == {Verdict.HOLDS}
 
 
 @pytest.mark.parametrize(("name", "fields"), [

@@ -15,7 +15,8 @@ from depthlaw.theory.signal_propagation import norms, notation
 from depthlaw.theory.symbols import layer, width
 from depthlaw.theory.values import Case, Exact
 
-CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
+CLAIMS = {c.name: c for c in registry().values()
+          if c.topic == "signal_propagation" and not c.needs}
 PROVED = {name: claim for name, claim in CLAIMS.items() if claim.proof}
 
 

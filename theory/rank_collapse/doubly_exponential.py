@@ -266,8 +266,8 @@ def doubly_exponential_slope(case: Case) -> Ball | Outside:
 
 
 @doubly_exponential_slope.argument(
-    "Argument: the recurrence of -log r is solved. Prose: the coefficient of the cubic part plus "
-    "remainder is between c and 1; the fitted slope is linear in what is fitted.")
+    "Argument: the recurrence of -log r is solved. Prose: coefficients of cubic part and remainder "
+    "lie between c and 1; a fitted slope is linear.")
 def _(statement: Relational) -> Iterator[Step]:
     """a_(m+k) = b^k (a_m + s_k) solves the recurrence, with s_k between 0 and (1 - b^-k)/(b-1) u.
     """
@@ -409,7 +409,7 @@ def _near(statement: Relational, case: Case) -> Ball:
 _by_position = partial(
     claim, kind="rate", predicted=_near,
     rests_on="Argument: the second eigenvalue and its left eigenvector are checked. Prose: the "
-             "transients of `_near`; logits that range over 1e-12 change nothing in six digits.")
+             "transients of `_near`; logits within 1e-12 move no sixth digit.")
 
 
 def _long(logits: str, depths: Sequence[int], counts: Sequence[int],
@@ -526,7 +526,7 @@ def _last(case: Case, skip: bool) -> Ball | Outside:
 
 @skip_keeps_residual.argument(
     "Argument. Prose: |P - 1 q^T| <= e^M (e^M - 1)/M (|E| + |E| q) entrywise (gamma_free_bound); "
-    "both norms of R + (P - 1 q^T) R W obey the triangle inequality; tokens stay x, -x.")
+    "the triangle inequality; tokens stay x, -x.")
 def _(statement: Relational) -> Iterator[Step]:
     """|R'| >= |R| - |A| |R| |W| in both norms, so their geometric mean loses the same share."""
     e, one, infinity = sympy.symbols("e one infinity", positive=True)

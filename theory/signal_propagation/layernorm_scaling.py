@@ -141,8 +141,8 @@ def pre_ln_variance_quadratic_upper(case: Case) -> Ball:
 
 
 @pre_ln_variance_quadratic_upper.argument(
-    "one step of the root of the product, symbolic in all four parameters; prose: the product is "
-    "largest where every sigma_k is least, and what adds at most b/2 a step is below the line")
+    "one step of the product's root, symbolic in all parameters; prose: the product is largest "
+    "where every sigma_k is least; sums over the steps")
 def _(statement: Relational) -> Iterator[Step]:
     """By sigma_k >= sigma_1 sqrt(c P_k): P_(k+1) <= P_k + b sqrt(P_k), b = 1/(sigma_1 sqrt(c))."""
     b = 1 / (first_deviation * sqrt(least_constant))
