@@ -7,7 +7,7 @@ from pathlib import Path
 
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.figures import Number, Panel, Series, Table
-from depthlaw.theory.claim import Claim
+from depthlaw.theory.claim import Claim, at
 from depthlaw.theory.symbols import latex
 from depthlaw.theory.values import Sample
 
@@ -174,26 +174,32 @@ def _layers_seen(claims: Claims, store: Store) -> _Drawn:
 
 def _bert(claims: Claims, store: Store) -> _Drawn:
     """Residuals of nets of BERT's shape by layer, beside the published values."""
-    series: list[Series] = []
-    for key, label in (("rank_collapse/bert_init_collapse", "our net of this shape"),
-                       ("rank_collapse/bert_plateau_is_rounding", "BERT of transformers, float64")):
-        result = _judged(claims[key], store)
-        rows = sorted((row for row in (_rows(result) if result else ())
-                       if isinstance(row.measured, Sample)), key=lambda row: row.case.layer)
-        if not rows:
-            continue
-        places = tuple(int(row.case.layer) for row in rows)
-        samples = [row.measured for row in rows if isinstance(row.measured, Sample)]
-        ends = [sample.interval(_LEVEL) for sample in samples]
-        series.append(Series(label, places, tuple(s.mean for s in samples),
-                             tuple(low for low, _ in ends), tuple(high for _, high in ends),
-                             "points"))
-        if key.endswith("collapse"):
-            stated = [float(claims[key].predict(row.case)) for row in rows]
-            series.append(Series("published", places, tuple(stated), kind="reference"))
-    drawn = Panel("BERT's shape at initialisation, attention without skips and MLPs", "layer",
-                  "relative residual", tuple(series), y_scale="log")
-    return ((drawn,) if series else ()), None
+    def curves(*named: tuple[str, str, bool]) -> Iterator[Series]:
+        for name, label, beside in named:
+            claim = claims[f"rank_collapse/{name}"]
+            result = _judged(claim, store)
+            found = sorted(((int(row.case.layer), row.measured, row.case)
+                            for row in (_rows(result) if result else ())
+                            if isinstance(row.measured, Sample)), key=lambda each: each[0])
+            if not found:
+                continue
+            places = tuple(layer for layer, _, _ in found)
+            ends = [sample.interval(_LEVEL) for _, sample, _ in found]
+            yield Series(label, places, tuple(sample.mean for _, sample, _ in found),
+                         tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+            if beside:
+                yield Series("published", places, tuple(
+                    float(at(claim.statement.rhs, case)) for _, _, case in found),
+                    kind="reference")
+
+    panels = (
+        Panel("Attention without skips and MLPs", "layer", "relative residual",
+              tuple(curves(("bert_init_collapse", "our net of this shape", True),
+                           ("bert_plateau_is_rounding", "BERT of transformers, float64", False))),
+              y_scale="log"),
+        Panel("The whole net", "layer", "relative residual",
+              tuple(curves(("bert_init_full_curve", "BERT of transformers", True)))))
+    return tuple(panel for panel in panels if panel.series), None
 
 
 def _paths(claims: Claims, store: Store) -> _Drawn:
