@@ -297,7 +297,8 @@ def sealed(body: dict) -> bytes:
 
 
 def truncate(path: Path, chance: random.Random) -> None:
-    path.write_bytes(path.read_bytes()[: chance.randrange(path.stat().st_size)])
+    # Without its last byte alone, a line feed, a record is whole, and found out by another check.
+    path.write_bytes(path.read_bytes()[: chance.randrange(path.stat().st_size - 1)])
 
 
 def flip(path: Path, chance: random.Random) -> None:
