@@ -281,9 +281,9 @@ def test_language_models_are_read_without_their_heads(nets, tmp_path, name, whol
     stored, inside = net.state_dict(), language_model.state_dict()
     assert kind.name == name
     for key, weight in stored.items():
-        twin = inside.get(key, inside.get(f"{net.base_model_prefix}.{key}"))
-        assert twin is not None, key
-        assert torch.equal(weight, twin.float()), key
+        original = inside.get(key, inside.get(f"{net.base_model_prefix}.{key}"))
+        assert original is not None, key
+        assert torch.equal(weight, loaded.float()), key
 
 
 def _changed(folder, tmp_path, **changes):
@@ -291,8 +291,8 @@ def _changed(folder, tmp_path, **changes):
     copy.mkdir()
     for file in folder.iterdir():
         (copy / file.name).write_bytes(file.read_bytes())
-    told = json.loads((copy / "config.json").read_text())
-    (copy / "config.json").write_text(json.dumps(told | changes))
+    config = json.loads((copy / "config.json").read_text())
+    (copy / "config.json").write_text(json.dumps(config | changes))
     return copy
 
 
