@@ -283,7 +283,7 @@ def test_language_models_are_read_without_their_heads(nets, tmp_path, name, whol
     for key, weight in stored.items():
         original = inside.get(key, inside.get(f"{net.base_model_prefix}.{key}"))
         assert original is not None, key
-        assert torch.equal(weight, loaded.float()), key
+        assert torch.equal(weight, original.float()), key
 
 
 def _changed(folder, tmp_path, **changes):
