@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sympy import Gt, Lt, log
+from sympy import Gt, Lt, Rational, log
 
 from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
@@ -84,16 +84,10 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     return sample(losses(case, case.depth, case.width, device, folder))
 
 
-def _not_deeper(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    first, second = (losses(case, depth, case.width, device, folder, learns=learns)
-                     for depth, learns in ((case.depth, True), (2 * case.depth, False)))
-    return sample(first - second)
-
-
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
     wording="universal", known="FAILS", cases=_cases(*DEPTHS[1:]), control=Control(
-        _CPU(depth=2), "the deeper net as it is initialised", measured=_not_deeper))
+        _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))))
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Twice the layers at equal width give a lower loss.
 
@@ -111,21 +105,10 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
                   - losses(case, 2 * case.depth, case.width, device, folder))
 
 
-def _bend(case: Case, device: str, folder: str, *, learns: bool = True) -> Sample:
-    first, last = (losses(case, depth, case.width, device, folder)
-                   for depth in (case.depth, 4 * case.depth))
-    middle = losses(case, 2 * case.depth, case.width, device, folder, learns=learns)
-    return sample(first - 2 * middle + last)
-
-
-def _no_bend(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    return _bend(case, device, folder, learns=False)
-
-
 @_nets(
     Gt(bent, 0), source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
     known="UNDECIDED", cases=_cases(*DEPTHS[2:]), control=Control(
-        _CPU(depth=2), "the net between as it is initialised", measured=_no_bend))
+        _CPU(depth=2), "it gains a quarter of a nat more", statement=Gt(bent, Rational(1, 4))))
 def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Each doubling of the depth gains less than the one before.
 
@@ -136,22 +119,15 @@ def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sa
     also where gains are negative and each doubling costs more than the one before: diminishing
     returns it means only where `deeper_is_better` holds.
     """
-    return _bend(case, device, folder)
-
-
-def _wide(case: Case, device: str, folder: str, *, learns: bool = True) -> Sample:
-    wide = losses(case, case.depth // WIDE, 2 * case.width, device, folder)
-    return sample(wide - losses(case, case.depth, case.width, device, folder, learns=learns))
-
-
-def _not_deep(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    return _wide(case, device, folder, learns=False)
+    first, middle, last = (losses(case, depth, case.width, device, folder)
+                           for depth in (case.depth, 2 * case.depth, 4 * case.depth))
+    return sample(first - 2 * middle + last)
 
 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
     known="FAILS", cases=_cases(DEPTHS[0]), control=Control(
-        _CPU(depth=DEPTHS[0]), "the deep net as it is initialised", measured=_not_deep))
+        _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))))
 def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sixteen layers beat four of twice the width.
 
@@ -164,7 +140,8 @@ def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample
     has twice the embeddings besides. One learning rate serves both and is tuned for neither, and
     training is short: the verdict is about this recipe.
     """
-    return _wide(case, device, folder)
+    return sample(losses(case, case.depth // WIDE, 2 * case.width, device, folder)
+                  - losses(case, case.depth, case.width, device, folder))
 
 
 # --- what the exercise shows ---------------------------------------------------------------------

@@ -128,8 +128,6 @@ def test_what_one_layer_takes_off_is_the_difference_of_two_nets_on_the_same_text
                            ("one_layer_is_half", (none + whole) / 2 - one)):
         claim = CLAIMS[name]
         assert claim.measure(case).values == pytest.approx(expected, rel=1e-4, abs=1e-5)
-        control = smaller(claim.control.case, **small)
-        assert max(claim.measure(control, control=True).values) < 0
     assert CLAIMS["first_layer_alone_is_best"].measure(case).values == pytest.approx(
         one - np.array(language_model.trained(layer_probing.frozen_but_one(
             Case(**case.fields() | {"layer": 1})), "tiny").losses), rel=1e-4, abs=1e-5)
