@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -80,6 +80,7 @@ def train(
     shape: Shape, task: Task, settings: Settings, *, device: torch.device | str = "cpu",
     folder: Path | None = None, checkpoint_every: int = 0,
     progress: Callable[[Progress], None] | None = None,
+    measure: Callable[[Net], Sequence[Any]] | None = None,
 ) -> Trained:
     """Train R replicas of a net together on fresh examples at every step.
 
@@ -97,6 +98,10 @@ def train(
         checkpoint_every: steps between checkpoints; 0: at every evaluation and at the end. It does
             not change the result.
         progress: called at every evaluation and whenever new examples are drawn.
+        measure: called at every evaluation with the nets; one value for each replica, of what JSON
+            can hold (lists, and None in place of nan), which `Trained.history` keeps. It changes
+            nothing of the training, and a run that goes on from a checkpoint must be given the
+            same.
 
     Returns:
         The nets, what became of each, and the history.
@@ -108,7 +113,7 @@ def train(
 
     Cost: memory 5 matrices (R, parameters) besides activations and `settings.drawn` batches.
     """
-    run = Run(shape, task, settings, torch.device(device))
+    run = Run(shape, task, settings, torch.device(device), measure)
     every = checkpoint_every or settings.evaluate_every or settings.steps
     identity = checkpoints.fingerprint({
         "shape": asdict(shape),

@@ -3,7 +3,7 @@ drives it."""
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -32,12 +32,14 @@ __all__ = ["Entry", "Examples", "Graph", "Outcome", "Run", "Throughput", "check"
 @dataclass(frozen=True)
 class Entry:
     """One evaluation: after how many steps, and per replica the mean training loss since the last
-    one (None after it stopped) and the validation accuracy over all scored targets.
+    one (None after it stopped), the validation accuracy over all scored targets, and what the
+    caller measures besides.
     """
 
     step: int
     loss: tuple[float | None, ...]
     accuracy: tuple[float, ...]
+    measured: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -155,8 +157,10 @@ CACHED = 3 * 2**19
 class Run:
     """The state of a training run, and one step of it."""
 
-    def __init__(self, shape: Shape, task: Task, settings: Settings, device: torch.device) -> None:
+    def __init__(self, shape: Shape, task: Task, settings: Settings, device: torch.device,
+                 measure: Callable[[Net], Sequence[Any]] | None = None) -> None:
         check(shape, task, settings, device)
+        self.measure = measure
         if device.type == "cpu":
             keep_freed_memory()
         self.task, self.settings, self.device, self.dropout = (
@@ -267,7 +271,8 @@ class Run:
         outcome.steps = self.updates.tolist()
         loss = [total / self.since if alive else None
                 for total, alive in zip(self.loss.tolist(), live, strict=True)]
-        outcome.history.append(Entry(self.step, tuple(loss), tuple(accuracy.tolist())))
+        measured = () if self.measure is None else tuple(self.measure(self.net))
+        outcome.history.append(Entry(self.step, tuple(loss), tuple(accuracy.tolist()), measured))
         for r in range(settings.replicas):
             if outcome.status[r] == "training":
                 above = settings.success is not None and bool(accuracy[r] >= settings.success)
@@ -294,7 +299,8 @@ class Run:
         self.step = self.started = step
         self.since = counters["since"]
         known = counters["outcome"]
-        history = [Entry(e["step"], tuple(e["loss"]), tuple(e["accuracy"]))
+        history = [Entry(e["step"], tuple(e["loss"]), tuple(e["accuracy"]),
+                         tuple(e["measured"]))
                    for e in known.pop("history")]
         self.outcome = Outcome(**known, history=history)
 

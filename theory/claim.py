@@ -34,11 +34,11 @@ __all__ = [
     "measured_symbol", "registry", "topics",
 ]
 
-SUITES = ("quick", "theory", "full", "frontier", "exercises", "gpu")
+SUITES = ("quick", "theory", "full", "frontier", "exercises", "training", "gpu")
 
 # Suites of special claims, with long runs: contained in no other, and only for claims that have
 # cases of their own there.
-ALONE = ("frontier", "exercises", "gpu")
+ALONE = ("frontier", "exercises", "training", "gpu")
 
 # Suites that are for one kind of device.
 DEVICE_OF = {"gpu": "cuda"}

@@ -352,7 +352,8 @@ def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = 
 # --- suites and claims ---------------------------------------------------------------------------
 
 
-_Suite = Annotated[str, typer.Argument(help="quick, theory, full, frontier, exercises or gpu.")]
+_Suite = Annotated[str, typer.Argument(
+    help="quick, theory, full, frontier, exercises, training or gpu.")]
 _Only = Annotated[list[str] | None, _option(
     "--only", "A claim's key, or a topic; may be given several times.")]
 _OwnClaims = Annotated[Path | None, _path(

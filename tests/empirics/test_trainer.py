@@ -56,7 +56,11 @@ SMALL = Settings(steps=12, batch=4, learning_rates=(1e-2, 3e-2, 1e-2), seeds=(3,
 
 
 def weights(trained):
-    return torch.cat([p.detach().flatten(1) for p in trained.net.parameters()], dim=1)
+    return weights_of(trained.net)
+
+
+def weights_of(net):
+    return torch.cat([p.detach().flatten(1) for p in net.parameters()], dim=1)
 
 
 class Killed(Exception):
@@ -280,10 +284,14 @@ def raise_killed():
     raise Killed
 
 
+def norms(net):
+    return [float(row.norm()) for row in weights_of(net)]
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.2])
 def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, monkeypatch, dropout):
     shape = replace(PAIRS, dropout=dropout)
-    undisturbed, advance = train(shape, GRAPHS, SMALL), Run.advance
+    undisturbed, advance = train(shape, GRAPHS, SMALL, measure=norms), Run.advance
     for step in range(1, SMALL.steps + 1):
         folder = tmp_path / str(step)
 
@@ -294,10 +302,11 @@ def test_killed_at_any_step_and_resumed_it_ends_with_the_same_bits(tmp_path, mon
 
         monkeypatch.setattr(Run, "advance", killed)
         with pytest.raises(Killed):
-            train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3)
+            train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3, measure=norms)
         monkeypatch.setattr(Run, "advance", advance)
-        resumed = train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3)
+        resumed = train(shape, GRAPHS, SMALL, folder=folder, checkpoint_every=3, measure=norms)
         assert torch.equal(weights(resumed), weights(undisturbed))
+        assert resumed.history[-1].measured == tuple(norms(resumed.net))
         assert (resumed.history, resumed.steps, resumed.status) == (
             undisturbed.history, undisturbed.steps, undisturbed.status)
         # Nothing is trained again before the last checkpoint.
