@@ -121,6 +121,7 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify full --only trained_depth --only rank_collapse \
 		--only signal_propagation $(RECORDS)
 	$(BIN)/depthlaw exercise all $(RECORDS)
+	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.advised
 
