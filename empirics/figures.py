@@ -1,10 +1,25 @@
-"""Curves and tables as plain data: what a measurement hands to those who draw and print it."""
+"""Curves, tables and sentences as plain data: what a measurement hands to those who draw and print
+it."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
-__all__ = ["Panel", "Scale", "Series", "Table"]
+from depthlaw.theory.values import Ball, Case, Exact, Measured, Proportion, Sample
+
+__all__ = [
+    "LEVEL", "Found", "Panel", "Question", "Scale", "Series", "Table", "curve", "half_width",
+    "mean", "written"]
+
+# By the name of a claim (the second part of its key): what is recorded of its cases. A case that
+# is not recorded yet is missing.
+Found = Mapping[str, Mapping[Case, Measured]]
+
+# Of the intervals that tables and pictures show. Those of verdicts are wider: see
+# `judgement.FALSE_ALARM_BUDGET`.
+LEVEL = 0.05
 
 Scale = Literal["linear", "log"]
 Number = int | float
@@ -65,3 +80,84 @@ class Table:
         for row in self.rows:
             if len(row) != len(self.columns):
                 raise ValueError(f"{len(row)} cells under {len(self.columns)} columns: {row}")
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a page shows of a few claims, all from what is recorded of them: a picture, a few
+    sentences, a table; their verdicts stand below.
+
+    A page names it by its module: `<!-- measured: trained_depth.pictures.HOPS -->`.
+
+    Attributes:
+        name: of its picture.
+        title: of its picture, in one line.
+        claims: keys of the claims that measure it.
+        panels, says, table: the picture, at most three short sentences, and the numbers. Where what
+            they show is not recorded there is no panel, no sentence and no row.
+        late: by the name of a claim what of it was first written, or restated, after something had
+            been measured.
+    """
+
+    name: str
+    title: str
+    claims: tuple[str, ...]
+    panels: Callable[[Found], tuple[Panel, ...]]
+    says: Callable[[Found], str]
+    table: Callable[[Found], Table]
+    late: Mapping[str, str] = field(default_factory=dict)
+
+
+def mean(value: Measured | None) -> float | None:
+    """The mean of a sample; None where nothing is recorded."""
+    return value.mean if isinstance(value, Sample) else None
+
+
+def half_width(value: Measured | None) -> float | None:
+    """Half the 95 % Student interval of a sample's mean; None where there is none.
+
+    >>> round(half_width(Sample((1.0, 2.0, 3.0))), 3)
+    2.484
+    """
+    if not isinstance(value, Sample):
+        return None
+    low, high = value.interval(LEVEL)
+    return (high - low) / 2 if math.isfinite(high) else None
+
+
+def written(value: Measured | None, digits: int = 3) -> str:
+    """What was measured, with its 95 % interval, as sentences write it.
+
+    >>> from fractions import Fraction
+    >>> written(Sample((1.0, 2.0, 3.0))), written(None)
+    ('2.000 +- 2.484', 'not recorded')
+    >>> written(Proportion(98, 100)), written(Ball(Fraction(6), Fraction(7)))
+    ('0.980 [0.930, 0.998]', '6 to 7')
+    """
+    if isinstance(value, Proportion):
+        low, high = value.interval(LEVEL)
+        return f"{value.mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
+    if isinstance(value, Ball):
+        low, high = (f"{float(end):.{digits + 1}g}" for end in (value.low, value.high))
+        return low if low == high else f"{low} to {high}"
+    if isinstance(value, Exact):
+        return str(value.value)
+    if not isinstance(value, Sample):
+        return "not recorded"
+    half = half_width(value)
+    return f"{value.mean:.{digits}f}" + ("" if half is None else f" +- {half:.{digits}f}")
+
+
+def curve(label: str, points: Mapping[int, Measured | None], *,
+          kind: Literal["line", "points"] = "line") -> Series | None:
+    """Means or shares against whole numbers, with their 95 % intervals; None where nothing is
+    recorded."""
+    there = {x: value for x, value in sorted(points.items())
+             if isinstance(value, Sample | Proportion)}
+    if not there:
+        return None
+    means = tuple(value.mean for value in there.values())
+    ends = [value.interval(LEVEL) for value in there.values()]
+    low, high = (tuple(end[side] if math.isfinite(end[side]) else middle
+                       for end, middle in zip(ends, means, strict=True)) for side in (0, 1))
+    return Series(label, tuple(there), means, low, high, kind)

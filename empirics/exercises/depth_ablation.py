@@ -13,11 +13,11 @@ from sympy import Gt, Lt, Rational, log
 from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
 
-from ..figures import Panel, Series, Table
+from ..figures import Found, Panel, Series, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .exercise import Exercise, Found, curve, half_width, loss, mean, written
+from .exercise import Exercise, loss
 
 gained = quantity(
     "loss_gained", "g",

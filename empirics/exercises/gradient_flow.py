@@ -21,11 +21,11 @@ from sympy import Ge, Gt, Le, Lt, Rational, log
 from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import depth, layer, quantity
 
-from ..figures import Panel, Series, Table
+from ..figures import Found, Panel, Series, Table, half_width, mean
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .exercise import Exercise, Found, half_width, mean
+from .exercise import Exercise
 
 if TYPE_CHECKING:
     from ..signal_propagation.profiles import Gradients

@@ -12,12 +12,12 @@ from sympy import Eq, Ge, Gt, Lt, log
 from depthlaw.theory.claim import Case, Control, Exact, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import depth, quantity, vocabulary
 
-from ..figures import Panel, Series, Table
+from ..figures import Found, Panel, Series, Table, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
 from .depth_ablation import gained
-from .exercise import Exercise, Found, half_width, loss, mean, written
+from .exercise import Exercise, loss
 
 doublings = quantity(
     "variance_doublings", r"\log_2(v_L/v_1)",

@@ -15,12 +15,12 @@ from sympy import Ge, Gt, Lt, Rational, log
 from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
 
-from ..figures import Panel, Table
+from ..figures import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
 from .depth_ablation import gained
-from .exercise import Exercise, Found, curve, half_width, loss, mean, written
+from .exercise import Exercise, loss
 from .remove_layer import trained_net, whole_net
 
 if TYPE_CHECKING:

@@ -17,11 +17,11 @@ from sympy import Gt, Le, Lt, Rational, log
 from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
 from depthlaw.theory.symbols import quantity, vocabulary
 
-from ..figures import Panel, Table
+from ..figures import Found, Panel, Table, curve, half_width, mean, written
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
-from .exercise import Exercise, Found, curve, half_width, loss, mean, written
+from .exercise import Exercise, loss
 
 if TYPE_CHECKING:
     from ..nets import Net

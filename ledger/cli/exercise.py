@@ -21,7 +21,8 @@ from rich.text import Text
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.advisor.report import wrapped
 from depthlaw.empirics.exercises import corpus as corpora
-from depthlaw.empirics.exercises.exercise import Exercise, Found, exercises
+from depthlaw.empirics.exercises.exercise import Exercise, exercises
+from depthlaw.empirics.figures import Found
 from depthlaw.theory.claim import Case, Claim
 
 from ..run.environment import cores

@@ -15,8 +15,9 @@ from depthlaw.empirics import exercises as package
 from depthlaw.empirics import trainer
 from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.empirics.exercises.corpus import encoded, keep, own, standard_library
-from depthlaw.empirics.exercises.exercise import curve, exercises, half_width, written
+from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.exercises.language_model import recipe, texts, trained, validation_losses
+from depthlaw.empirics.figures import curve, half_width, written
 from depthlaw.empirics.nets import Net
 from depthlaw.empirics.tasks.text import Text
 from depthlaw.theory.claim import Sample, made_in
