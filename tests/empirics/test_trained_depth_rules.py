@@ -15,6 +15,7 @@ LOCAL, NEAREST = (
 
 
 @pytest.mark.usefixtures("rules_once")
+@pytest.mark.slow
 @pytest.mark.parametrize(("depth", "distance", "share"),
                          [(1, 3, 1.0), (1, 4, 0.5), (2, 9, 1.0), (2, 10, 0.5)])
 def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
@@ -26,6 +27,7 @@ def test_explicit_weights_stop_at_three_to_the_depth(depth, distance, share):
 
 
 @pytest.mark.usefixtures("rules_once")
+@pytest.mark.slow
 def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
     for key in ("rules_within", "rules_beyond", "local_baseline_misses"):
         claim = CLAIMS[f"trained_depth/{key}"]
@@ -35,6 +37,7 @@ def test_rules_hold_within_and_beyond_and_their_negative_controls_fail():
 
 
 @pytest.mark.usefixtures("rules_once")
+@pytest.mark.slow
 def test_the_local_baseline_knows_what_is_near_and_much_beyond():
     def at(radius, distance):
         return LOCAL.measure(Case(task="connectivity", net="bounded", vertices=24, diameter=23,

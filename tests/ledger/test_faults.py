@@ -120,6 +120,7 @@ def some_spoiled(tmp_path: Path, how: str, number: int) -> tuple[Case, ...]:
     return tuple(Case(depth=1 + n, n=n, **next(flags)) for n in range(number + 8))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("how", "name", "injected", "changes", "said"), [
     ("kill", "a task kills its process", "SIGKILL from inside", {"retries": 0},
      "its process died 1 times (exit code -9"),
@@ -150,6 +151,7 @@ def error_line(driver: subprocess.Popen[str]) -> str:
     return said.removeprefix("error: ").strip()
 
 
+@pytest.mark.slow
 def test_a_file_cannot_grow(faulty, tmp_path, fault):
     """RLIMIT_FSIZE: writing stops after so many bytes, in the middle of a record."""
     counted = fault("the disk is full in mid-write", "RLIMIT_FSIZE, 0 bytes to nearly a record")
@@ -187,6 +189,7 @@ def small_disk(tmp_path) -> Iterator[Callable[[str], Path] | None]:
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.slow
 def test_the_disk_is_full(faulty, tmp_path, fault, small_disk):
     """A disk that fills up again and again, each time with a little more room."""
     if small_disk is None:
@@ -203,6 +206,7 @@ def test_the_disk_is_full(faulty, tmp_path, fault, small_disk):
     counted.ended(folder, plan(faulty.claims(), "quick"), said[-1])
 
 
+@pytest.mark.slow
 def test_the_folder_is_read_only(faulty, tmp_path, fault, small_disk):
     if small_disk is None:
         pytest.skip("this user may not mount file systems")
@@ -253,6 +257,7 @@ def test_writing_fails_in_mid_suite(faulty, tmp_path, monkeypatch, fault, number
     counted.ended(tmp_path, runs, str(error.value))
 
 
+@pytest.mark.slow
 def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     """The clock goes back by an hour whenever it is read: pauses, timeouts, the time limit and
     recorded times do not depend on it."""
@@ -278,6 +283,7 @@ def test_the_clock_jumps_backwards(faulty, tmp_path, monkeypatch, fault):
     counted.ended(folder, runs, "nothing; only elapsed time is used")
 
 
+@pytest.mark.slow
 def test_two_drivers_share_a_folder(faulty, tmp_path, monkeypatch, fault):
     monkeypatch.setenv("FAULTY_MILLISECONDS", "5")
     counted = fault("two drivers on one folder", "started together")

@@ -90,34 +90,45 @@ def test_statement_uses_declared_symbols_and_prints(claim: Claim):
     assert latex(claim.statement)
 
 
+def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:
+    """Until the patch is undone, whoever asks what the claim predicts is refused."""
+    def forbidden(*_: object) -> None:
+        raise AssertionError("measured used the prediction")
+
+    patch.setattr(Claim, "predict", forbidden)
+    patch.setattr("depthlaw.theory.claim.at", forbidden)
+    patch.setattr("depthlaw.theory.judgement.at", forbidden)
+    if claim.predicted is not None:
+        module, name = claim.predicted.__module__, claim.predicted.__qualname__
+        if name.isidentifier():
+            patch.setattr(f"{module}.{name}", forbidden)
+
+
 @each_quick_claim
-def test_negative_control_fails(claim: Claim):
+def test_negative_control_fails_and_is_measured_without_the_prediction(
+        claim: Claim, monkeypatch: pytest.MonkeyPatch):
     if not claim.measurable and claim.control.measured is None:
         pytest.skip("needs the extra " + claim.needs)
     control = claim.control
     wrong = (claim if control.statement is None
              else dataclasses.replace(claim, statement=control.statement))
+    without_the_prediction(claim, monkeypatch)
     value = claim.measure(control.case, control.seed, control=control.measured is not None)
+    monkeypatch.undo()
     decision = judge(wrong, control.case, value, force=True)
     assert decision.verdict is Verdict.FAILS, decision
 
 
-@each_quick_claim
-def test_measured_runs_while_predicted_raises_and_does_not_refute(
+@pytest.mark.parametrize("claim", [
+    pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else [])
+    for c in QUICK])
+def test_first_case_is_measured_without_the_prediction_and_does_not_refute(
         claim: Claim, monkeypatch: pytest.MonkeyPatch):
+    """Slow where the smallest case is one of suite theory, for which dozens of nets are drawn or
+    trained."""
     if not claim.measurable:
         pytest.skip("needs the extra " + claim.needs)
-
-    def forbidden(*_: object) -> None:
-        raise AssertionError("measured used the prediction")
-
-    monkeypatch.setattr(Claim, "predict", forbidden)
-    monkeypatch.setattr("depthlaw.theory.claim.at", forbidden)
-    monkeypatch.setattr("depthlaw.theory.judgement.at", forbidden)
-    if claim.predicted is not None:
-        module, name = claim.predicted.__module__, claim.predicted.__qualname__
-        if name.isidentifier():
-            monkeypatch.setattr(f"{module}.{name}", forbidden)
+    without_the_prediction(claim, monkeypatch)
     case = first_decidable(claim)
     value = claim.measure(case)
     monkeypatch.undo()
