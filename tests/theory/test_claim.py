@@ -21,7 +21,10 @@ each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
 # Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
 # topic, and suites beyond theory those of others that have no smaller case.
 QUICK = [c for c in CLAIMS if c.topic != "trained_depth" and (not c.needs or c.cases("theory"))]
-each_quick_claim = pytest.mark.parametrize("claim", QUICK, ids=[c.key for c in QUICK])
+# Where the smallest case is one of suite theory, dozens of nets are drawn, or trained.
+each_quick_claim = pytest.mark.parametrize("claim", [
+    pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else [])
+    for c in QUICK])
 
 
 def first_decidable(claim: Claim) -> Case:
@@ -119,13 +122,9 @@ def test_negative_control_fails_and_is_measured_without_the_prediction(
     assert decision.verdict is Verdict.FAILS, decision
 
 
-@pytest.mark.parametrize("claim", [
-    pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else [])
-    for c in QUICK])
+@each_quick_claim
 def test_first_case_is_measured_without_the_prediction_and_does_not_refute(
         claim: Claim, monkeypatch: pytest.MonkeyPatch):
-    """Slow where the smallest case is one of suite theory, for which dozens of nets are drawn or
-    trained."""
     if not claim.measurable:
         pytest.skip("needs the extra " + claim.needs)
     without_the_prediction(claim, monkeypatch)
