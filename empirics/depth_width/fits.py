@@ -1,0 +1,646 @@
+"""The best depth of a budget and laws of width against depth, fitted to losses, with intervals.
+
+Within a budget (nets of equal parameters and tokens, or of equal FLOPs) ln loss is fitted by
+c0 + A L^-p + B L^q: too few layers cost something that falls with depth, and so does too little
+width, which at a fixed budget grows with depth. A quadratic in ln L is the limit of small p and q;
+alone it misses how much more steeply losses rise towards few layers, and its intervals are then far
+too short. The interval of the best depth is the set of depths at which the slope of some such
+curve may vanish that is not too far from the best one (profile likelihood; for given p and q it is
+Fieller's; recalled). It has its level also where the curve is hardly bent, and then is unbounded.
+Depths beyond the trained ones are never named: there an end is 0 or infinite.
+
+All nets of a budget share one error variance. A variance of each depth from three seeds has two
+degrees of freedom, and weights by it make intervals that are too short. Where every depth has the
+same seeds, a seed shifts all its nets by one number, which takes out what they share (data and its
+order).
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from depthlaw.advisor.grids import SIZE_EXPONENT
+from depthlaw.advisor.quantities import UsageError
+
+from .surface import Point
+
+__all__ = ["Difference", "Law", "Optimum", "Transition", "depth_laws", "difference", "groups",
+           "optimum", "transitions"]
+
+Budget = Literal["parameters", "flops"]
+Array = NDArray[np.float64]
+# What a table shows; claims ask for more.
+LEVEL = 0.05
+# Sizes of one budget differ by at most this, numbers of tokens by this.
+TOLERANCE, _TOKENS = 0.10, 0.01
+# Below it a test says that no curve fits all depths.
+_MISFIT = 0.01
+# Powers p and q of the curves; the smallest pair is close to a quadratic in ln L.
+_POWERS = (0.1, 0.5, 1.0, 1.5, 2.0, 3.0)
+_DRAWS = 4000
+
+
+# --- budgets --------------------------------------------------------------------------------------
+
+
+def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: float = TOLERANCE,
+           ) -> tuple[tuple[Point, ...], ...]:
+    """The nets of each budget that has at least three depths, smallest budget first.
+
+    A budget is an equal number of tokens (within 1 %) and of parameters, or an equal number of
+    FLOPs; it is cut at the widest gaps until each part spans at most 1 + tolerance.
+
+    Raises:
+        UsageError: where no budget has three depths.
+
+    >>> nets = [Point(64 * k, 36 // k**2, 12 * 36 * 64**2, 1e6, 3.0) for k in (1, 2, 3, 6)]
+    >>> [sorted(p.depth for p in each) for each in groups(nets)]
+    [[1, 4, 9, 36]]
+    """
+    if budget == "flops":
+        parts = _parted(points, "compute", tolerance)
+    else:
+        parts = [part for same in _parted(points, "tokens", _TOKENS)
+                 for part in _parted(same, "parameters", tolerance)]
+    found = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
+    if not found:
+        depths = max((len({p.depth for p in part}) for part in parts), default=0)
+        what = "FLOPs" if budget == "flops" else "parameters and tokens"
+        raise UsageError(f"no three depths have equal {what} within {tolerance:.0%}: at most "
+                         f"{depths} in one budget, of {len(parts)} budgets; a fit needs nets of "
+                         "three depths or more that cost the same, or a wider --tolerance")
+    key = "compute" if budget == "flops" else "parameters"
+    return tuple(sorted(found, key=lambda part: (_mean(part, key), part[0].tokens)))
+
+
+def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Point]]:
+    ordered = sorted(points, key=lambda p: (getattr(p, key), p.depth, p.width))
+    logs = np.log([getattr(p, key) for p in ordered])
+    done, waiting = [], [(0, len(ordered))]
+    while waiting:
+        start, end = waiting.pop()
+        if logs[end - 1] - logs[start] <= math.log1p(tolerance) + 1e-12:
+            done.append(ordered[start:end])
+        else:
+            cut = start + 1 + int(np.argmax(np.diff(logs[start:end])))
+            waiting += [(start, cut), (cut, end)]
+    return done
+
+
+def _mean(points: Sequence[Point], key: str) -> float:
+    return math.exp(math.fsum(math.log(getattr(p, key)) for p in points) / len(points))
+
+
+# --- the nets of one budget -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cells:
+    """Mean ln loss of each shape, and the error that all share.
+
+    Attributes:
+        x: ln L of each cell, increasing. y: means, at the mean size of the budget. n: how many.
+        rows: (cell, seed, value) of every net. paired: whether each cell has the same seeds.
+        squares, free: of the differences between nets of one shape.
+    """
+
+    shapes: tuple[tuple[int, int], ...]
+    x: Array
+    y: Array
+    n: Array
+    rows: tuple[tuple[int, int | None, float], ...]
+    paired: bool
+    squares: float
+    free: int
+
+
+def _cells(points: Sequence[Point], exponent: float) -> _Cells:
+    mean = _mean(points, "parameters")
+    values: dict[tuple[int, int], list[tuple[int | None, float]]] = {}
+    for p in points:
+        value = math.log(p.loss) + exponent * math.log(p.parameters / mean)
+        values.setdefault((p.depth, p.width), []).append((p.seed, value))
+    shapes = tuple(sorted(values))
+    seeds = [sorted(seed for seed, _ in values[shape] if seed is not None) for shape in shapes]
+    paired = len(seeds[0]) > 1 and all(each == seeds[0] for each in seeds) and all(
+        len(set(each)) == len(values[shape]) for each, shape in zip(seeds, shapes, strict=True))
+    table = [[value for _, value in sorted(values[shape], key=lambda v: (v[0] or 0, v[1]))]
+             for shape in shapes]
+    means = np.array([math.fsum(row) / len(row) for row in table])
+    if paired:
+        off = np.array(table) - means[:, None]
+        off -= off.mean(axis=0)
+        squares, free = float((off**2).sum()), (len(shapes) - 1) * (len(seeds[0]) - 1)
+    else:
+        squares = math.fsum((v - m) ** 2 for row, m in zip(table, means, strict=True) for v in row)
+        free = sum(map(len, table)) - len(shapes)
+    return _Cells(shapes, np.log([depth for depth, _ in shapes]), means,
+                  np.array([float(len(row)) for row in table]),
+                  tuple((k, seed, value) for k, shape in enumerate(shapes)
+                        for seed, value in values[shape]), paired, squares, free)
+
+
+class _Curve(NamedTuple):
+    """c0 + A L^-p + B L^q through cells weighted by their nets.
+
+    It is written as c0 + c1 s(u) + c2 r(u) with u = x - centre, where s is u and r is u^2 up to
+    higher terms, so that small powers do no harm.
+    """
+
+    centre: float
+    p: float
+    q: float
+    coefficients: Array
+    inverse: Array  # of the normal equations: times the error variance, the covariance
+    squares: float  # between cell means and curve, times n
+
+    def slope(self, x: Array) -> tuple[Array, Array]:
+        """The slope, and its variance over the error variance."""
+        rows = _basis(x - self.centre, self.p, self.q)[1]
+        return rows @ self.coefficients, np.einsum("ki,ij,kj->k", rows, self.inverse, rows)
+
+    def turn(self, coefficients: Array) -> Array:
+        """Where curves of these coefficients, one in a column, have their minimum; nan where there
+        is none."""
+        _, c1, c2 = coefficients
+        above, below = 2 * c2 - self.p * c1, 2 * c2 + self.q * c1
+        fine = (above > 0) & (below > 0)
+        ratio = np.where(fine, above, np.nan) / np.where(fine, below, 1.0)
+        return self.centre + np.log(ratio) / (self.p + self.q)
+
+    def __call__(self, x: Array) -> Array:
+        return _basis(x - self.centre, self.p, self.q)[0] @ self.coefficients
+
+
+def _basis(u: Array, p: float, q: float) -> tuple[Array, Array]:
+    """The three functions whose sum a curve is, and their slopes, one row for each u."""
+    falling, rising, one = np.exp(-p * u), np.exp(q * u), np.ones_like(u)
+    both = p + q
+    values = (one, (rising - falling) / both, 2 * ((p * rising + q * falling) / both - 1) / (p * q))
+    slopes = (0 * one, (q * rising + p * falling) / both, 2 * (rising - falling) / both)
+    return np.stack(values, 1), np.stack(slopes, 1)
+
+
+def _curve(x: Array, y: Array, n: Array, p: float, q: float) -> _Curve:
+    centre = float((x * n).sum() / n.sum())
+    design = _basis(x - centre, p, q)[0]
+    inverse = np.linalg.pinv(design.T @ (design * n[:, None]), hermitian=True)
+    found = inverse @ design.T @ (n * y)
+    return _Curve(centre, p, q, found, inverse, float((n * (y - design @ found) ** 2).sum()))
+
+
+@dataclass(frozen=True)
+class _Fit:
+    """Curves through the nets of a budget.
+
+    Attributes:
+        used: the cells that they are fitted to.
+        curves: the best first. variance, free: of the error, and its degrees of freedom.
+    """
+
+    used: NDArray[np.intp]
+    curves: tuple[_Curve, ...]
+    variance: float
+    free: int
+    notes: tuple[str, ...]
+
+    @property
+    def best(self) -> _Curve:
+        return self.curves[0]
+
+    def between(self, cells: _Cells, alpha: float) -> tuple[float, float]:
+        """The depths between which the slope may vanish: it falls before them and rises after.
+
+        Where curves do not tell, a trained depth that is significantly worse than the best one
+        bounds the minimum all the same, if there is only one (Bonferroni over the shapes).
+        """
+        if not self.free:
+            return 0.0, math.inf
+        fine = np.linspace(cells.x[self.used][0], cells.x[self.used][-1], 2001)
+        allowed = self.variance * _student(self.free, alpha) ** 2
+        lows, highs = [], []
+        for curve in self.curves:
+            if (left := allowed - curve.squares + self.best.squares) < 0:
+                continue
+            slope, factor = curve.slope(fine)
+            half = np.sqrt(left * factor)
+            falls, rises = fine[slope + half < 0], fine[slope - half > 0]
+            low, high = max(falls, default=-math.inf), min(rises, default=math.inf)
+            lows.append(low if low <= high else -math.inf)
+            highs.append(high if low <= high else math.inf)
+        low, high = min(lows), max(highs)
+        best = int(np.argmin(cells.y))
+        worse = cells.y - cells.y[best] > _student(self.free, alpha / len(cells.y)) * np.sqrt(
+            self.variance * (1 / cells.n + 1 / cells.n[best]))
+        if low == -math.inf:
+            low = max(cells.x[:best][worse[:best]], default=low)
+        if high == math.inf:
+            high = min(cells.x[best + 1:][worse[best + 1:]], default=high)
+        return math.exp(low), math.exp(high)
+
+    def drawn(self, count: int, generator: np.random.Generator) -> Array:
+        """ln of the best depth, inside the depths that were used, for curves drawn by their
+        likelihood and with Student's errors."""
+        off = np.array([curve.squares - self.best.squares for curve in self.curves])
+        weights = np.exp(-off / (2 * self.variance))
+        parts = []
+        for curve, many in zip(self.curves, generator.multinomial(
+                count, weights / weights.sum()), strict=True):
+            root = np.linalg.cholesky(curve.inverse * self.variance)
+            scale = np.sqrt(self.free / generator.chisquare(self.free, many))
+            parts.append(curve.turn(curve.coefficients[:, None]
+                                    + root @ generator.standard_normal((3, many)) * scale))
+        found = np.concatenate(parts)
+        return generator.permutation(found)
+
+
+def _fitted(cells: _Cells) -> _Fit:
+    """The curves, and what there is to say of them.
+
+    Where even the best one misses the means by more than the nets of one shape differ, the cell
+    farthest from the best one is left out, and so on, down to four depths.
+    """
+    used = np.arange(len(cells.x))
+    notes = []
+    while True:
+        x, y, n = cells.x[used], cells.y[used], cells.n[used]
+        curves = sorted((_curve(x, y, n, p, q) for p in _POWERS for q in _POWERS),
+                        key=lambda curve: curve.squares)
+        free = max(len(used) - 5, 0)
+        if _misfit(cells, curves[0].squares, free) >= _MISFIT:
+            break
+        best = x[np.argmin(y)]
+        used = used[np.abs(x - best) < np.abs(x - best).max()]
+    if left := len(cells.x) - len(used):
+        notes.append(f"{left} of {len(cells.x)} shapes are left out of the curve, farthest from "
+                     "the best, where it does not fit")
+    squares = curves[0].squares + cells.squares
+    if not cells.free and free < 2:
+        # Too few nets to fit p and q as well: the error is what a quadratic in ln L leaves.
+        free = max(len(used) - 3, 0)
+        squares = next(c.squares for c in curves if c.p == c.q == _POWERS[0])
+    free += cells.free
+    if not free:
+        notes.append("three nets and no seeds: there is nothing to tell an error from")
+    # Of equal losses, as of a formula, no error can be told either.
+    variance = max(squares / free, 1e-20) if free else math.nan
+    return _Fit(used, tuple(curves), variance, free, tuple(notes))
+
+
+def _misfit(cells: _Cells, squares: float, free: int) -> float:
+    """The chance of a misfit at least so large if the curve were right (F test); 1 where nets of
+    one shape do not tell an error."""
+    if not free or not cells.free or not cells.squares:
+        return 1.0
+    ratio = (squares / free) / (cells.squares / cells.free)
+    return float(special.fdtrc(free, cells.free, ratio))
+
+
+# --- the best depth -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best depth of one budget.
+
+    Attributes:
+        parameters, tokens: means of the budget.
+        depth: where the fitted loss is least; None where that is not inside the trained depths.
+        low, high: an interval of it of level 1 - alpha; 0 and infinity where the trained depths
+            do not bound it.
+        best: the trained depth of the least mean loss.
+        at_edge: the fitted loss falls towards the least or greatest trained depth.
+        width, volume: d and L d^2 at that depth, or at the best trained one.
+        depths: the trained ones. shapes, losses, spread: their (L, d), mean losses and relative
+            standard errors.
+        seeds: nets of a shape, the least number.
+        free: degrees of freedom of the error.
+        notes: what to know of it.
+    """
+
+    parameters: float
+    tokens: float
+    depth: float | None
+    low: float
+    high: float
+    best: int
+    at_edge: bool
+    width: float
+    volume: float
+    alpha: float
+    depths: tuple[int, ...]
+    shapes: tuple[tuple[int, int], ...]
+    losses: tuple[float, ...]
+    spread: tuple[float, ...]
+    seeds: int
+    free: int
+    notes: tuple[str, ...]
+    _fit: _Fit = field(repr=False)
+    _cells: _Cells = field(repr=False)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether both ends of the interval lie inside the trained depths."""
+        return 0 < self.low <= self.high < math.inf
+
+    def curve(self, depth: float) -> float:
+        """The fitted loss at a depth."""
+        return math.exp(float(self._fit.best(np.array([math.log(depth)]))[0]))
+
+    def volume_at(self, depth: float) -> float:
+        """L d^2 of the budget at a depth: between shapes ln(L d^2) is linear in ln L."""
+        return math.exp(float(self._log_volume(np.array([math.log(depth)]))[0]))
+
+    def _log_volume(self, x: Array) -> Array:
+        logs = [math.log(layers * width**2) for layers, width in self.shapes]
+        return np.interp(x, self._cells.x, logs)
+
+    def excess(self, depth: float) -> tuple[float, float] | None:
+        """An interval, of the level of this one, of ln(loss at a depth / least mean loss); None
+        beyond the trained depths, or where no error is known.
+
+        Between shapes the mean of ln loss is linear in ln L.
+        """
+        x, y, n = self._cells.x, self._cells.y, self._cells.n
+        at = math.log(depth)
+        if not x[0] <= at <= x[-1] or not self.free:
+            return None
+        right = min(max(int(np.searchsorted(x, at)), 1), len(x) - 1)
+        weights = np.zeros(len(x))
+        gap = x[right] - x[right - 1]
+        share = (at - x[right - 1]) / gap if gap else 1.0
+        weights[right], weights[right - 1] = share, 1 - share
+        weights[int(np.argmin(y))] -= 1
+        middle = float(weights @ y)
+        half = _student(self.free, self.alpha) * math.sqrt(
+            self._fit.variance * float((weights**2 / n).sum()))
+        return middle - half, middle + half
+
+    def _drawn(self, count: int, generator: np.random.Generator) -> Array:
+        """ln of the best depth, drawn with the errors of the fit, inside the trained depths."""
+        x = self._cells.x
+        found = self._fit.drawn(count, generator)
+        edge = x[0] if self.losses[0] < self.losses[-1] else x[-1]
+        return np.where(np.isnan(found), edge, np.clip(found, x[0], x[-1]))
+
+
+def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
+            size_exponent: float = SIZE_EXPONENT) -> Optimum:
+    """The best depth of the nets of one budget.
+
+    Args:
+        points: at least three depths, any number of seeds.
+        alpha: the interval misses with at most this probability if the polynomial is right and
+            errors are independent, equal and normal.
+        size_exponent: losses are compared at the mean number of parameters by
+            loss ~ N^-exponent; 0 takes them as they are, as for an equal number of FLOPs.
+
+    Raises:
+        ValueError: for fewer than three depths.
+
+    >>> nets = [Point(round(900 / L**0.5), L, 12 * 900**2, 1e9,
+    ...               3 * math.exp(0.1 * math.log(L / 8) ** 2), seed)
+    ...         for L in (2, 4, 8, 16, 32) for seed in (0, 1)]
+    >>> found = optimum(nets)
+    >>> round(found.depth, 6), found.at_edge
+    (8.0, False)
+    """
+    cells = _cells(points, size_exponent)
+    depths = tuple(sorted({depth for depth, _ in cells.shapes}))
+    if len(depths) < 3:
+        raise ValueError(f"{len(depths)} depths; a curve through its minimum needs three")
+    fit = _fitted(cells)
+    x = cells.x[fit.used]
+    turn = float(fit.best.turn(fit.best.coefficients[:, None])[0])
+    inside = bool(x[0] <= turn <= x[-1])
+    best = int(np.argmin(cells.y))
+    low, high = fit.between(cells, alpha)
+    notes = list(fit.notes)
+    if not inside:
+        first, last = fit.best(x[[0, -1]])
+        notes.append("the curve still falls at "
+                     f"{cells.shapes[fit.used[0 if first < last else -1]][0]} layers")
+    depth = math.exp(turn) if inside else None
+    logs = np.log([layers * width**2 for layers, width in cells.shapes])
+    volume = math.exp(float(np.interp(turn if inside else cells.x[best], cells.x, logs)))
+    spread = np.sqrt(fit.variance / cells.n)
+    return Optimum(
+        _mean(points, "parameters"), _mean(points, "tokens"), depth, low, high,
+        cells.shapes[best][0], not inside,
+        math.sqrt(volume / (depth or cells.shapes[best][0])), volume, alpha, depths, cells.shapes,
+        tuple(map(float, np.exp(cells.y))), tuple(map(float, spread)), int(cells.n.min()),
+        fit.free, tuple(notes), fit, cells)
+
+
+def _student(free: int, alpha: float) -> float:
+    return float(special.stdtrit(free, 1 - alpha / 2))
+
+
+# --- two depths against each other ----------------------------------------------------------------
+
+
+class Difference(NamedTuple):
+    """ln loss of the deeper net less that of the shallower one, at equal size."""
+
+    mean: float
+    low: float
+    high: float
+    parameters: float
+
+
+def difference(points: Sequence[Point], shallow: int, deep: int, *, alpha: float = LEVEL,
+               size_exponent: float = SIZE_EXPONENT) -> Difference:
+    """How much more the deeper of two nets of a budget loses, as a difference of ln loss.
+
+    The error is that of all nets of the budget (paired by seed where each shape has the same
+    seeds); without repeated nets, of the curve through them; without either the interval is
+    unbounded.
+
+    Args:
+        points: of one budget.
+        shallow, deep: two of its depths.
+
+    Raises:
+        ValueError: where one of them was not trained.
+
+    >>> nets = [Point(64, L, 1e6, 1e6, 3.0 - 0.1 * L + 0.01 * seed, seed)
+    ...         for L in (2, 4) for seed in (0, 1, 2)]
+    >>> difference(nets, 2, 4).mean < 0
+    True
+    """
+    cells = _cells(points, size_exponent)
+    places = []
+    for depth in (shallow, deep):
+        at = [k for k, (layers, _) in enumerate(cells.shapes) if layers == depth]
+        if not at:
+            raise ValueError(f"no net of {depth} layers; there are "
+                             f"{sorted({layers for layers, _ in cells.shapes})}")
+        places.append(min(at, key=lambda k: cells.y[k]))
+    first, second = places
+    mean = float(cells.y[second] - cells.y[first])
+    variance, free = cells.squares / max(cells.free, 1), cells.free
+    if not free and len(set(cells.x)) > 3:
+        fit = _fitted(cells)
+        variance, free = fit.variance, fit.free
+    size = _mean(points, "parameters")
+    if not free:
+        return Difference(mean, -math.inf, math.inf, size)
+    half = _student(free, alpha) * math.sqrt(
+        variance * (1 / cells.n[first] + 1 / cells.n[second]))
+    return Difference(mean, mean - half, mean + half, size)
+
+
+@dataclass(frozen=True)
+class Transition:
+    """The size from which the deeper of two depths wins at an equal number of parameters.
+
+    Attributes:
+        parameters: where the difference changes its sign, ln-linear between budgets; None where it
+            does not change, or more than once.
+        low, high: the shallower net is significantly better at all budgets up to low, the deeper
+            one from high on; 0 and infinity where none says so.
+    """
+
+    shallow: int
+    deep: int
+    tokens: float
+    parameters: float | None
+    low: float
+    high: float
+    differences: tuple[Difference, ...]
+
+    def width(self, depth: int) -> float | None:
+        """d of that depth at the transition, for N = 12 L d^2."""
+        return None if self.parameters is None else math.sqrt(self.parameters / (12 * depth))
+
+
+def transitions(budgets: Sequence[Sequence[Point]], *, alpha: float = LEVEL,
+                size_exponent: float = SIZE_EXPONENT) -> tuple[Transition, ...]:
+    """Levine's transition size of every two depths that several budgets of equal tokens share.
+
+    Args:
+        budgets: as `groups` returns them.
+    """
+    found: dict[tuple[int, int, float], list[Difference]] = {}
+    for points in budgets:
+        depths = sorted({p.depth for p in points})
+        tokens = float(f"{_mean(points, 'tokens'):.2g}")
+        for i, shallow in enumerate(depths):
+            for deep in depths[i + 1:]:
+                found.setdefault((shallow, deep, tokens), []).append(difference(
+                    points, shallow, deep, alpha=alpha, size_exponent=size_exponent))
+    return tuple(_transition(*key, sorted(each, key=lambda d: d.parameters))
+                 for key, each in sorted(found.items()) if len(each) > 1)
+
+
+def _transition(shallow: int, deep: int, tokens: float, each: list[Difference]) -> Transition:
+    signs = [d.mean < 0 for d in each]
+    size = None
+    if signs == sorted(signs) and signs[0] != signs[-1]:
+        before, after = each[signs.index(True) - 1], each[signs.index(True)]
+        share = before.mean / (before.mean - after.mean)
+        size = before.parameters * (after.parameters / before.parameters) ** share
+    low = high = None
+    for d in each:
+        if d.low > 0:
+            low, high = d.parameters, None
+        elif d.high < 0 and high is None:
+            high = d.parameters
+    return Transition(shallow, deep, tokens, size, low or 0.0, high or math.inf, tuple(each))
+
+
+# --- laws -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Law:
+    """Width as a function of the best depth: ln d = a + b L, or ln d = a + b ln L.
+
+    Attributes:
+        a, b: the fit; each end of its interval is a quantile of the fits to drawn optima.
+        misfit: the chance of optima at least so far from the law if it were right; None for two.
+        optima: how many it rests on.
+    """
+
+    form: Literal["exponential", "power"]
+    a: float
+    b: float
+    a_interval: tuple[float, float]
+    b_interval: tuple[float, float]
+    covariance: tuple[tuple[float, float], tuple[float, float]]
+    misfit: float | None
+    optima: int
+    depths: tuple[float, float]
+
+    @property
+    def formula(self) -> str:
+        """In words.
+
+        >>> Law("power", 0, 1, (0, 0), (0, 0), ((0, 0), (0, 0)), None, 2, (1, 2)).formula
+        'd = exp(0) L^1'
+        """
+        if self.form == "exponential":
+            return f"d = exp({self.a:.4g} {'-' if self.b < 0 else '+'} {abs(self.b):.4g} L)"
+        return f"d = exp({self.a:.4g}) L^{self.b:.4g}"
+
+    def width(self, depth: float) -> float:
+        """d at a depth L."""
+        return math.exp(self.a + self.b * (depth if self.form == "exponential"
+                                           else math.log(depth)))
+
+
+def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0,
+               ) -> tuple[Law, ...]:
+    """Both laws, fitted to the optima whose intervals are bounded; of budgets of equal parameters
+    the one with the most tokens. Empty for fewer than two such budgets of different size.
+
+    An error of ln L moves d the other way, at equal L d^2: ln d - a - b L moves by -(1/2 + b L)
+    times it, by which it is divided. Intervals are quantiles over optima that are drawn with the
+    errors of their own fits, by a generator of the given seed.
+    """
+    largest: dict[int, Optimum] = {}
+    for each in sorted((o for o in optima if o.depth and o.bounded), key=lambda o: o.tokens):
+        largest[round(math.log(each.volume) / math.log1p(TOLERANCE))] = each
+    chosen = sorted(largest.values(), key=lambda o: o.volume)
+    if len(chosen) < 2:
+        return ()
+    generator = np.random.default_rng(seed)
+    drawn = np.stack([o._drawn(_DRAWS, generator) for o in chosen])
+    x = np.array([math.log(o.depth or 1) for o in chosen])
+    # Half an interval; all have about the same degrees of freedom.
+    errors = np.array([math.log(o.high / o.low) / 2 + 1e-9 for o in chosen])
+    return tuple(_law(form, chosen, x, drawn, errors, alpha) for form in ("exponential", "power"))
+
+
+def _law(form: Any, chosen: list[Optimum], x: Array, drawn: Array, errors: Array, alpha: float,
+         ) -> Law:
+    def fit(logs: Array) -> tuple[Array, Array, Array]:
+        """a and b for each column of ln L, and the squared residuals over their errors."""
+        volumes = np.stack([o._log_volume(row) for o, row in zip(chosen, logs, strict=True)])
+        width, of = (volumes - logs) / 2, np.exp(logs) if form == "exponential" else logs
+        slope = np.exp(logs) if form == "exponential" else np.ones_like(logs)
+        b = np.zeros(logs.shape[1])
+        for _ in range(20):  # the weights depend on b
+            w = (errors[:, None] * (0.5 + np.abs(b) * slope)) ** -2.0
+            middle, level = (w * of).sum(0) / w.sum(0), (w * width).sum(0) / w.sum(0)
+            spread = (w * (of - middle) ** 2).sum(0)
+            b = (w * (of - middle) * (width - level)).sum(0) / np.where(spread > 0, spread, np.inf)
+        a = level - b * middle
+        return a, b, (w * (width - a - b * of) ** 2).sum(0)
+
+    (a,), (b,), (squares,) = (each.tolist() for each in fit(x[:, None]))
+    many_a, many_b, _ = fit(drawn)
+    ends = (alpha / 2, 1 - alpha / 2)
+    covariance = np.cov(many_a, many_b)
+    free = len(chosen) - 2
+    return Law(form, a, b, tuple(np.quantile(many_a, ends).tolist()),
+               tuple(np.quantile(many_b, ends).tolist()),
+               tuple(map(tuple, covariance.tolist())),
+               float(special.chdtrc(free, squares)) if free else None, len(chosen),
+               (math.exp(x.min()), math.exp(x.max())))
