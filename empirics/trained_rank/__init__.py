@@ -1,0 +1,2 @@
+"""Nets trained on a target of known separation rank: what depth and width allow, and what training
+reaches."""
