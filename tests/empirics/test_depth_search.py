@@ -160,6 +160,8 @@ DROPS = Training(gpt2(width=32, depth=2, heads=2, vocabulary=HOPS.vocabulary, le
                  rates=(3e-3,), seeds=(0, 1), examples=8000)
 
 
+@pytest.mark.slow
+@pytest.mark.train
 def test_nets_with_dropout_answer_the_same_targets_less_often_with_dropout_left_on(
     tmp_path, monkeypatch,
 ):
@@ -230,6 +232,8 @@ print(asdict(answers(training, folder=sys.argv[1])))
 """
 
 
+@pytest.mark.slow
+@pytest.mark.train
 def test_two_processes_at_one_training_take_turns(tmp_path):
     both = [subprocess.Popen([sys.executable, "-c", TWO, str(tmp_path)], stdout=subprocess.PIPE,
                              stderr=subprocess.PIPE, text=True) for _ in range(2)]

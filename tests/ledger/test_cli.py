@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -193,29 +194,29 @@ def test_the_real_full_device_is_one_line_too():
                            "was recorded before is kept\n")
 
 
-# One process for several commands: most of the time of each is that of starting.
+# One process for all commands and widths: most of the time of each is that of starting.
 ONE_AFTER_THE_OTHER = """
-import json, sys
+import fcntl, json, struct, sys, termios
 from depthlaw.ledger.cli.arguments import main
-for arguments in json.loads(sys.argv[1]):
-    assert main(arguments) == 0
-    print("THE NEXT COMMAND", flush=True)
+for columns in json.loads(sys.argv[1]):
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    for arguments in json.loads(sys.argv[2]):
+        assert main(arguments) == 0
+        print("THE NEXT COMMAND", flush=True)
 """
 
 
-def in_a_terminal(columns: int, *commands: tuple[str | Path, ...]) -> list[str]:
+def in_a_terminal(
+    widths: Sequence[int], commands: Sequence[tuple[str | Path, ...]],
+) -> dict[int, list[str]]:
     """What a terminal of so many columns shows of each command, without its colours."""
-    import fcntl
     import pty
-    import struct
-    import termios
 
     ours, theirs = pty.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     environment = {name: value for name, value in os.environ.items()
                    if name not in ("COLUMNS", "LINES")} | {"TERM": "xterm"}
-    asked = json.dumps([list(map(str, arguments)) for arguments in commands])
-    process = subprocess.Popen([sys.executable, "-c", ONE_AFTER_THE_OTHER, asked], stdin=theirs,
+    asked = [json.dumps(widths), json.dumps([list(map(str, words)) for words in commands])]
+    process = subprocess.Popen([sys.executable, "-c", ONE_AFTER_THE_OTHER, *asked], stdin=theirs,
                                stdout=theirs, stderr=theirs, env=environment)
     os.close(theirs)
     shown = b""
@@ -228,8 +229,9 @@ def in_a_terminal(columns: int, *commands: tuple[str | Path, ...]) -> list[str]:
     assert process.wait(timeout=60) == 0
     plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown.decode()).replace("\r\n", "\n")
     *answers, rest = plain.split("THE NEXT COMMAND\n")
-    assert (len(answers), rest) == (len(commands), "")
-    return answers
+    assert (len(answers), rest) == (len(widths) * len(commands), "")
+    return {columns: answers[len(commands) * n:][:len(commands)]
+            for n, columns in enumerate(widths)}
 
 
 @pytest.fixture(scope="module")
@@ -240,24 +242,26 @@ def recorded(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("columns", [40, 80])
-def test_a_narrow_terminal_cuts_nothing(columns, recorded, capsys):
-    verdicts, listed, depth = in_a_terminal(
-        columns, ("verify", *SMALL, "--results", recorded, "--quiet"),
-        ("records", "list", "--results", recorded), ("depth", "1.3B"))
-    assert "…" not in verdicts + listed
-    assert max(map(len, depth.splitlines())) <= columns
-    table = verdicts.partition("\ncases: ")[0]
-    assert max(map(len, table.splitlines())) <= columns
-    for name in ("degree", "reach", "depth_corrected", "HOLDS"):
-        assert re.search(rf"\b{name}\b", table)
-    assert max(map(len, listed.splitlines()[:-1])) <= columns
-    for record in json.loads(in_this_process(capsys, "records", "list", "--results", recorded,
-                                             "--json").stdout):
-        row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
-                                 re.M)[0].split())
-        assert record["claim"] in row
-        assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
+def test_a_narrow_terminal_cuts_nothing(recorded, capsys):
+    records = json.loads(
+        in_this_process(capsys, "records", "list", "--results", recorded, "--json").stdout)
+    found = in_a_terminal((40, 80), [
+        ("verify", *SMALL, "--results", recorded, "--quiet"),
+        ("records", "list", "--results", recorded), ("depth", "1.3B")])
+    for columns, (verdicts, listed, depth) in found.items():
+        assert "…" not in verdicts + listed
+        assert max(map(len, depth.splitlines())) <= columns
+        table = verdicts.partition("\ncases: ")[0]
+        assert max(map(len, table.splitlines())) <= columns
+        for name in ("degree", "reach", "depth_corrected", "HOLDS"):
+            assert re.search(rf"\b{name}\b", table)
+        assert max(map(len, listed.splitlines()[:-1])) <= columns
+        for record in records:
+            row = " ".join(re.search(rf"^{record['id'][:10]}(?: .*\n)(?: .*\n)*", listed,
+                                     re.M)[0].split())
+            assert record["claim"] in row
+            assert all(f"{name}={value}" in row for name, value in (record["case"] or {}).items())
+    assert len({len(listed.splitlines()) for _, listed, _ in found.values()}) == 2
 
 
 def test_damaged_records_are_named_set_aside_and_measured_again(tmp_path, capsys):
@@ -336,6 +340,7 @@ def test_help_lists_the_jobs():
         assert job in text
 
 
+@pytest.mark.slow
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path),
                "--engine", "pool", *(word for key in KILLED for word in ("--only", key))]

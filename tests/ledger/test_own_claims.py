@@ -65,12 +65,13 @@ def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp
     assert {path: path.stat().st_mtime_ns for path in (results / "runs").rglob("*.json")} == before
     copy.write_text(file.read_text().replace("int(x.max())", "int(x.max() + 0)"))
     assert "0 already recorded" in said_by(capsys, "verify", "theory", "--claims", copy,
-                                           "--results", results)[2]
+                                           "--results", results, "--engine", "inline")[2]
 
 
 def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, capsys):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
-    code, out, _ = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
+    code, out, _ = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r",
+                           "--engine", "inline")
     assert code == 1
     assert f"! {KEY}: FAILS at [" in out
 

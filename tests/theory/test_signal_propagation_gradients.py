@@ -1,6 +1,7 @@
 """Gradients of real nets: the reverse mode, its exact laws, and faults that the claims must see."""
 import math
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -16,6 +17,12 @@ CLAIMS = {name: find(f"signal_propagation/{name}") for name in (
     "pre_ln_gradient_slope", "post_ln_gradient_slope", "pre_ln_gradient_upper",
     "pre_ln_gradient_lower")}
 STEP = 1e-5
+
+
+@cache
+def slopes_of(case, pre=True):
+    """What the claims of slopes measure; several tests judge the same."""
+    return gradients.slopes(case, 0, pre=pre)
 
 
 @pytest.mark.parametrize("pre", [True, False])
@@ -74,8 +81,7 @@ def test_the_wrong_order_and_a_large_attention_branch_are_seen(name, pre, attent
 def test_the_slope_of_the_wrong_order_is_seen(name, pre):
     claim = CLAIMS[name]
     for case in claim.cases("quick"):
-        found = gradients.slopes(case, 0, pre=pre)
-        assert judge(claim, case, found, alpha=1e-5).verdict is Verdict.FAILS
+        assert judge(claim, case, slopes_of(case, pre), alpha=1e-5).verdict is Verdict.FAILS
 
 
 @pytest.mark.parametrize("depth", [1, 4, 16])
@@ -117,7 +123,7 @@ def test_the_ranges_of_slopes_keep_pre_ln_and_post_ln_apart():
 def test_another_power_of_the_depth_fails_and_holds_on_no_case(power):
     claim = CLAIMS["pre_ln_gradient_slope"]
     wrong = replace(claim, statement=Eq(claim.statement.lhs, power))
-    verdicts = {judge(wrong, case, claim.measure(case), alpha=1e-5).verdict
+    verdicts = {judge(wrong, case, slopes_of(case), alpha=1e-5).verdict
                 for case in claim.cases("quick")}
     assert Verdict.FAILS in verdicts
     assert Verdict.HOLDS not in verdicts
@@ -127,6 +133,7 @@ def test_a_slope_of_minus_one_third_is_not_minus_one_half():
     claim = CLAIMS["pre_ln_gradient_slope"]
     case = claim.cases("quick")[0]
     found = claim.measure(case)
+    assert found == slopes_of(case)
     moved = replace(found, values=tuple(v + 1 / 6 for v in found.values))
     assert judge(claim, case, found, alpha=1e-5).verdict is Verdict.HOLDS
     assert judge(claim, case, moved, alpha=1e-5).verdict is Verdict.FAILS
