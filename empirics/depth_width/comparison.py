@@ -1,0 +1,180 @@
+"""What rules of depth say of a budget, beside the depth that was best in it."""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy import special
+
+from depthlaw.advisor import laws
+from depthlaw.advisor.rules import Rule, rule, rules
+from depthlaw.theory.judgement import Verdict
+
+from .fits import Law, Optimum
+
+__all__ = ["KAPLAN_LAYERS", "NEAR", "Row", "compare", "levine_distance"]
+
+Reading = Literal["near", "at least", "at most", "within 3 % of loss", "within 1 % of loss"]
+# A rule's depth is near the best one within this factor, and within half a layer, to which it is
+# rounded when a net is built.
+NEAR = 1.25
+_HALF = 0.5
+# The legend of Kaplan et al. 2020, Figure 6, lumps all nets of more layers together (recalled).
+KAPLAN_LAYERS = 6
+# Beyond so many times the seeds it is said that seeds will not do.
+_MOST_SEEDS = 100
+_READINGS: dict[str, Reading] = {
+    "floor": "at least", "maximum": "at most", "within 3 %": "within 3 % of loss",
+    "within 1 %": "within 1 % of loss"}
+# What is built is nobody's prediction, and residual streams other than the plain one are not what
+# files hold.
+_LEFT_OUT = ("built", "attnres")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One prediction for one budget.
+
+    Attributes:
+        key, name: of the rule.
+        reading: what is judged. near: the best depth lies within a factor 1.25, or half a layer,
+            of the rule's. at least, at most: the best depth is not less, not more. within 3 % of
+            loss: the net of the rule's depth loses at most so much more than the best.
+        predicted: the rule's depth at this budget, and the ends of its own interval.
+        measured: the best depth (None where there is none) and its interval.
+        reason: for UNDECIDED, what would decide.
+        extrapolates: the budget lies outside what the rule was measured on.
+    """
+
+    key: str
+    name: str
+    reading: Reading
+    parameters: float
+    tokens: float
+    predicted: tuple[float, float, float]
+    measured: tuple[float | None, float, float]
+    verdict: Verdict
+    reason: str
+    source: str
+    wording: str
+    extrapolates: bool
+    remark: str
+
+
+def compare(optima: Sequence[Optimum]) -> tuple[Row, ...]:
+    """Every rule at every budget, rule by rule.
+
+    The rules are those of `depthlaw.advisor.rules`, which a file's parametrisation may not suit
+    (said in the row's remark), the threshold read as an optimum too, and Kaplan's 6 layers, after
+    which more depth is read to gain nothing.
+    """
+    return tuple(_row(prediction, each) for prediction in _predictions() for each in optima)
+
+
+def _predictions() -> Iterator[tuple[Rule, Reading, str, str]]:
+    """Rule, reading, key and name."""
+    for each in rules():
+        if each.key in _LEFT_OUT:
+            continue
+        yield each, _READINGS.get(each.meaning, "near"), each.key, each.name
+        if each.key == "threshold":
+            yield each, "near", "threshold-optimum", "L = log_3(d), read as an optimum"
+    kaplan = rule("kaplan")
+    yield (Rule("kaplan-layers", "Kaplan's 6 layers", f"L = {KAPLAN_LAYERS}", "maximum",
+                lambda size: float(KAPLAN_LAYERS), "kaplan2020, arXiv:2001.08361, Figure 6",
+                "recalled", kaplan.year, None,
+                remark="the legend tells 0 to 3, 6 and more than 6 layers apart; read as: beyond 6 "
+                "layers more depth gains nothing at equal size"),
+           "at most", "kaplan-layers", "Kaplan's 6 layers")
+
+
+def _row(prediction: tuple[Rule, Reading, str, str], best: Optimum) -> Row:
+    law, reading, key, name = prediction
+    depth = _depth(law, best)
+    size = 12 * best.volume_at(depth)
+    error = law.standard_error(size) or 0.0
+    half = float(special.ndtri(1 - best.alpha / 2)) * error
+    low, high = depth - half, depth + half
+    verdict, reason = (_loss(reading, depth, best) if reading.startswith("within")
+                       else _judged(reading, low, high, best))
+    applies = law.applies
+    suits = "" if applies.parametrisation == "standard" else f"for {applies.parametrisation}"
+    return Row(key, name, reading, best.parameters, best.tokens, (depth, low, high),
+               (best.depth, best.low, best.high), verdict, reason, law.source, law.wording,
+               law.extrapolates(size), "; ".join(filter(None, (suits, law.remark))))
+
+
+def _depth(law: Rule, best: Optimum) -> float:
+    """The rule's depth for this budget: where L is the rule's depth for a net of L layers in it.
+
+    L d^2 varies little over the nets of a budget, so that steps towards it converge.
+    """
+    depth = law.depth(12 * best.volume)
+    for _ in range(60):
+        depth = math.sqrt(depth * law.depth(12 * best.volume_at(depth)))
+    return depth
+
+
+def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[Verdict, str]:
+    """The interval of the best depth against what the reading allows."""
+    least = min(low / NEAR, low - _HALF) if reading == "near" else low
+    most = max(high * NEAR, high + _HALF) if reading == "near" else high
+    # What surely satisfies, and what may.
+    sure = {"near": (least, most), "at least": (high, math.inf), "at most": (0.0, low)}[reading]
+    may = {"near": (least, most), "at least": (low, math.inf), "at most": (0.0, high)}[reading]
+    if sure[0] <= best.low and best.high <= sure[1] and (best.low > 0 or reading == "at most"):
+        return Verdict.HOLDS, ""
+    if best.high < may[0] or best.low > may[1]:
+        return Verdict.FAILS, ""
+    return Verdict.UNDECIDED, _remedy(may, best)
+
+
+def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
+    """What would decide."""
+    if not best.free:
+        return "no error is known: train more depths, or several seeds"
+    if best.depth is None:
+        falls = best.best == best.depths[-1]
+        return (f"the loss is least at {best.best} layers, the "
+                f"{'greatest' if falls else 'least'} trained: train "
+                f"{'deeper' if falls else 'shallower'} nets" if best.best in
+                (best.depths[0], best.depths[-1]) else
+                "the curve has no minimum inside: more seeds, or depths near the best")
+    ends = [end for end in allowed if 0 < end < math.inf]
+    distance = min(abs(math.log(best.depth / end)) for end in ends)
+    if not best.bounded:
+        return "the interval has no end inside the trained depths: more seeds, or more depths"
+    half = math.log(best.high / best.low) / 2
+    factor = (half / max(distance, 1e-9)) ** 2
+    if factor > _MOST_SEEDS:
+        return "the best depth lies where the prediction ends: seeds alone will not decide"
+    return f"about {max(2, math.ceil(factor))} times as many seeds"
+
+
+def _loss(reading: Reading, depth: float, best: Optimum) -> tuple[Verdict, str]:
+    """The loss of the net of this depth against the best one."""
+    found = best.excess(depth)
+    if found is None:
+        first, last = best.depths[0], best.depths[-1]
+        if not first <= depth <= last:
+            return Verdict.UNDECIDED, f"no net of {depth:.1f} layers: trained are {first} to {last}"
+        return Verdict.UNDECIDED, "no error is known: train more depths, or several seeds"
+    allowed = math.log1p(float(reading.split()[1]) / 100)
+    if found[1] <= allowed:
+        return Verdict.HOLDS, ""
+    return (Verdict.FAILS, "") if found[0] > allowed else (Verdict.UNDECIDED, "more seeds")
+
+
+def levine_distance(law: Law) -> float:
+    """The chance of coefficients at least so far from Levine's fit if both estimate the same law
+    (Wald, with both covariances).
+
+    Args:
+        law: the exponential one.
+    """
+    off = np.array([law.a - laws.FIT_A, law.b - laws.FIT_B])
+    own = np.array([[laws.FIT_VAR_A, laws.FIT_COV], [laws.FIT_COV, laws.FIT_VAR_B]])
+    return float(special.chdtrc(2, off @ np.linalg.solve(np.array(law.covariance) + own, off)))
