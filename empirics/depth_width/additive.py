@@ -64,21 +64,19 @@ class Additive:
     _drawn: Array = field(repr=False)
 
     def depth(self, volume: float) -> tuple[float, float, float] | None:
-        """The best depth of nets with L d^2 = volume, and its interval; None where the fit has no
-        term of width or of depth, so that more of one alone would be best.
+        """The best depth of nets with L d^2 = volume, and its interval; None where the file does not
+        determine the terms of width and of depth.
 
         By Lagrange l^(b + a/2) = 2 b B / (a A) volume^(a/2).
         """
-        (_, a_width, width, *_), (_, a_depth, depth, *_) = self.terms[:2]
-        if not a_width or not a_depth:
+        of_width, of_depth = self.terms[:2]
+        if not of_width.determined or not of_depth.determined:
             return None
-        middle = _best_depth(volume, a_width, width, a_depth, depth)
+        # Of the fits to drawn shapes a few may lack a term.
         drawn = self._drawn[(self._drawn[:, 1] > 0) & (self._drawn[:, 3] > 0)]
-        many = [_best_depth(volume, *row[1:5]) for row in drawn]
-        if len(many) < 0.975 * len(self._drawn):
-            return middle, 0.0, math.inf
-        low, high = np.quantile(many, (0.025, 0.975))
-        return middle, float(low), float(high)
+        low, high = np.quantile([_best_depth(volume, *row[1:5]) for row in drawn], (0.025, 0.975))
+        return (_best_depth(volume, of_width.coefficient, of_width.exponent,
+                            of_depth.coefficient, of_depth.exponent), float(low), float(high))
 
 
 def _best_depth(volume: float, width: float, a: float, depth: float, b: float) -> float:
@@ -149,7 +147,7 @@ def additive(points: Sequence[Point], *, draws: int = 100, seed: int = 0) -> Add
     notes = [f"the exponent of {term.variable} is not determined by this file" for term in terms
              if not term.determined]
     if not several:
-        notes.append(f"{different[2]} numbers of tokens: what more tokens give is part of E")
+        notes.append("fewer than three numbers of tokens: what more tokens give is part of E")
     return Additive(float(own[0]), (float(ends[0][0]), float(ends[1][0])), tuple(terms),
                     math.sqrt(best[2] / float((weight * loss).dot(weight * loss))), len(shapes),
                     (same, len(tried)), tuple(notes), rows)

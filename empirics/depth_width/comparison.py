@@ -136,13 +136,12 @@ def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
     """What would decide."""
     if not best.free:
         return "no error is known: train more depths, or several seeds"
+    if best.depth is None and best.best in (best.depths[0], best.depths[-1]):
+        where, then = (("greatest", "deeper") if best.best == best.depths[-1]
+                       else ("least", "shallower"))
+        return f"the loss is least at the {where} trained depth: train {then} nets"
     if best.depth is None:
-        falls = best.best == best.depths[-1]
-        return (f"the loss is least at {best.best} layers, the "
-                f"{'greatest' if falls else 'least'} trained: train "
-                f"{'deeper' if falls else 'shallower'} nets" if best.best in
-                (best.depths[0], best.depths[-1]) else
-                "the curve has no minimum inside: more seeds, or depths near the best")
+        return "the curve has no minimum inside: more seeds, or depths near the best"
     ends = [end for end in allowed if 0 < end < math.inf]
     distance = min(abs(math.log(best.depth / end)) for end in ends)
     if not best.bounded:
@@ -160,7 +159,7 @@ def _loss(reading: Reading, depth: float, best: Optimum) -> tuple[Verdict, str]:
     if found is None:
         first, last = best.depths[0], best.depths[-1]
         if not first <= depth <= last:
-            return Verdict.UNDECIDED, f"no net of {depth:.1f} layers: trained are {first} to {last}"
+            return Verdict.UNDECIDED, "its depth lies outside the trained ones: train such a net"
         return Verdict.UNDECIDED, "no error is known: train more depths, or several seeds"
     allowed = math.log1p(float(reading.split()[1]) / 100)
     if found[1] <= allowed:

@@ -31,7 +31,7 @@ from depthlaw.advisor.quantities import UsageError
 from .surface import Point
 
 __all__ = ["Difference", "Law", "Optimum", "Transition", "depth_laws", "difference", "groups",
-           "optimum", "transitions"]
+           "longest", "optimum", "transitions"]
 
 Budget = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
@@ -94,7 +94,10 @@ def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Po
 
 
 def _mean(points: Sequence[Point], key: str) -> float:
-    return math.exp(math.fsum(math.log(getattr(p, key)) for p in points) / len(points))
+    values = [getattr(p, key) for p in points]
+    # Of equal numbers that number, without rounding.
+    return values[0] if len(set(values)) == 1 else math.exp(
+        math.fsum(map(math.log, values)) / len(values))
 
 
 # --- the nets of one budget -----------------------------------------------------------------------
@@ -349,6 +352,12 @@ class Optimum:
         """Whether both ends of the interval lie inside the trained depths."""
         return 0 < self.low <= self.high < math.inf
 
+    @property
+    def fitted(self) -> tuple[float, float]:
+        """The least and the greatest depth that the curve is fitted to."""
+        x = self._cells.x[self._fit.used]
+        return math.exp(x[0]), math.exp(x[-1])
+
     def curve(self, depth: float) -> float:
         """The fitted loss at a depth."""
         return math.exp(float(self._fit.best(np.array([math.log(depth)]))[0]))
@@ -422,6 +431,11 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     best = int(np.argmin(cells.y))
     low, high = fit.between(cells, alpha)
     notes = list(fit.notes)
+    sizes = [math.log(p.parameters) for p in points]
+    if fit.free and size_exponent * (max(sizes) - min(sizes)) > 2 * math.sqrt(
+            fit.variance / cells.n.min()):
+        notes.append("sizes differ so much that how losses are brought to one size "
+                     f"(N^-{size_exponent:g}) matters more than the error: closer sizes are better")
     if not inside:
         first, last = fit.best(x[[0, -1]])
         notes.append("the curve still falls at "
@@ -595,6 +609,17 @@ class Law:
                                            else math.log(depth)))
 
 
+def longest(optima: Sequence[Optimum]) -> tuple[Optimum, ...]:
+    """Of budgets whose parameters differ by at most the tolerance the one with the most tokens, in
+    the given order: checkpoints of one training are no further trainings."""
+    kept: list[Optimum] = []
+    for each in sorted(optima, key=lambda o: -o.tokens):
+        if all(abs(math.log(each.parameters / o.parameters)) > math.log1p(TOLERANCE)
+               for o in kept):
+            kept.append(each)
+    return tuple(o for o in optima if o in kept)
+
+
 def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0,
                ) -> tuple[Law, ...]:
     """Both laws, fitted to the optima whose intervals are bounded; of budgets of equal parameters
@@ -604,10 +629,7 @@ def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0
     times it, by which it is divided. Intervals are quantiles over optima that are drawn with the
     errors of their own fits, by a generator of the given seed.
     """
-    largest: dict[int, Optimum] = {}
-    for each in sorted((o for o in optima if o.depth and o.bounded), key=lambda o: o.tokens):
-        largest[round(math.log(each.volume) / math.log1p(TOLERANCE))] = each
-    chosen = sorted(largest.values(), key=lambda o: o.volume)
+    chosen = sorted(longest([o for o in optima if o.depth and o.bounded]), key=lambda o: o.volume)
     if len(chosen) < 2:
         return ()
     generator = np.random.default_rng(seed)

@@ -322,6 +322,37 @@ def measure_residual(
                     weights=weights, plot=plot, force=force, json_output=as_json)
 
 
+# --- loss surfaces -------------------------------------------------------------------------------
+
+
+_Surface = Annotated[Path, typer.Argument(
+    metavar="FILE", parser=_place,
+    help="A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.")]
+_Equal = Annotated[str, _option(
+    "--budget", "What nets of one budget have in common: parameters (and tokens), or flops.",
+    metavar="WHICH")]
+_Within = Annotated[str, _option(
+    "--tolerance", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE")]
+_SeedColumn = Annotated[str, _option(
+    "--seed-column", "The column that tells trainings of one shape apart, such as run; else seed.",
+    metavar="NAME")]
+
+
+@app.command()
+def fit(file: _Surface, budget: _Equal = "parameters", tolerance: _Within = "10%",
+        seed_column: _SeedColumn = "", as_json: _Json = False, plot: _Drawn = None,
+        force: _Force = False) -> int:
+    """Fit the losses of trained nets: the best depth of each budget with an interval, laws of width
+    against depth, and every published rule beside them with a verdict.
+
+    Such as: depthlaw fit losses.csv --plot losses.png
+    """
+    from .fit import fit as command
+
+    return command(file, budget=budget, tolerance=tolerance, seed_column=seed_column, plot=plot,
+                   force=force, json_output=as_json)
+
+
 # --- exercises -----------------------------------------------------------------------------------
 
 

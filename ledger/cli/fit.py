@@ -1,0 +1,318 @@
+"""`depthlaw fit`: the best depth of each budget of a loss surface, laws, and rules beside them."""
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from typing import Any
+
+from rich.text import Text
+
+from depthlaw.advisor import laws as advised
+from depthlaw.advisor.quantities import UsageError, parse_share, plural, quoted, size
+from depthlaw.advisor.report import wrapped
+from depthlaw.empirics.depth_width import fits, pictures
+from depthlaw.empirics.depth_width.additive import Additive, additive
+from depthlaw.empirics.depth_width.comparison import NEAR, Row, compare, levine_distance
+from depthlaw.empirics.depth_width.surface import Surface, read
+from depthlaw.theory.judgement import Verdict
+
+from ..text import clean
+from .advice import columns, refuse_place, write_named
+from .output import dump, stdout
+from .tables import plain_table, print_table
+from .terminal import STYLES
+
+__all__ = ["fit"]
+
+_ORDER = (Verdict.HOLDS, Verdict.FAILS, Verdict.UNDECIDED)
+# Transitions that are printed; the rest is in the JSON.
+_MOST = 8
+
+
+@dataclass(frozen=True)
+class _Found:
+    """All that is fitted to a file."""
+
+    optima: tuple[fits.Optimum, ...]  # every budget
+    longest: tuple[fits.Optimum, ...]  # of each size the most tokens
+    laws: tuple[fits.Law, ...]
+    transitions: tuple[fits.Transition, ...]
+    additive: Additive | None
+    rows: tuple[Row, ...]
+
+
+def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_column: str = "",
+        plot: Path | None = None, force: bool = False, json_output: bool = False) -> int:
+    """Fit a file and print what it shows, or JSON; draw it where a file is named.
+
+    Raises:
+        UsageError: for anything that cannot be used, before anything is written.
+    """
+    if budget not in ("parameters", "flops"):
+        raise UsageError(f"unknown --budget {quoted(budget)}; accepted are parameters and flops")
+    share = float(parse_share(tolerance, "--tolerance"))
+    form = ""
+    if plot is not None:
+        from ..publish.depth_plot import plot_format
+
+        form = plot_format(plot.suffix)
+        refuse_place(plot, force)
+    elif force:
+        raise UsageError("--force replaces a file, and none is written; say which by --plot FILE")
+    surface = read(path, seed_column)
+    found = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
+    if plot is not None:
+        from ..publish.line_plot import line_plot
+
+        write_named(plot, line_plot(pictures.panels(found.longest, found.laws), form))
+    if json_output:
+        dump(_as_data(surface, found, budget, share))
+    else:
+        _print(path, surface, found, budget, share)
+    return 0
+
+
+def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
+    groups = fits.groups(surface.points, budget, tolerance)
+    # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
+    exponent = 0.0 if budget == "flops" else fits.SIZE_EXPONENT
+    optima = tuple(fits.optimum(group, size_exponent=exponent) for group in groups)
+    longest = optima if budget == "flops" else fits.longest(optima)
+    return _Found(
+        optima, longest, fits.depth_laws(longest),
+        fits.transitions(groups) if budget == "parameters" else (), additive(surface.points),
+        compare(longest))
+
+
+# --- as data --------------------------------------------------------------------------------------
+
+
+def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> dict[str, Any]:
+    law = found.additive
+    return {
+        "rows": len(surface.points), "columns": dict(surface.columns),
+        "ignored": list(surface.ignored), "notes": list(surface.notes), "budget": budget,
+        "tolerance": tolerance, "level": 1 - fits.LEVEL,
+        "budgets": [_plain(each) | {"longest": each in found.longest} for each in found.optima],
+        "laws": [_plain(each) | {"formula": each.formula} for each in found.laws],
+        "levine": {"a": advised.FIT_A, "b": advised.FIT_B,
+                   "chance": levine_distance(found.laws[0]) if found.laws else None},
+        "transitions": [_plain(each) for each in found.transitions],
+        "additive": None if law is None else _plain(law) | {
+            "best_depths": [_plain(law.depth(each.volume)) for each in found.longest]},
+        "comparison": [_plain(row) for row in found.rows]}
+
+
+def _plain(value: Any) -> Any:
+    """Dataclasses as dictionaries without what starts with an underscore; no infinities."""
+    if is_dataclass(value):
+        return {field.name: _plain(getattr(value, field.name)) for field in fields(value)
+                if not field.name.startswith("_")}
+    if hasattr(value, "_asdict"):
+        return {key: _plain(part) for key, part in value._asdict().items()}
+    if isinstance(value, tuple | list):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value
+
+
+# --- in words -------------------------------------------------------------------------------------
+
+
+def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: float) -> None:
+    _heading(f"Loss surface {path.name}")
+    points = surface.points
+    shapes = {(p.width, p.depth) for p in points}
+    _paragraph(f"{plural(len(points), 'row')}: {plural(len(shapes), 'shape')} of "
+               f"{_span(p.depth for p in points)} layers, width {_span(p.width for p in points)}; "
+               f"{_span((p.parameters for p in points), size)} parameters, "
+               f"{_span((p.tokens for p in points), size)} tokens; "
+               f"{plural(surface.seeds, 'seed') if surface.seeds else 'no seeds named'}.")
+    if surface.ignored:
+        _paragraph(f"Ignored: {', '.join(surface.ignored)}.")
+    _print_budgets(found, budget, tolerance)
+    _print_laws(found)
+    _print_transitions(found.transitions)
+    _print_additive(found)
+    _print_rows(found.rows)
+    _print_limits(surface, found)
+
+
+def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
+    what = "FLOPs" if budget == "flops" else "parameters and tokens"
+    _heading(f"\nBest depth at equal {what} (within {tolerance:.0%})")
+    table = plain_table(2)
+    for heading in ("parameters", "tokens", "depths", "best", "interval", "width", "seeds"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for each in found.longest:
+        table.add_row(
+            size(each.parameters), size(each.tokens), _span(each.depths),
+            "none" if each.depth is None else f"{each.depth:.1f}", _interval(each),
+            "-" if each.depth is None else f"{each.width:,.0f}", str(each.seeds))
+    print_table(stdout(), table)
+    if more := len(found.optima) - len(found.longest):
+        _paragraph(f"{plural(more, 'budget')} of fewer tokens: see --json.")
+    _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least; interval of "
+               "95 % for each budget, - where the trained depths do not bound it.")
+
+
+def _interval(each: fits.Optimum) -> str:
+    if not each.low and each.high == math.inf:
+        return "-"
+    low = f"{each.low:.1f}" if each.low else f"-, from {each.depths[0]}"
+    high = f"{each.high:.1f}" if each.high < math.inf else f"-, to {each.depths[-1]}"
+    if each.low and each.high < math.inf:
+        return f"{low} to {high}"
+    return f"at least {low}" if each.low else f"at most {high}"
+
+
+def _print_laws(found: _Found) -> None:
+    _heading("\nWidth against best depth")
+    if not found.laws:
+        _paragraph("No law: it needs two budgets or more of different size whose best depth is "
+                   "bounded on both sides.")
+        return
+    table = plain_table(2)
+    for heading in ("law", "fit", "a", "b"):
+        table.add_column(heading, no_wrap=True)
+    for law in found.laws:
+        form = "ln d = a + b L" if law.form == "exponential" else "ln d = a + b ln L"
+        misfit = "-" if law.misfit is None else _chance(law.misfit)
+        table.add_row(form, f"p {misfit}", *(
+            f"{value:.4g} ({low:.4g} to {high:.4g})" for value, (low, high) in
+            ((law.a, law.a_interval), (law.b, law.b_interval))))
+    fewest, most = advised.FIT_DEPTHS
+    table.add_row("Levine's", f"L {fewest}-{most}", *(
+        f"{value:.4g} ({value - 1.96 * error:.4g} to {value + 1.96 * error:.4g})"
+        for value, error in ((advised.FIT_A, math.sqrt(advised.FIT_VAR_A)),
+                             (advised.FIT_B, math.sqrt(advised.FIT_VAR_B)))))
+    print_table(stdout(), table)
+    _paragraph(f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
+               " from the law if it were right. The chance of an exponential law so far from "
+               f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}.")
+
+
+def _chance(value: float) -> str:
+    return f"{value:.2g}" if value > 1e-6 else "below 1e-6"
+
+
+def _print_transitions(found: Sequence[fits.Transition]) -> None:
+    known = [t for t in found if t.parameters is not None and (t.low or t.high < math.inf)]
+    if not known:
+        return
+    # Doublings of the depth first, as Levine et al. compared them.
+    shown = sorted(known, key=lambda t: abs(math.log(t.deep / t.shallow / 2)))[:_MOST]
+    _heading("\nFrom which size the deeper net wins")
+    table = plain_table(2)
+    for heading in ("depths", "parameters", "interval", "width", "deeper wins at"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for t in sorted(shown, key=lambda t: (t.shallow, t.deep)):
+        low = size(t.low) if t.low else "-"
+        high = size(t.high) if t.high < math.inf else "-"
+        wins = sum(d.high < 0 for d in t.differences)
+        width = t.width(t.deep)
+        table.add_row(f"{t.shallow}, {t.deep}", size(t.parameters or 0), f"{low} to {high}",
+                      f"{width:,.0f}", f"{wins} of {len(t.differences)}")
+    print_table(stdout(), table)
+    more = f" {len(known) - _MOST} more pairs: see --json." if len(known) > _MOST else ""
+    _paragraph("interval: up to its first end the shallower net is significantly better, from its "
+               f"second on the deeper one; width: of the deeper net there.{more}")
+
+
+def _print_additive(found: _Found) -> None:
+    law = found.additive
+    _heading("\nAdditive law E + A width^-a + B depth^-b + C tokens^-c")
+    if law is None:
+        _paragraph("Not fitted: it needs three widths, three depths and more shapes than it has "
+                   "numbers.")
+        return
+    low, high = law.floor_interval
+    _paragraph(f"E = {law.floor:.4g} ({low:.4g} to {high:.4g}); relative error {law.error:.2%} over"
+               f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree.")
+    table = plain_table(2)
+    for heading in ("variable", "exponent", "interval", "share of loss"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for term in law.terms:
+        table.add_row(term.variable, f"{term.exponent:.3g}",
+                      f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-",
+                      f"{term.share:.1%}")
+    print_table(stdout(), table)
+    implied = [(each, law.depth(each.volume)) for each in found.longest]
+    texts = [f"{depth[0]:.1f} ({depth[1]:.1f} to {depth[2]:.1f}) at {size(each.parameters)}"
+             for each, depth in implied if depth is not None]
+    if texts:
+        _paragraph(f"Best depth by this law: {'; '.join(texts)}.")
+
+
+def _print_rows(rows: Sequence[Row]) -> None:
+    _heading("\nPredictions beside the measured best depth")
+    table = plain_table(2)
+    table.add_column("prediction", overflow="fold", min_width=18)
+    table.add_column("read as", overflow="fold", min_width=8)
+    table.add_column("layers", overflow="fold", min_width=8)
+    table.add_column("verdicts", overflow="fold", min_width=11)
+    for group in _by_key(rows):
+        first = group[0]
+        outside = "*" if all(row.extrapolates for row in group) else ""
+        counts = Counter(row.verdict for row in group)
+        words = Text(", ").join(Text(f"{counts[v]} {v.value}", style=STYLES[v])
+                                for v in _ORDER if counts[v])
+        table.add_row(Text(first.name + outside), first.reading,
+                      ", ".join(f"{row.predicted[0]:.1f}" for row in group), words)
+    print_table(stdout(), table)
+    _paragraph(f"layers: what it says of each budget above, in that order; near: the best depth is "
+               f"within a factor {NEAR:g} or half a layer of it. * every budget lies outside what "
+               "it was measured on. With intervals of 95 %, of twenty right predictions about one "
+               "would be called FAILS.")
+    remedies: dict[str, list[str]] = {}
+    for row in rows:
+        if row.verdict is Verdict.UNDECIDED:
+            names = remedies.setdefault(row.reason, [])
+            if row.name not in names:
+                names.append(row.name)
+    if remedies:
+        _heading("\nWhat would decide")
+    for reason, names in remedies.items():
+        _paragraph(f"- {', '.join(names)}: {reason}.", rest="  ")
+
+
+def _by_key(rows: Sequence[Row]) -> Iterable[list[Row]]:
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(row.key, []).append(row)
+    return found.values()
+
+
+def _print_limits(surface: Surface, found: _Found) -> None:
+    _heading("\nWhat this file cannot tell")
+    for note in surface.notes:
+        _paragraph(f"- {note}.", rest="  ")
+    seen: dict[str, list[str]] = {}
+    for each in found.longest:
+        for note in each.notes:
+            seen.setdefault(note, []).append(size(each.parameters))
+    for note, sizes in seen.items():
+        _paragraph(f"- {note} ({', '.join(sizes)} parameters).", rest="  ")
+    for note in found.additive.notes if found.additive else ():
+        _paragraph(f"- {note}.", rest="  ")
+    _paragraph("- whether learning rates suit every shape: losses of badly tuned nets show the "
+               "tuning, not the depth.", rest="  ")
+
+
+def _span(values: Iterable[Any], show: Any = "{:,.0f}".format) -> str:
+    ordered = sorted(values)
+    first, last = show(ordered[0]), show(ordered[-1])
+    return first if first == last else f"{first} to {last}"
+
+
+def _heading(text: str) -> None:
+    stdout().print(Text(clean(text) if not text.startswith("\n") else "\n" + clean(text[1:]),
+                        style="bold"), soft_wrap=True)
+
+
+def _paragraph(text: str, rest: str = "") -> None:
+    print("\n".join(wrapped(clean(text), columns(), rest=rest)))
