@@ -1,0 +1,573 @@
+"""Language models of equal size and several depths: what depth gains at an equal number of updates,
+of operations and of seconds.
+
+What was expected stands in `expected` and was written before any net of two depths was compared
+here; `LATE` says what was known of timings.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sympy import Ge, Gt, Le, Lt, Rational, log
+
+from depthlaw.advisor.grids import SIZE_EXPONENT
+from depthlaw.theory.claim import Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.symbols import quantity, vocabulary
+
+from ..exercises.corpus import STANDARD
+from ..exercises.exercise import loss
+from ..figures import Found, Panel, Question, Series, Table, curve, half_width, mean, written
+from ..signal_propagation.exponents import sample
+from ..trained_depth.experiment import FIT, Maker
+from .budgets import BUDGETS as KINDS
+from .budgets import Budget, equal_updates, training_operations, width_of
+
+if TYPE_CHECKING:
+    from .surface import Point
+
+__all__ = ["BUDGETS", "DEEP", "DEPTHS", "SIZES", "case_of", "depths_of", "gains", "log_losses",
+           "nets", "points", "size_name", "steps_of"]
+
+gain = quantity(
+    "relative_gain", "g",
+    "ln of the validation loss of a net minus that of a deeper one of equal size", "real")
+extra = quantity(
+    "extra_gain", r"g_1-g_0", "relative gain by depth in one setting minus that in another", "real")
+slower = quantity(
+    "time_ratio", r"t_L/t_1", "time of an update over that of the shallowest net of equal size",
+    "positive real")
+inside = quantity(
+    "rates_to_edge", "k", "learning rates tried from the best one to the nearer end of them",
+    "nonnegative integer")
+
+# 12 L d^2 to two or three digits, for which widths of whole heads fit well.
+SIZES = {"training": (36_000, 82_000, 210_000), "gpu": (1_330_000, 5_320_000, 31_000_000)}
+DEPTHS = {"training": (1, 2, 3, 6, 12), "gpu": (3, 6, 12, 24, 48)}
+# The nets that the parametrisations are compared on, at the least size.
+_FEW = {"training": (2, 6, 12), "gpu": (3, 12, 48)}
+
+
+def _listed(depths: Iterable[int]) -> str:
+    return " ".join(map(str, depths))
+
+
+_common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000, replicas=8)
+# Updates: as many as two cores do in a quarter of an hour, all trainings together.
+CPU = partial(_common, heads=2, steps=240, marks=6, batch=8, length=64)
+# The corpus has about a million tokens, which these nets see eight times.
+GPU = partial(_common, heads=4, steps=2000, marks=25, batch=16, length=256)
+_MAKERS = {"training": CPU, "gpu": GPU}
+
+nets: Maker = partial(claim, portable=False, **FIT)
+_ours = partial(Source, "depthlaw")
+_kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
+
+# What was known when a claim was written.
+LATE = {
+    "deeper_updates_are_slower":
+        "Written when timings of single updates had been seen, in which 2 layers were not slower "
+        "than 1.",
+    "equal_seconds_gain":
+        "Written when timings of single updates had been seen, in which 2 layers were not slower "
+        "than 1; losses had not.",
+}
+_SCALE = (
+    "Nets of 36,000 to 210,000 weights that see 120,000 tokens of one corpus are a thousand times "
+    "smaller than those that the rules are about, and far from trained out: what they say of "
+    "larger nets is nothing, and what they say of a rule is how far down it carries.")
+
+
+def case_of(suite: str, parameters: int, parametrisation: str = "standard",
+            **fields: int | str) -> Case:
+    """A case of a suite: nets of this size, which share their budgets with those of `depths`."""
+    depths = (DEPTHS if parametrisation == "standard" else _FEW)[suite]
+    return _MAKERS[suite](parameters=parameters, parametrisation=parametrisation,
+                          depths=_listed(depths), **fields)
+
+
+def depths_of(case: Case) -> tuple[int, ...]:
+    """The depths of the nets that share a budget."""
+    return tuple(map(int, case.depths.split()))
+
+
+def steps_of(suite: str) -> tuple[tuple[int, int], ...]:
+    """Each depth of a suite with the next one."""
+    return tuple(pairwise(DEPTHS[suite]))
+
+
+def _stepped(steps: Sequence[tuple[int, int]] = (), **fields: str) -> dict[str, list[Case]]:
+    """Steps of depth at all sizes, those given or all, in both suites."""
+    return {suite: [case_of(suite, parameters, depth=depth, other=other, **fields)
+                    for parameters in SIZES[suite] for depth, other in steps_of(suite)
+                    if not steps or (depth, other) in steps] for suite in SIZES}
+
+
+def _net(case: Case) -> Case:
+    """A case without what is read off its nets, so that all claims share their curves."""
+    fields = ("parameters", "heads", "steps", "marks", "batch", "length", "vocabulary", "replicas",
+              "parametrisation", "attention", "corpus")
+    return Case(**{name: case.get(name) for name in fields})
+
+
+def _losses(case: Case, depth: int, budget: Budget, device: str, folder: str) -> np.ndarray:
+    from .training import budget_losses
+
+    return budget_losses(_net(case), depth, budget, depths_of(case), device=device, folder=folder)
+
+
+def log_losses(case: Case, depth: int, device: str, folder: str, *,
+               budget: Budget = "updates") -> np.ndarray:
+    """ln of the validation losses at a budget, shape (replicas,), at the size that the case names.
+
+    Widths are whole numbers of heads, so that sizes differ by up to 4 %: losses are taken to one
+    size by loss ~ N^-0.076, as published grids are (`advisor.grids`), which moves them by 0.3 % at
+    most.
+    """
+    width = width_of(case.parameters, depth, case.heads)
+    off = math.log(12 * depth * width**2 / case.parameters)
+    return np.log(_losses(case, depth, budget, device, folder)) + SIZE_EXPONENT * off
+
+
+def gains(case: Case, device: str, folder: str, *, budget: Budget = "updates") -> np.ndarray:
+    """ln loss at `depth` minus that at `other`, two depths of a case, shape (replicas,)."""
+    return (log_losses(case, case.depth, device, folder, budget=budget)
+            - log_losses(case, case.other, device, folder, budget=budget))
+
+
+def _with(case: Case, **fields: int | str) -> Case:
+    return Case(**case.fields() | fields)
+
+
+# --- what is trained ------------------------------------------------------------------------------
+
+
+def _trained() -> Iterator[tuple[str, Case]]:
+    """Every net that is trained, the longest first, so that two processes end together."""
+    for suite, sizes in SIZES.items():
+        for parameters in reversed(sizes):
+            for depth in reversed(DEPTHS[suite]):
+                for budget in KINDS:
+                    yield suite, case_of(suite, parameters, depth=depth, budget=budget)
+        for parametrisation in ("mup", "completep"):
+            for depth in reversed(_FEW[suite]):
+                yield suite, case_of(suite, sizes[0], parametrisation, depth=depth,
+                                     budget="updates")
+
+
+def _all(read: Sequence[Budget]) -> dict[str, list[Case]]:
+    return {suite: [case for each, case in _trained() if each == suite and case.budget in read]
+            for suite in SIZES}
+
+
+def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    from .training import initial_losses
+
+    return sample(initial_losses(_net(case), case.depth, device=device, folder=folder))
+
+
+_FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
+
+
+@nets(
+    Lt(loss, log(vocabulary) - 1), source=_ours("what the comparison rests on"),
+    cases=_all(KINDS), reads=("budget",), control=Control(
+        case_of("training", SIZES["training"][0], depth=1, budget="updates"),
+        "nets as they are initialised", measured=_untrained))
+def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Language models learn within every budget, at every depth.
+
+    The validation loss of language models of equal 12 L d^2 is typically more than one nat per
+    token below that of equal chances, log V, at equal updates, operations and seconds.
+
+    Nets that learn nothing would say nothing of depth. Each shape is trained once, at a constant
+    rate after its warm-up, and its loss at fewer updates is read off its curve: ln loss linear in
+    ln updates between evaluations. A budget of operations or seconds is the largest that no shape
+    needs more than all updates for. Operations count six for each weight in layers and read-out,
+    and attention; seconds are those of this machine, measured in turn in one process. The interval
+    is over seeds, which are not those that learning rates are chosen with.
+    """
+    return sample(_losses(case, case.depth, case.budget, device, folder))
+
+
+@nets(
+    Ge(inside, 1), source=_ours("what the comparison rests on"), cases=_all(("updates",)),
+    control=Control(case_of("training", SIZES["training"][0], depth=1, budget="updates"),
+                    "ten rates on both sides", statement=Ge(inside, 10)))
+def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Exact:
+    """The best learning rate of every shape lies inside those tried.
+
+    Of the learning rates tried for a shape, powers of 2, the best has one on both sides.
+
+    Each rate trains one net, of a seed that no reported net has, for all updates. Three rates are
+    tried, and then more on the side of the best until it is inside; the verdict fails where that
+    ends at 2^-14 or 2^-3. A neighbour of the best rate may be better for other seeds.
+    """
+    from .training import curves
+
+    return Exact(curves(_net(case), case.depth, device=device, folder=folder).bracketed)
+
+
+@nets(
+    Gt(slower, 1), source=_ours("practice: latency grows with depth"), wording="universal",
+    expected="FAILS", cases={suite: [case_of(suite, parameters, depth=depth)
+                                     for parameters in SIZES[suite] for depth in depths[1:]]
+                             for suite, depths in DEPTHS.items()},
+    control=Control(case_of("training", SIZES["training"][0], depth=12), "a thousand times slower",
+                    statement=Gt(slower, 1000)))
+def deeper_updates_are_slower(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """An update of a deeper net of equal size takes longer.
+
+    The time of a training update of nets of equal 12 L d^2 over that of the shallowest is typically
+    more than 1.
+
+    Batches, vocabulary and context are equal. The wide net pays for its read-out, the deep one for
+    more and smaller products. Measured on this machine beside whatever else it did, in turn.
+    """
+    from .training import update_seconds
+
+    depths = depths_of(case)
+    seconds = update_seconds(_net(case), depths, device=device, folder=folder)
+    return sample(np.divide(seconds[case.depth], seconds[depths[0]]))
+
+
+# --- Kaplan's figure ------------------------------------------------------------------------------
+
+_SPLIT = 6
+
+
+def _beyond(least: int, most: int) -> list[tuple[int, int]]:
+    return [step for suite in DEPTHS for step in steps_of(suite) if least <= step[0] < most]
+
+
+@nets(
+    Le(gain, Rational(1, 100)), wording="universal",
+    source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
+    cases=_stepped(_beyond(_SPLIT, 99)), control=Control(
+        _FIRST, "twice the layers at equal size cost a third of the loss",
+        statement=Le(gain, -Rational(1, 3))))
+def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Beyond six layers more depth gains at most one per cent.
+
+    At equal 12 L d^2 and equal updates, the loss of a net of 12 layers is typically lower than that
+    of 6 by at most 1 %, and so from 12 to 24 and from 24 to 48.
+
+    The figure's legend parts 0 or 1, 2, 3, 6 and more than 6 layers (recalled); that its nets of
+    more than 6 layers lie on one curve is how Levine et al. are reported to read it. One per cent
+    is ours, fixed before anything was measured. It holds also where depth harms.
+    """
+    return sample(gains(case, device, folder))
+
+
+@nets(
+    Gt(gain, 0), wording="universal", expected="FAILS",
+    source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
+    cases=_stepped(_beyond(1, _SPLIT)), control=Control(
+        _with(_FIRST, depth=1, other=2), "by a third", statement=Gt(gain, Rational(1, 3))))
+def below_six_depth_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Up to six layers depth helps at equal size.
+
+    At equal 12 L d^2 and equal updates, the loss of the deeper net is typically lower: 2 layers
+    against 1, 3 against 2, 6 against 3.
+
+    Expected to fail: nets this small, trained this short, do not gain by more than a few layers.
+    """
+    return sample(gains(case, device, folder))
+
+
+def _pairs() -> dict[str, list[Case]]:
+    """Two depths of at least 2 layers, in both orders."""
+    return {suite: [case_of(suite, parameters, depth=one, other=other)
+                    for parameters in SIZES[suite] for deep in depths[-1:]
+                    for shallow in depths if 2 <= shallow < deep
+                    for one, other in ((shallow, deep), (deep, shallow))]
+            for suite, depths in DEPTHS.items()}
+
+
+@nets(
+    Le(gain, Rational(3, 100)), wording="universal", expected="FAILS",
+    source=_kaplan("Section 3, Figure 5"), cases=_pairs(), control=Control(
+        _with(_FIRST, depth=2, other=12), "a net loses a third of its loss",
+        statement=Le(gain, -Rational(1, 3))))
+def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Shapes of equal size differ by at most three per cent.
+
+    At equal 12 L d^2 and equal updates, the losses of the deepest net and of any other of at least
+    2 layers typically differ by at most 3 %, whichever is the larger.
+
+    "A few per cent" was hardened into the 3 % that the text prints for 6 against 48 layers. Its
+    aspect ratios d / L span a factor 40; here 15 to 60. It excludes nets of fewer than 2 layers and
+    extreme ratios. The case names the depth whose loss is higher if it fails as `depth`.
+    """
+    return sample(gains(case, device, folder))
+
+
+# --- equal updates, operations, seconds -----------------------------------------------------------
+
+
+def _extra(case: Case, budget: Budget, device: str, folder: str) -> Sample:
+    return sample(gains(case, device, folder, budget=budget) - gains(case, device, folder))
+
+
+@nets(
+    Le(extra, 0), source=_ours("folklore: depth is paid for by attention"), wording="universal",
+    expected="FAILS", cases=_stepped(), control=Control(
+        _FIRST, "a third of the loss less", statement=Le(extra, -Rational(1, 3))))
+def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """At equal operations depth gains no more than at equal updates.
+
+    The relative gain of a deeper net of equal 12 L d^2 at an equal number of training operations,
+    minus that at equal updates, is typically at most 0.
+
+    Per weight in its layers the deeper net takes more operations for attention, and fewer for its
+    read-out of 2,000 tokens, since it is narrower. Expected to fail where the read-out is the
+    larger part, as in the smallest nets.
+    """
+    return _extra(case, "operations", device, folder)
+
+
+@nets(
+    Le(extra, 0), source=_ours("folklore: depth is paid for in time"), wording="universal",
+    expected="FAILS", cases=_stepped(), control=Control(
+        _FIRST, "a third of the loss less", statement=Le(extra, -Rational(1, 3))))
+def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """At equal seconds depth gains no more than at equal updates.
+
+    The relative gain of a deeper net of equal 12 L d^2 at equal seconds of training, minus that at
+    equal updates, is typically at most 0.
+
+    It follows where the deeper net's updates are slower (`deeper_updates_are_slower`), and fails
+    where they are not. The interval is over seeds; the time of an update, a median, is taken as it
+    is.
+    """
+    return _extra(case, "seconds", device, folder)
+
+
+@nets(
+    Gt(extra, 0), source=_ours("after levine2020: the best depth grows with size"),
+    wording="universal",
+    cases={suite: [case_of(suite, small, depth=depth, other=other, larger=large)
+                   for small, large in pairwise(SIZES[suite]) for depth, other in steps_of(suite)]
+           for suite in SIZES},
+    control=Control(_with(_FIRST, larger=SIZES["training"][1]), "a third of the loss more",
+                    statement=Gt(extra, Rational(1, 3))))
+def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Depth gains more at the larger size.
+
+    The relative gain from each depth to the next, at equal 12 L d^2 and updates, is typically
+    larger at the next larger size, seed by seed.
+
+    So the best depth grows with the size, as every rule here says. Tokens do not grow with the
+    size.
+    """
+    return sample(gains(_with(case, parameters=case.larger), device, folder)
+                  - gains(case, device, folder))
+
+
+@nets(
+    Ge(extra, 0), source=Source("dey2025", "abstract: deeper nets are compute-efficient",
+                                "arXiv:2505.01618"),
+    wording="universal",
+    cases={suite: [case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
+                   for depth, other in pairwise(_FEW[suite])] for suite in SIZES},
+    control=Control(case_of("training", SIZES["training"][0], "completep", depth=6, other=12),
+                    "a third of the loss more", statement=Ge(extra, Rational(1, 3))))
+def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Under CompleteP depth gains at least as much as under muP.
+
+    The relative gain from each depth to the next, at equal 12 L d^2 and updates, under CompleteP
+    minus that under muP, each at its own best learning rate, is typically at least 0.
+
+    Branches are divided by L / 2 under CompleteP; at 2 layers both are the same nets. Adam's
+    epsilon is one for all. Where learning rates are tuned for every shape, transfer of rates, which
+    is what CompleteP is made for, gains nothing.
+    """
+    return sample(gains(case, device, folder)
+                  - gains(_with(case, parametrisation="mup"), device, folder))
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+_KIND = {"updates": "equal updates", "operations": "equal operations", "seconds": "equal seconds"}
+
+
+def size_name(parameters: int) -> str:
+    """A size as texts write it.
+
+    >>> size_name(36_000), size_name(5_320_000)
+    ('36k', '5.32M')
+    """
+    return f"{parameters / 1e6:g}M" if parameters >= 10**6 else f"{parameters // 1000}k"
+
+
+def _learnt(found: Found, budget: Budget, parametrisation: str = "standard",
+            ) -> dict[int, dict[Case, Sample]]:
+    """The recorded losses at a budget, by size and case."""
+    by_size: dict[int, dict[Case, Sample]] = {}
+    for case, value in found.get("language_models_learn", {}).items():
+        if ((case.budget, case.parametrisation) == (budget, parametrisation)
+                and isinstance(value, Sample)):
+            by_size.setdefault(case.parameters, {})[case] = value
+    return dict(sorted(by_size.items()))
+
+
+def _time_ratios(found: Found, case: Case) -> dict[int, float]:
+    """The time of an update over that of the shallowest net, by depth; {} where not recorded."""
+    ratios = {other.depth: mean(value) or 0.0
+              for other, value in found.get("deeper_updates_are_slower", {}).items()
+              if _net(other) == _net(case)}
+    depths = depths_of(case)
+    return {depths[0]: 1.0, **ratios} if len(ratios) == len(depths) - 1 else {}
+
+
+def points(found: Found, budget: Budget = "updates", parametrisation: str = "standard",
+           ) -> tuple[tuple[Point, ...], ...]:
+    """The recorded losses of each size at a budget as points of a loss surface, one for each seed.
+
+    `parameters` are 12 L d^2. Tokens at equal seconds follow from the mean recorded ratios of
+    times; where those are missing there are no points.
+    """
+    from .surface import Point
+
+    made = []
+    for learnt in _learnt(found, budget, parametrisation).values():
+        size: list[Point] = []
+        for case, value in learnt.items():
+            def shape(depth: int, case: Case = case) -> tuple[int, int, int]:
+                return depth, width_of(case.parameters, depth, case.heads), case.heads
+
+            costs: dict[int, float] = dict.fromkeys(depths_of(case), 1.0)
+            per_token = {depth: training_operations(*shape(depth), case.vocabulary, case.length)
+                         for depth in costs}
+            if budget == "operations":
+                costs = {depth: float(cost) for depth, cost in per_token.items()}
+            elif budget == "seconds":
+                costs = _time_ratios(found, case)
+            if not costs:
+                continue
+            updates = equal_updates(costs, case.steps)[case.depth]
+            tokens = updates * case.batch * case.length
+            width = shape(case.depth)[1]
+            size += [Point(width, case.depth, 12 * case.depth * width**2, tokens, loss, seed,
+                           per_token[case.depth] * tokens)
+                     for seed, loss in enumerate(value.values)]
+        if size:
+            made.append(tuple(size))
+    return tuple(made)
+
+
+def _budget_panels(found: Found) -> tuple[Panel, ...]:
+    panels = []
+    for budget in KINDS:
+        series = [curve(f"12 L d^2 = {size_name(parameters)}",
+                        {case.depth: value for case, value in learnt.items()})
+                  for parameters, learnt in _learnt(found, budget).items()]
+        if there := tuple(filter(None, series)):
+            panels.append(Panel(f"Loss against depth, {_KIND[budget]}", "layers",
+                                "validation loss, nats per token", there, x_scale="log"))
+    return tuple(panels)
+
+
+def _best(learnt: dict[Case, Sample]) -> int:
+    return min(learnt, key=lambda case: learnt[case].mean).depth
+
+
+def _budget_says(found: Found) -> str:
+    said = []
+    for budget in KINDS:
+        best = [f"{_best(learnt)} at {size_name(parameters)}"
+                for parameters, learnt in _learnt(found, budget).items()]
+        if best:
+            said.append(f"at {_KIND[budget]} {', '.join(best)}")
+    if not said:
+        return ""
+    return (f"Layers of the least mean loss: {'; '.join(said)}. {_SCALE}" if _is_small(found)
+            else f"Layers of the least mean loss: {'; '.join(said)}.")
+
+
+def _is_small(found: Found) -> bool:
+    return any(case.parameters in SIZES["training"]
+               for case in found.get("language_models_learn", {}))
+
+
+def _budget_table(found: Found) -> Table:
+    rows = []
+    every = {budget: _learnt(found, budget) for budget in KINDS}
+    ratios = {(case.parameters, case.depth): value
+              for case, value in found.get("deeper_updates_are_slower", {}).items()}
+    for parameters, learnt in every["updates"].items():
+        for case in sorted(learnt, key=lambda case: case.depth):
+            width = width_of(parameters, case.depth, case.heads)
+            cells: list[float | None] = []
+            for budget in KINDS:
+                value = every[budget].get(parameters, {}).get(_with(case, budget=budget))
+                cells += [mean(value), half_width(value)]
+            rows.append((size_name(parameters), case.depth, width, 12 * case.depth * width**2,
+                         round(width / case.depth, 2), *cells,
+                         mean(ratios.get((parameters, case.depth)))))
+    return Table(("size", "layers", "width", "12 L d^2", "d / L", "loss, equal updates", "+-",
+                  "loss, equal operations", "+-", "loss, equal seconds", "+-",
+                  "time of an update over the shallowest's"), tuple(rows))
+
+
+BUDGETS = Question(
+    "depth-at-fixed-budgets", "Loss against depth at equal size",
+    tuple(f"depth_width/{name}" for name in (
+        "language_models_learn", "best_rate_is_inside", "shape_costs_three_per_cent",
+        "equal_operations_gain", "equal_seconds_gain", "deeper_updates_are_slower",
+        "depth_gains_more_when_larger", "completep_gains_more_by_depth")),
+    _budget_panels, _budget_says, _budget_table, late=LATE)
+
+_KAPLAN = ("below_six_depth_helps", "beyond_six_depth_does_not_help")
+
+
+def _steps_found(found: Found) -> dict[int, dict[Case, Sample]]:
+    """The gains by a step of depth, by size."""
+    by_size: dict[int, dict[Case, Sample]] = {}
+    for name in _KAPLAN:
+        for case, value in found.get(name, {}).items():
+            if isinstance(value, Sample):
+                by_size.setdefault(case.parameters, {})[case] = value
+    return dict(sorted(by_size.items()))
+
+
+def _deep_panels(found: Found) -> tuple[Panel, ...]:
+    series = [curve(f"12 L d^2 = {size_name(parameters)}",
+                    {case.other: value for case, value in steps.items()})
+              for parameters, steps in _steps_found(found).items()]
+    there = tuple(filter(None, series))
+    if not there:
+        return ()
+    ends = (min(each.x[0] for each in there), max(each.x[-1] for each in there))
+    lines = (Series("no gain", ends, (0.0, 0.0), kind="reference"),
+             Series("one per cent", ends, (0.01, 0.01), kind="reference"))
+    return (Panel("What the next depth gains at equal size", "layers of the deeper net",
+                  "ln loss gained", (*there, *lines), x_scale="log"),)
+
+
+def _deep_says(found: Found) -> str:
+    said = [f"from {case.depth} to {case.other} layers at {size_name(parameters)} "
+            f"{written(_percent(value), 1)}"
+            for parameters, steps in _steps_found(found).items()
+            for case, value in steps.items() if case.depth == _SPLIT]
+    return f"Loss gained, in per cent: {'; '.join(said)}." if said else ""
+
+
+def _percent(value: Sample) -> Sample:
+    return Sample(tuple(100 * v for v in value.values))
+
+
+def _deep_table(found: Found) -> Table:
+    return Table(("size", "from layers", "to layers", "ln loss gained", "+-"), tuple(
+        (size_name(parameters), case.depth, case.other, mean(value), half_width(value))
+        for parameters, steps in _steps_found(found).items()
+        for case, value in sorted(steps.items(), key=lambda each: each[0].depth)))
+
+
+DEEP = Question(
+    "depth-beyond-six-layers", "What more depth gains at equal size",
+    tuple(f"depth_width/{name}" for name in _KAPLAN), _deep_panels, _deep_says, _deep_table)

@@ -1,0 +1,79 @@
+"""Nets of equal size and several depths, and how far each is trained for an equal budget."""
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+from depthlaw.advisor import laws
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.counting import flops
+
+__all__ = ["BUDGETS", "Budget", "equal_updates", "interpolated", "training_operations", "width_of"]
+
+# What is held equal among nets of equal 12 L d^2: updates (and so tokens), operations of training,
+# or seconds of training on one machine.
+Budget = Literal["updates", "operations", "seconds"]
+BUDGETS: tuple[Budget, ...] = ("updates", "operations", "seconds")
+
+
+def width_of(parameters: float, depth: int, heads: int) -> int:
+    """The width of a net of N = 12 L d^2 weights in its layers: the multiple of the number of heads
+    that is nearest to sqrt(N / (12 L)).
+
+    >>> [width_of(36_000, depth, heads=2) for depth in (1, 2, 3, 6, 12)]
+    [54, 38, 32, 22, 16]
+    """
+    return max(1, round(laws.width_at(parameters, depth) / heads)) * heads
+
+
+def training_operations(depth: int, width: int, heads: int, vocabulary: int, length: int) -> int:
+    """Floating-point operations of training per token, forward and backward.
+
+    Six for each weight in the layers and in the read-out, and attention to the token itself and
+    those before it; reading an embedding takes none. Counted by `advisor.counting.flops`.
+
+    >>> training_operations(1, 2, 1, 5, 3) == 6 * (12 * 2**2 + 2 * 5) + 3 * 4 * 2 * 2
+    True
+    """
+    net = Architecture(depth, width, heads, 4 * width, vocabulary, gated=False, context=length)
+    return flops(net, length, causal=True).training
+
+
+def equal_updates(costs: Mapping[int, float], updates: int) -> dict[int, float]:
+    """How many updates of each depth cost the same, if one update of it costs so much.
+
+    The budget is the largest that no net needs more than `updates` for: the net whose updates are
+    cheapest makes all of them.
+
+    >>> equal_updates({1: 2.0, 6: 1.0, 12: 4.0}, 100)
+    {1: 50.0, 6: 100.0, 12: 25.0}
+    """
+    cheapest = min(costs.values())
+    return {depth: updates * cheapest / cost for depth, cost in costs.items()}
+
+
+def interpolated(steps: Sequence[int], losses: Sequence[float], updates: float) -> float:
+    """The loss after a number of updates between those at which it was measured: ln loss is taken
+    as linear in ln updates between neighbours.
+
+    Args:
+        steps: where it was measured, ascending.
+        losses: positive, one for each.
+        updates: from the first to the last of the steps.
+
+    Raises:
+        ValueError: outside of the steps, where nothing was measured.
+
+    >>> round(interpolated([10, 40], [8.0, 2.0], 20), 9)
+    4.0
+    """
+    if not steps[0] <= updates <= steps[-1]:
+        raise ValueError(f"{updates:g} updates: the loss was measured from {steps[0]} to "
+                         f"{steps[-1]} updates")
+    place = next(k for k in range(len(steps)) if steps[k] >= updates)
+    if steps[place] == updates:
+        return losses[place]
+    low, high = steps[place - 1], steps[place]
+    share = math.log(updates / low) / math.log(high / low)
+    return losses[place - 1] ** (1 - share) * losses[place] ** share

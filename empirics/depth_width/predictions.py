@@ -1,0 +1,291 @@
+"""Rules of depth, carried down to the nets that were trained here: what their depth costs, and
+where they say that depth pays.
+
+Every rule is that of `advisor.rules`. Nearly all were measured on larger nets, so that a verdict
+says how far down a rule carries; it is no verdict on the rule where it was measured.
+"""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Literal
+
+import numpy as np
+from sympy import Eq, Gt, Le, Lt, Rational
+from sympy.core.relational import Relational
+
+from depthlaw.advisor.rules import rule
+from depthlaw.theory.claim import Ball, Case, Control, Sample, Source, Wording, at, claim
+from depthlaw.theory.symbols import quantity
+
+from ..figures import Found, Panel, Question, Series, Table
+from ..signal_propagation.exponents import sample
+from .ablation import (
+    SIZES,
+    case_of,
+    depths_of,
+    gain,
+    gains,
+    log_losses,
+    nets,
+    points,
+    size_name,
+    steps_of,
+)
+from .budgets import width_of
+
+__all__ = ["PREDICTIONS"]
+
+excess = quantity(
+    "excess_loss", r"\ln\ell_r-\ln\ell",
+    "ln of the validation loss at the depth of a rule minus that of a net of equal size", "real")
+
+# What a rule may cost, and within what two depths count as interchangeable; ours, fixed before
+# anything was measured.
+_CENT = Fraction(1, 100)
+
+
+# --- rules that name a depth ----------------------------------------------------------------------
+
+
+def _ruled_depth(case: Case) -> float:
+    """The depth of the case's rule for its size, but between the least and the greatest trained."""
+    depths = depths_of(case)
+    return min(max(rule(case.rule).depth(case.parameters), depths[0]), depths[-1])
+
+
+def _at_depth(case: Case, depth: float, device: str, folder: str) -> np.ndarray:
+    """ln of the losses at a depth, of each replica: linear in ln L between trained depths."""
+    depths = depths_of(case)
+    place = next(k for k, each in enumerate(depths) if each >= depth)
+    high = log_losses(case, depths[place], device, folder)
+    if depths[place] == depth:
+        return high
+    low = log_losses(case, depths[place - 1], device, folder)
+    share = math.log(depth / depths[place - 1]) / math.log(depths[place] / depths[place - 1])
+    return (1 - share) * low + share * high
+
+
+def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
+    """The rule against each trained depth, but the one that it names."""
+    found: dict[str, list[Case]] = {}
+    for suite, sizes in SIZES.items():
+        for parameters in sizes if parametrisation == "standard" else sizes[:1]:
+            made = case_of(suite, parameters, parametrisation, rule=key)
+            found.setdefault(suite, []).extend(
+                Case(**made.fields() | {"other": other}) for other in depths_of(made)
+                if other != _ruled_depth(made))
+    return found
+
+
+def _costs_little(key: str, source: Source, wording: Wording, says: str, *, expected: Literal["HOLDS", "FAILS"] = "FAILS",
+                  parametrisation: str = "standard") -> None:
+    """A claim that the depth of a rule is within one per cent of every other."""
+    name = key.replace("-", "_")
+    cases = _ruled(key, parametrisation)
+
+    @claim(
+        Le(excess, Rational(1, 100)), source=source, wording=wording, name=f"rule_{name}",
+        kind="empirical fit", holds_for="typical", weight="measurement", portable=False,
+        cases=cases, expected=expected, control=Control(
+            cases["training"][0], "a third of the loss less",
+            statement=Le(excess, -Rational(1, 3))),
+        doc=f"""{says} costs at most one per cent.
+
+        At equal 12 L d^2 and equal updates, the validation loss at the depth of the rule
+        {rule(key).formula} is typically at most 1 % above that of every trained depth.
+
+        Between trained depths ln loss is taken as linear in ln L; a rule that asks for fewer
+        layers than the fewest trained is taken at those. One per cent is ours. The rule is
+        carried to sizes that its source did not measure, far below them on a CPU: the verdict
+        says how far down it carries.
+        """)
+    def costs_little(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+        return sample(_at_depth(case, _ruled_depth(case), device, folder)
+                      - log_losses(case, case.other, device, folder))
+
+
+_costs_little("levine", Source("bigscience", "math/README.md, after levine2020"), "reported",
+              "Levine's fit, carried down,")
+_costs_little("nanochat", Source("nanochat", "scripts/base_train.py", "commit 92d63d4"), "printed",
+              "nanochat's rule, carried down,")
+_costs_little("marin", Source("marin", "experiments/grug/moe"), "printed",
+              "Marin's rule, carried down,")
+_costs_little("prenorm", Source("attnres2026", "25 shapes at 6.5e19 FLOPs", "arXiv:2603.15031"),
+              "printed", "d = 60 L, carried down,")
+_costs_little("mup", Source("dey2025", "best N:L under muP", "arXiv:2505.01618"), "reported",
+              "muP's best shape, carried down,", expected="HOLDS", parametrisation="mup")
+_costs_little("completep-least", Source("dey2025", "N:L of 11.8 within 1 %", "arXiv:2505.01618"),
+              "reported", "CompleteP's narrowest shape, carried down,", expected="HOLDS",
+              parametrisation="completep")
+
+
+# --- rules that say where depth pays --------------------------------------------------------------
+
+
+def _steps(wanted: Callable[[int, int, int, int], bool]) -> dict[str, list[Case]]:
+    """Steps from a depth to the next one at a size: wanted(N, heads, depth, next)."""
+    found: dict[str, list[Case]] = {}
+    for suite, sizes in SIZES.items():
+        for parameters in sizes:
+            for depth, other in steps_of(suite):
+                made = case_of(suite, parameters, depth=depth, other=other)
+                if wanted(parameters, made.heads, depth, other):
+                    found.setdefault(suite, []).append(made)
+    return found
+
+
+def _to_threshold(parameters: int, heads: int, depth: int, other: int) -> bool:
+    return 3**other <= width_of(parameters, other, heads)
+
+
+def _from_threshold(parameters: int, heads: int, depth: int, other: int) -> bool:
+    return 3**depth >= width_of(parameters, depth, heads)
+
+
+def _to_knee(parameters: int, heads: int, depth: int, other: int) -> bool:
+    return other <= rule("knee").depth(parameters)
+
+
+def _beyond_largest(parameters: int, heads: int, depth: int, other: int) -> bool:
+    largest = rule("delusion").depth(parameters)
+    return other * depth > largest**2
+
+
+def _first(wanted: Callable[[int, int, int, int], bool]) -> Case:
+    return _steps(wanted)["training"][0]
+
+
+_levine = Source("levine2020", "abstract: L_th = log_3(d_x)", "arXiv:2006.12467v1")
+
+
+@nets(
+    Gt(gain, 0), source=_levine, wording="universal", expected="FAILS",
+    cases=_steps(_to_threshold), control=Control(
+        _first(_to_threshold), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
+def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Depth pays at equal size up to log_3(d) layers.
+
+    At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
+    typically lower where it has at most log_3(d) layers.
+
+    The theorem is about what nets can represent, without softmax, MLP and residuals; that trained
+    nets lose less by it is a reading. Nets as large as those of suite gpu are all deeper.
+    """
+    return sample(gains(case, device, folder))
+
+
+def _within(statement: Relational, case: Case) -> Ball:
+    value = Fraction(str(at(statement.rhs, case)))
+    return Ball(value - _CENT, value + _CENT)
+
+
+@nets(
+    Eq(gain, 0), source=_levine, wording="universal", expected="FAILS", predicted=_within,
+    cases=_steps(_from_threshold), control=Control(
+        _first(_from_threshold), "a third of the loss is gained",
+        statement=Eq(gain, Rational(1, 3))))
+def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """From log_3(d) layers on depth and width are interchangeable.
+
+    At equal 12 L d^2 and equal updates, the losses of two neighbouring depths, the shallower of at
+    least log_3(d) layers, typically differ by at most 1 %.
+
+    One per cent is ours. Of representation the text says so up to constants alone. Expected to
+    fail, since the deepest nets here are too narrow for 2,000 tokens.
+    """
+    return sample(gains(case, device, folder))
+
+
+@nets(
+    Gt(gain, 0), source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
+    wording="universal", expected="FAILS", cases=_steps(_to_knee), control=Control(
+        _first(_to_knee), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
+def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Depth pays at equal size up to the knee.
+
+    At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
+    typically lower where its depth is at most the knee of its size, 3^L = 2 d^2 + 2 d + 1, about
+    2 log_3(d) + log_3(2).
+
+    Up to the knee a bound on separation rank grows doubly exponentially with depth. Nobody claims
+    that trained nets follow it.
+    """
+    return sample(gains(case, device, folder))
+
+
+@nets(
+    Lt(gain, 0), source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io",
+                               "arXiv:2601.20994v1"),
+    wording="reported", cases=_steps(_beyond_largest), control=Control(
+        _first(_beyond_largest), "by a third of the loss", statement=Lt(gain, -Rational(1, 3))))
+def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Depth harms at equal size beyond 2.43 ln d layers.
+
+    At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
+    typically higher where the middle of the two, in ln L, is deeper than 2.43 ln d.
+
+    A curve in ln L that is even about its minimum, which lies at or below that depth, rises so.
+    """
+    return sample(gains(case, device, folder))
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+_DRAWN = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
+
+
+def _optima_panel(found: Found) -> tuple[Panel, ...]:
+    from .fits import optimum
+
+    optima = [optimum(each) for each in points(found) if len({p.depth for p in each}) > 2]
+    if not optima:
+        return ()
+    x = tuple(each.parameters for each in optima)
+    y = tuple(each.depth or float(each.best) for each in optima)
+    low = tuple(max(each.low, each.depths[0]) for each in optima)
+    high = tuple(min(each.high, each.depths[-1]) for each in optima)
+    lines = [Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x),
+                    kind="reference") for key in _DRAWN]
+    measured = Series("trained here, equal updates", x, y, low, high, kind="points")
+    return (Panel("The best depth beside what is predicted", "12 L d^2", "layers",
+                  (measured, *lines), x_scale="log", y_scale="log"),)
+
+
+def _says(found: Found) -> str:
+    from .fits import optimum
+
+    said = []
+    for each in points(found):
+        if len({p.depth for p in each}) > 2:
+            best = optimum(each)
+            middle = f"{best.depth:.1f}" if best.depth else f"{best.best}, an end of the trained,"
+            said.append(f"{middle} ({best.low:.1f} to {best.high:.1f}) layers at "
+                        f"{size_name(round(best.parameters))}")
+    return f"Best depth, with its 95 % interval: {'; '.join(said)}." if said else ""
+
+
+def _table(found: Found) -> Table:
+    from .fits import optimum
+
+    rows: list[tuple[str | float | None, ...]] = []
+    for each in points(found):
+        if len({p.depth for p in each}) < 3:
+            continue
+        best = optimum(each)
+        size = size_name(round(best.parameters))
+        rows.append((size, "trained here", best.depth, best.low, best.high, None))
+        rows += [(size, rule(key).name, rule(key).depth(best.parameters), None, None,
+                  rule(key).meaning + (", beyond its sizes" if rule(key).extrapolates(
+                      best.parameters) else "")) for key in _DRAWN]
+    return Table(("size", "whose", "layers", "from", "to", "what it is"), tuple(rows))
+
+
+PREDICTIONS = Question(
+    "best-depth-and-predictions", "The best depth beside what is predicted",
+    tuple(f"depth_width/{name}" for name in (
+        "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
+        "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
+        "rule_mup", "rule_completep_least")),
+    _optima_panel, _says, _table)
