@@ -128,9 +128,13 @@ def log_losses(case: Case, depth: int, device: str, folder: str, *,
     size by loss ~ N^-0.076, as published grids are (`advisor.grids`), which moves them by 0.3 % at
     most.
     """
+    return np.log(_losses(case, depth, budget, device, folder)) + _off_size(case, depth)
+
+
+def _off_size(case: Case, depth: int) -> float:
+    """What ln loss is corrected by, since the net's size is not quite the one that is named."""
     width = width_of(case.parameters, depth, case.heads)
-    off = math.log(12 * depth * width**2 / case.parameters)
-    return np.log(_losses(case, depth, budget, device, folder)) + SIZE_EXPONENT * off
+    return SIZE_EXPONENT * math.log(12 * depth * width**2 / case.parameters)
 
 
 def gains(case: Case, device: str, folder: str, *, budget: Budget = "updates") -> np.ndarray:
@@ -473,7 +477,8 @@ def _budget_panels(found: Found) -> tuple[Panel, ...]:
 
 
 def _best(learnt: dict[Case, Sample]) -> int:
-    return min(learnt, key=lambda case: learnt[case].mean).depth
+    return min(learnt, key=lambda case: math.log(learnt[case].mean)
+               + _off_size(case, case.depth)).depth
 
 
 def _budget_says(found: Found) -> str:

@@ -9,12 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from sympy import Eq, Gt, Le, Lt, Rational
 from sympy.core.relational import Relational
 
+from depthlaw.advisor.laws import FIT_B
 from depthlaw.advisor.rules import rule
 from depthlaw.theory.claim import Ball, Case, Control, Sample, Source, Wording, at, claim
 from depthlaw.theory.symbols import quantity
@@ -34,6 +35,9 @@ from .ablation import (
     steps_of,
 )
 from .budgets import width_of
+
+if TYPE_CHECKING:
+    from .fits import Optimum
 
 __all__ = ["PREDICTIONS"]
 
@@ -79,8 +83,10 @@ def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
     return found
 
 
-def _costs_little(key: str, source: Source, wording: Wording, says: str, *, expected: Literal["HOLDS", "FAILS"] = "FAILS",
-                  parametrisation: str = "standard") -> None:
+def _costs_little(
+    key: str, source: Source, wording: Wording, says: str, *,
+    expected: Literal["HOLDS", "FAILS"] = "FAILS", parametrisation: str = "standard",
+) -> None:
     """A claim that the depth of a rule is within one per cent of every other."""
     name = key.replace("-", "_")
     cases = _ruled(key, parametrisation)
@@ -236,56 +242,72 @@ def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = ""
 _DRAWN = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
 
 
-def _optima_panel(found: Found) -> tuple[Panel, ...]:
+def _optima(found: Found) -> list[Optimum]:
+    """The best depth of each recorded size, at equal updates."""
     from .fits import optimum
 
-    optima = [optimum(each) for each in points(found) if len({p.depth for p in each}) > 2]
-    if not optima:
+    return [optimum(each) for each in points(found) if len({p.depth for p in each}) > 2]
+
+
+def _size(parameters: float) -> str:
+    """The nominal size that is nearest to the mean of a size's nets."""
+    return size_name(min((size for sizes in SIZES.values() for size in sizes),
+                         key=lambda size: abs(math.log(size / parameters))))
+
+
+def _panels(found: Found) -> tuple[Panel, ...]:
+    if not (optima := _optima(found)):
         return ()
     x = tuple(each.parameters for each in optima)
-    y = tuple(each.depth or float(each.best) for each in optima)
-    low = tuple(max(each.low, each.depths[0]) for each in optima)
-    high = tuple(min(each.high, each.depths[-1]) for each in optima)
-    lines = [Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x),
-                    kind="reference") for key in _DRAWN]
-    measured = Series("trained here, equal updates", x, y, low, high, kind="points")
+    measured = Series(
+        "trained here, equal updates", x, tuple(each.depth or each.best for each in optima),
+        tuple(max(each.low, each.depths[0]) for each in optima),
+        tuple(min(each.high, each.depths[-1]) for each in optima), kind="points")
+    lines = (Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x),
+                    kind="reference") for key in _DRAWN)
     return (Panel("The best depth beside what is predicted", "12 L d^2", "layers",
                   (measured, *lines), x_scale="log", y_scale="log"),)
 
 
 def _says(found: Found) -> str:
-    from .fits import optimum
+    if not (optima := _optima(found)):
+        return ""
+    from .fits import depth_laws
 
     said = []
-    for each in points(found):
-        if len({p.depth for p in each}) > 2:
-            best = optimum(each)
-            middle = f"{best.depth:.1f}" if best.depth else f"{best.best}, an end of the trained,"
-            said.append(f"{middle} ({best.low:.1f} to {best.high:.1f}) layers at "
-                        f"{size_name(round(best.parameters))}")
-    return f"Best depth, with its 95 % interval: {'; '.join(said)}." if said else ""
+    for each in optima:
+        middle = f"{each.depth:.1f}" if each.depth else f"{each.best}, the best trained,"
+        low = f"from {each.low:.1f}" if each.low else "no least"
+        high = f"to {each.high:.1f}" if math.isfinite(each.high) else "no greatest"
+        said.append(f"{middle} layers ({low}, {high}) at {_size(each.parameters)}")
+    laws = depth_laws(optima)
+    fitted = (f"Width against best depth: {laws[0].formula}, slope "
+              f"{laws[0].b_interval[0]:.2g} to {laws[0].b_interval[1]:.2g}, where Levine's fit has "
+              f"{FIT_B:g}; as a power law {laws[1].formula}."
+              if laws else "Too few sizes have a bounded best depth for a law of width and depth.")
+    return f"Best depth, with its 95 % interval: {'; '.join(said)}. {fitted}"
 
 
 def _table(found: Found) -> Table:
-    from .fits import optimum
+    """Every rule beside the best depth of every size, with the verdict of `comparison.compare`."""
+    from .comparison import compare
 
-    rows: list[tuple[str | float | None, ...]] = []
-    for each in points(found):
-        if len({p.depth for p in each}) < 3:
-            continue
-        best = optimum(each)
-        size = size_name(round(best.parameters))
-        rows.append((size, "trained here", best.depth, best.low, best.high, None))
-        rows += [(size, rule(key).name, rule(key).depth(best.parameters), None, None,
-                  rule(key).meaning + (", beyond its sizes" if rule(key).extrapolates(
-                      best.parameters) else "")) for key in _DRAWN]
-    return Table(("size", "whose", "layers", "from", "to", "what it is"), tuple(rows))
+    def end(value: float) -> float | None:
+        return value if 0 < value < math.inf else None
+
+    rows = tuple(
+        (_size(row.parameters), row.name, row.reading, round(row.predicted[0], 2),
+         row.measured[0], end(row.measured[1]), end(row.measured[2]), str(row.verdict),
+         row.reason, "no" if row.extrapolates else "yes")
+        for row in compare(_optima(found)))
+    return Table(("size", "rule", "the best depth is", "layers of the rule", "best depth", "from",
+                  "to", "verdict at 95 %", "what would decide", "within the rule's sizes"), rows)
 
 
 PREDICTIONS = Question(
     "best-depth-and-predictions", "The best depth beside what is predicted",
     tuple(f"depth_width/{name}" for name in (
-        "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
-        "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
-        "rule_mup", "rule_completep_least")),
-    _optima_panel, _says, _table)
+        "language_models_learn", "depth_pays_to_threshold", "depth_is_neutral_from_threshold",
+        "depth_pays_to_knee", "depth_harms_beyond_largest", "rule_levine", "rule_nanochat",
+        "rule_marin", "rule_prenorm", "rule_mup", "rule_completep_least")),
+    _panels, _says, _table)

@@ -1,0 +1,233 @@
+"""Language models of equal size and several depths: sizes and budgets by hand, curves that are
+stored and go on, and what is shown of records."""
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from depthlaw.empirics import training_run
+from depthlaw.empirics.depth_width import ablation, predictions, training
+from depthlaw.empirics.depth_width.ablation import BUDGETS, DEEP, DEPTHS, SIZES, case_of, points
+from depthlaw.empirics.depth_width.budgets import (
+    equal_updates,
+    interpolated,
+    training_operations,
+    width_of,
+)
+from depthlaw.empirics.depth_width.predictions import PREDICTIONS
+from depthlaw.empirics.exercises.language_model import Texts
+from depthlaw.empirics.nets import Net
+from depthlaw.empirics.tasks.text import Text
+from depthlaw.theory.claim import Case, Sample, made_in
+
+TINY = Case(parameters=400, heads=2, steps=6, marks=3, batch=2, length=8, vocabulary=20, replicas=2,
+            parametrisation="standard", attention="softmax", corpus="-")
+
+
+@pytest.fixture(autouse=True)
+def periodic(monkeypatch):
+    """A text in which each token follows from the one before, in place of a corpus."""
+    task = Text(np.arange(400) % 20, 8, 20)
+    monkeypatch.setattr(training, "texts", lambda *_: Texts(task, task))
+    training.curves.cache_clear()
+
+
+# --- budgets --------------------------------------------------------------------------------------
+
+
+def test_nets_of_one_size_differ_by_a_few_per_cent_and_are_claims_cases():
+    for suite, sizes in SIZES.items():
+        for size in sizes:
+            case = case_of(suite, size)
+            for depth in DEPTHS[suite]:
+                width = width_of(size, depth, case.heads)
+                assert width % case.heads == 0
+                assert abs(12 * depth * width**2 / size - 1) < 0.04
+    aspects = [width_of(36_000, depth, 2) / depth for depth in DEPTHS["training"]]
+    assert max(aspects) / min(aspects) > 40
+
+
+@pytest.mark.slow
+def test_operations_are_those_that_torch_counts():
+    """Of products with weights, by torch's own count of one sequence more; attention by hand."""
+    shape = training.made(TINY, 2, [1e-3], [0]).shape
+    net, counted = Net(shape), []
+    for sequences in (1, 2):
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            net(torch.zeros(1, sequences, 8, dtype=torch.int64))
+        counted.append(counter.get_total_flops())
+    pairs = sum(range(1, 9)) / 8  # tokens that a token attends to, itself included
+    attention = shape.depth * pairs * 2 * (2 * shape.width)  # scores, and averages
+    assert training_operations(2, shape.width, 2, 20, 8) == 3 * (
+        (counted[1] - counted[0]) / 8 + attention)
+
+
+def test_equal_budgets_are_equal_and_no_net_exceeds_its_training():
+    costs = {1: 3.0, 2: 2.0, 6: 5.0}
+    updates = equal_updates(costs, 120)
+    assert max(updates.values()) == 120
+    assert len({round(costs[depth] * each, 9) for depth, each in updates.items()}) == 1
+
+
+def test_losses_between_evaluations_lie_on_a_power_law():
+    steps = (10, 20, 80)
+    losses = [3 * step**-0.2 for step in steps]
+    assert math.isclose(interpolated(steps, losses, 35), 3 * 35**-0.2)
+    assert interpolated(steps, losses, 80) == losses[-1]
+    with pytest.raises(ValueError, match="from 10 to 80"):
+        interpolated(steps, losses, 9)
+
+
+# --- trainings ------------------------------------------------------------------------------------
+
+
+def test_parametrisations_agree_at_their_base_and_differ_elsewhere():
+    def recipe(name, parameters, depth):
+        case = Case(**TINY.fields() | {"parametrisation": name, "parameters": parameters})
+        return training.made(case, depth, [1e-2], [0])
+
+    base = 12 * 2 * 32**2
+    assert recipe("mup", base, 2) == recipe("completep", base, 2)
+    assert all(factor == 1 for _, factor in recipe("mup", base, 2).settings.rate_factors)
+    deep = recipe("completep", base, 6)
+    assert {each.branch for each in deep.shape.factors} == {1 / 3}
+    assert {each.branch for each in recipe("mup", base, 6).shape.factors} == {1.0}
+    (_, factor), *_ = deep.settings.rate_factors
+    assert factor == 32 / deep.shape.width
+    # muP's read-out shrinks by the width, GPT-2's output matrices by the depth.
+    wide = recipe("mup", 4 * base, 2)
+    assert math.isclose(wide.settings.std.read_out, wide.shape.width**-0.5 * 0.5**0.5)
+    assert recipe("standard", base, 8).settings.std.output == 0.02 / 4
+
+
+def test_the_rate_is_searched_until_the_best_is_inside():
+    assert training._next({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
+    assert training._next({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
+    assert training._next({training.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
+    inside = training.Curves(0.5, ((0.25, 2.0), (0.5, 1.0), (1.0, 3.0)), (1,), ((1.0,),))
+    assert inside.bracketed == 1
+
+
+def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch):
+    here, measured = str(tmp_path / "here"), training.validation_losses
+    whole = training.curves(TINY, 1, folder=str(tmp_path / "other"))
+    assert whole.steps == (2, 4, 6)
+    assert len(whole.losses) == 2
+    assert whole.rate in [rate for rate, _ in whole.tried]
+
+    calls = []
+
+    def killed(*given, **options):
+        calls.append(given)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return measured(*given, **options)
+
+    monkeypatch.setattr(training, "validation_losses", killed)
+    with pytest.raises(KeyboardInterrupt):
+        training.curves(TINY, 1, folder=here)
+    monkeypatch.setattr(training, "validation_losses", measured)
+    resumed, restore = [], training_run.Run.restore
+    monkeypatch.setattr(training_run.Run, "restore", lambda run, step, *rest: (
+        resumed.append(step), restore(run, step, *rest))[1])
+    training.curves.cache_clear()
+    assert training.curves(TINY, 1, folder=here) == whole
+    assert resumed == [2]
+
+    monkeypatch.delattr(training_run.Run, "advance")  # nothing is trained again
+    training.curves.cache_clear()
+    assert training.curves(TINY, 1, folder=here) == whole
+
+
+def test_budgets_are_read_off_one_curve(tmp_path):
+    folder, case = str(tmp_path), Case(**TINY.fields() | {"steps": 12, "marks": 6})
+    found = training.curves(case, 1, folder=folder)
+    last = training.budget_losses(case, 1, "updates", (1, 2), folder=folder)
+    assert last.tolist() == [each[-1] for each in found.losses]
+    cost = {depth: training_operations(depth, width_of(400, depth, 2), 2, 20, 8)
+            for depth in (1, 2)}
+    dear = max(cost, key=cost.get)
+    updates = 12 * min(cost.values()) / cost[dear]
+    read = training.budget_losses(case, dear, "operations", (1, 2), folder=folder)
+    curve = training.curves(case, dear, folder=folder)
+    assert read.tolist() == [interpolated(curve.steps, each, updates) for each in curve.losses]
+    seconds = training.update_seconds(case, (1, 2), folder=folder)
+    assert all(len(each) == training.ROUNDS and min(each) > 0 for each in seconds.values())
+    training.update_seconds.cache_clear()
+    assert training.update_seconds(case, (1, 2), folder=folder) == seconds
+
+
+# --- claims and what is shown ---------------------------------------------------------------------
+
+
+def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
+    """Losses e^(-width): a gain is the difference of widths, and of sizes times the exponent."""
+    monkeypatch.setattr(training, "budget_losses", lambda case, depth, *rest, **more: np.exp(
+        [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas))
+    claims = {each.name: each for each in made_in(ablation.__name__)}
+    case = case_of("training", 36_000, depth=6, other=12)
+    (gain,) = set(claims["beyond_six_depth_does_not_help"].measured(case).values)
+    sizes = [12 * depth * width**2 for depth, width in ((6, 22), (12, 16))]
+    assert math.isclose(gain, (16 - 22) / 1000 + 0.076 * math.log(sizes[0] / sizes[1]),
+                        rel_tol=1e-4)
+    larger = claims["depth_gains_more_when_larger"].measured(
+        case_of("training", 36_000, depth=6, other=12, larger=82_000))
+    assert set(larger.values) != {0.0}
+    assert set(claims["equal_operations_gain"].measured(case).values) == {0.0}
+
+
+def test_a_rule_is_read_between_depths_and_at_the_fewest():
+    case = case_of("training", 36_000, rule="levine")
+    assert predictions._ruled_depth(case) == 1
+    between = case_of("training", 36_000, "completep", rule="completep-least")
+    depth = predictions._ruled_depth(between)
+    assert math.isclose(depth, (36_000 / 12 / 11.8**2) ** (1 / 3), rel_tol=1e-3)
+    assert 2 < depth < 6
+
+
+def _records(best):
+    """Losses that are a parabola in ln L about a best depth of each size, with little noise, and
+    fall with the size as N^-0.076."""
+    rng = np.random.default_rng(0)
+    learnt = {}
+    for size, depth in best.items():
+        for each in DEPTHS["training"]:
+            off = 12 * each * width_of(size, each, 2) ** 2 / size
+            loss = 5 * math.exp(0.02 * math.log(each / depth) ** 2) * off**-0.076
+            for budget in ("updates", "operations"):
+                learnt[case_of("training", size, depth=each, budget=budget)] = Sample(
+                    tuple(loss + 0.002 * rng.normal(size=8)))
+    return {"language_models_learn": learnt}
+
+
+def test_what_is_shown_finds_the_best_depth_and_says_nothing_of_nothing():
+    found = _records(dict(zip(SIZES["training"], (2.0, 3.0, 4.0), strict=True)))
+    assert [len(each) for each in points(found)] == [40, 40, 40]
+    assert points(found, "seconds") == ()
+    updates, operations = (points(found, each)[0] for each in ("updates", "operations"))
+    assert len({p.tokens for p in updates}) == 1
+    spent = [p.flops for p in operations]
+    assert math.isclose(max(spent), min(spent))
+
+    says = PREDICTIONS.says(found)
+    assert "2.0 layers" in says
+    assert "Width against best depth: d = exp(" in says
+    table = PREDICTIONS.table(found)
+    verdicts = {row[1]: row[7] for row in table.rows if row[0] == table.rows[0][0]}
+    assert verdicts["threshold L >= log_3(d)"] == "FAILS"  # 3.1 layers, where 2 are best
+    assert verdicts["Kaplan's 6 layers"] == "HOLDS"
+    assert {row[9] for row in table.rows if row[1] == "nanochat"} == {"no"}
+    (panel,) = PREDICTIONS.panels(found)
+    assert [round(y) for y in panel.series[0].y] == [2, 3, 4]
+    assert "2 at 36k, 3 at 82k" in BUDGETS.says(found)
+    assert [len(panel.series) for panel in BUDGETS.panels(found)] == [3, 3]
+    assert len(BUDGETS.table(found).rows) == 15
+
+    gains = {case_of("training", 36_000, depth=6, other=12): Sample((-0.02, -0.03))}
+    assert "-2.5" in DEEP.says({"beyond_six_depth_does_not_help": gains})
+    for each in (BUDGETS, DEEP, PREDICTIONS):
+        assert each.panels({}) == ()
+        assert each.says({}) == ""
+        assert each.table({}).rows == ()
