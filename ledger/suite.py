@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
-from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, Claim
+from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, Case, Claim
 from depthlaw.theory.code_version import remember
 
 from .run.engines import Inline, Pool, execute
@@ -21,7 +21,7 @@ from .run.run import Failure, Run
 from .run.stages import DEFAULT_MEMORY, Estimate, Stage, budgeted, check_device, estimate
 from .verdicts.report import ClaimResult, results
 
-__all__ = ["Work", "check_suite", "prepare"]
+__all__ = ["Work", "check_suite", "on_corpus", "prepare"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +119,17 @@ def prepare(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: P
         engine = Inline()
     return Work(suite, claims, runs, todo, store, [Stage(todo, engine)], expected,
                 "by earlier records")
+
+
+def on_corpus(claim: Claim, digest: str) -> Claim:
+    """The claim with its cases on another corpus, which is known by its digest; claims that train
+    on no corpus as they are."""
+    def moved(case: Case) -> Case:
+        return Case(**case.fields() | {"corpus": digest}) if "corpus" in case else case
+
+    return replace(
+        claim, control=replace(claim.control, case=moved(claim.control.case)),
+        grid={suite: tuple(map(moved, cases)) for suite, cases in claim.grid.items()})
 
 
 def check_suite(name: str) -> str:

@@ -411,7 +411,8 @@ _GpusPerRun = Annotated[float, _option(
 
 @app.command()
 def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
-           results: _Results = None, as_json: _Json = False, quiet: _Quiet = False,
+           corpus: _Corpus = None, results: _Results = None, as_json: _Json = False,
+           quiet: _Quiet = False,
            engine: _Engine = "pool", processes: _Processes = 0, timeout: _Timeout = 3600.0,
            max_memory: _MaxMemory = "", minutes: _Minutes = None, address: _Address = "local",
            gpus: _Gpus = "", memory: _Memory = "", device: _Device = "cpu",
@@ -423,8 +424,8 @@ def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
 
     options = Options(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run,
                       memory, device)
-    return run(suite, results, only=only or (), own=own, options=options, json_output=as_json,
-               quiet=quiet)
+    return run(suite, results, only=only or (), own=own, corpus=corpus, options=options,
+               json_output=as_json, quiet=quiet)
 
 
 _Mention = Annotated[str, typer.Argument(help="List only claims that mention this.")]

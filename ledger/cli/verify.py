@@ -8,14 +8,14 @@ from pathlib import Path
 
 from rich.text import Text
 
-from depthlaw.advisor.quantities import quoted
+from depthlaw.advisor.quantities import UsageError, quoted
 
 from ..run.options import Options
 from ..run.records import StoreError, manifest
 from ..run.run import Failure
 from ..run.signals import Stopped
 from ..run.stages import cost_check
-from ..suite import Work, prepare
+from ..suite import Work, on_corpus, prepare
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
@@ -26,11 +26,16 @@ from .tables import print_table
 
 
 def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Path | None = None,
-           options: Options | None = None, json_output: bool = False, quiet: bool = False) -> int:
-    """Run a suite, or the claims of a file in it, and print the verdicts. The exit code
-    is 0, 1 (something unexpected) or 130 (interrupted or out of time)."""
+           corpus: Path | None = None, options: Options | None = None, json_output: bool = False,
+           quiet: bool = False) -> int:
+    """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
+    models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (something
+    unexpected) or 130 (interrupted or out of time)."""
     only, options = list(only), options or Options()
-    work = prepare(suite, folder, only=only, own=own, options=options)
+    if corpus is None:
+        work = prepare(suite, folder, only=only, own=own, options=options)
+    else:
+        work = _on_text(corpus, suite, folder, only, own, options)
     report_set_aside(work.store)
     silent = quiet or json_output
     if not silent:
@@ -50,7 +55,7 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
     listed = manifest(work.recorded)
     work.store.write_manifest(listed)
     agreement = _agreement(work)
-    complete = not only and own is None
+    complete = not only and own is None and corpus is None
     if json_output:
         dump({"suite": suite, "complete": complete, "manifest": listed["hash"],
               "runs": len(listed["runs"]), "results_folder": str(work.store.root),
@@ -67,6 +72,30 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
                       f"manifest{of}:\n{listed['hash']}")
         _print_agreement(agreement)
     return 1 if any(result.unexpected for result in judged) else 0
+
+
+def _on_text(file: Path, suite: str, folder: Path | None, only: list[str], own: Path | None,
+             options: Options) -> Work:
+    """What a suite asks for on a corpus of the user's, which is stored in the results folder.
+
+    Raises:
+        UsageError: for a file that is no corpus, and where no claim trains on one.
+    """
+    from depthlaw.empirics.exercises import corpus
+
+    text = corpus.own(file)
+    work = prepare(suite, folder, only=only, own=own, options=options,
+                   changed=lambda claim: on_corpus(claim, text.digest))
+    cases = [run.case for run in work.runs if run.case is not None and "corpus" in run.case]
+    if not cases:
+        raise UsageError("--corpus: none of the claims asked for trains on a text; try depthlaw "
+                         "verify training --only depth_width")
+    cache = str(work.store.root / "cache")
+    corpus.keep(text, cache)
+    # Here, where what is wrong with a corpus is one line, and not in every process.
+    for vocabulary in sorted({case.vocabulary for case in cases}):
+        corpus.encoded(text.digest, vocabulary, cache)
+    return work
 
 
 def _opening(work: Work) -> str:

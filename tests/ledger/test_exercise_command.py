@@ -18,7 +18,9 @@ from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.ledger.cli import exercise as command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.options import Options
-from depthlaw.theory.claim import Case
+from depthlaw.ledger.run.signals import Stopped
+from depthlaw.ledger.suite import Work, on_corpus
+from depthlaw.theory.claim import Case, find
 
 SIZES = {"width": 8, "replicas": 3, "vocabulary": 300}
 _moved = command._on
@@ -136,6 +138,26 @@ if __name__ == "__main__":
 
 @pytest.mark.slow
 @pytest.mark.train
+def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
+    """The cases that name a corpus move to it; where none does that is said, and stores nothing."""
+    digest = corpus.own(text).digest
+    trains, counts = (on_corpus(find(key), digest)
+                      for key in ("depth_width/rule_levine", "depth_choice/threshold_inverse"))
+    assert {case.corpus for case in (*trains.cases("training"), trains.control.case)} == {digest}
+    assert counts.cases("quick") == find(counts.key).cases("quick")
+    asked = ["--corpus", str(text), "--results", str(tmp_path)]
+    assert main(["verify", "--only", counts.key, *asked]) == 2
+    assert "none of the claims asked for trains on a text" in capsys.readouterr().err
+    assert not (tmp_path / "cache").exists()
+
+    seen = []
+    monkeypatch.setattr(corpus, "encoded", lambda *given: seen.append(given))
+    monkeypatch.setattr(Work, "execute", lambda *_: (_ for _ in ()).throw(Stopped("enough")))
+    assert main(["verify", "training", "--only", trains.key, *asked]) == 130
+    assert seen == [(digest, 2000, str(tmp_path / "cache"))]
+    assert [file.stem for file in (tmp_path / "cache" / "corpora").iterdir()] == [digest]
+
+
 def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))
