@@ -1,0 +1,187 @@
+"""How far trained nets see on equal cycles, against updates, layers and kind of attention.
+
+The effective reach is a number that needs no bar: the sum over distances of 2 a - 1, for the share
+a of right choices between a pair at that distance and one that is not connected. A rule that is
+right up to r and at chance beyond has r: explicit weights of L layers have 3^L.
+"""
+from __future__ import annotations
+
+from collections.abc import Mapping
+from fractions import Fraction
+from functools import partial
+from typing import TYPE_CHECKING
+
+from sympy import Eq, Gt, Lt, Min
+
+from depthlaw.advisor.laws import reach
+from depthlaw.theory.claim import Ball, Case, Control, Measured, Sample, claim
+from depthlaw.theory.symbols import depth, quantity
+
+from ..figures import Found, Panel, Question, Series, Table, curve, written
+from ..signal_propagation.exponents import sample
+from .experiment import TRAINED, Maker, noted
+from .walls import SETTING, SOURCE, has_room, on_cycles, only, tiny
+
+if TYPE_CHECKING:
+    import numpy as np
+
+reach_effective = quantity(
+    "reach_effective", r"r_{\mathrm{eff}}",
+    "sum over distances of 2 a - 1, for the share a of right choices of trained nets", "real")
+gained = quantity(
+    "reach_gained", r"\Delta r_{\mathrm{eff}}", "effective reach of one net minus that of another",
+    "real")
+nets: Maker = partial(claim, source=SOURCE, **(TRAINED | {"reads": ()}))
+around = quantity("around", "c", "vertices of each cycle")
+
+# Parts of the updates after which nets are asked: each is a training with its own schedule.
+PARTS = (9, 3, 1)
+
+
+def _reaches(case: Case, device: str, folder: str, **changes: int | str | bool) -> np.ndarray:
+    from .cycle_nets import effective_reaches
+
+    return effective_reaches(Case(**case.fields() | changes), device, folder)
+
+
+@nets(Lt(reach_effective, Min(3**depth, around / 2)), cases=on_cycles(*PARTS), control=Control(
+          tiny(), "a third of it", Lt(reach_effective, Min(3**depth, around / 2) / 3)))
+@noted(SETTING)
+def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Trained nets see less far than explicit weights.
+
+    The effective reach of nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of cycles
+    of c vertices by the updates of a full budget, a third of it and a ninth of it, is typically
+    less than that of explicit weights, min(3^L, c / 2).
+
+    The number and its interval over seeds are what the curve of reach against updates shows. Each
+    budget is a training of its own, with its own warm-up and decay. Nets that do have the reach of
+    the weights leave it undecided however many seeds there are; longer training decides against it.
+    """
+    return sample(_reaches(case, device, folder))
+
+
+@nets(Lt(reach_effective, 3**depth + 1), assumes={"c / 2 > 3^L": has_room},
+      cases=only(on_cycles(), has_room),
+      control=Control(tiny(), "less than a third of it", Lt(reach_effective, 3 ** (depth - 1))))
+@noted(SETTING)
+def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Trained nets see no step farther than explicit weights.
+
+    The effective reach of nets of L layers trained on all-pairs connectivity of k cycles of c
+    vertices each, c / 2 > 3^L, is typically less than 3^L + 1.
+    """
+    return sample(_reaches(case, device, folder))
+
+
+@nets(Gt(gained, 0), cases=on_cycles(), control=Control(
+          tiny(), "three more steps in the last two thirds", Gt(gained, 3)))
+@noted(SETTING)
+def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Trained nets see farther after three times the updates.
+
+    The effective reach of nets of L = 1, 2, 3 layers trained on equal cycles by the full number of
+    updates, minus that of nets trained by a third of them, is typically positive, seed by seed.
+
+    Where it holds at the end of the curve, training was too short to say what nets of that depth
+    cannot learn.
+    """
+    return sample(_reaches(case, device, folder)
+                  - _reaches(case, device, folder, updates=case.updates // 3))
+
+
+def _is_deeper(case: Case) -> bool:
+    """Whether there are nets of one layer less, of the same sizes and updates."""
+    less = Case(**case.fields() | {"depth": case.depth - 1})
+    return any(less in cases for cases in on_cycles().values())
+
+
+@nets(Gt(gained, 0), cases=only(on_cycles(), _is_deeper), control=Control(
+          tiny(depth=2), "a layer adds all distances there are",
+          Gt(gained, 4)))
+@noted(SETTING)
+def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """One more layer sees farther after equal updates.
+
+    The effective reach of nets of L = 2 and 3 layers trained on equal cycles, minus that of nets of
+    one layer less after as many updates, is typically positive, seed by seed.
+    """
+    return sample(_reaches(case, device, folder)
+                  - _reaches(case, device, folder, depth=case.depth - 1))
+
+
+def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    return sample(_reaches(case, device, folder) - _reaches(case, device, folder, shuffled=True))
+
+
+@nets(Eq(gained, 0), cases={
+          suite: tuple(Case(**{k: v for k, v in c.fields().items() if k != "net"})
+                       for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
+      predicted=lambda *_: Ball(Fraction(-1), Fraction(1)), expected="FAILS",
+      control=Control(tiny(), "of nets that learned and of nets that did not",
+                      measured=_taught_or_not))
+@noted(SETTING)
+def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Softmax and linearised attention see equally far, to one step.
+
+    The effective reach of nets of softmax attention minus that of nets of linearised attention,
+    trained on equal cycles from the same seeds on the same graphs by as many updates, is typically
+    between -1 and 1, seed by seed.
+    """
+    return sample(_reaches(case, device, folder, net="softmax")
+                  - _reaches(case, device, folder, net="linearised"))
+
+
+# --- what the page shows --------------------------------------------------------------------------
+
+
+def _curves(found: Found) -> dict[tuple[int, int, str, int], dict[int, Measured]]:
+    """Effective reaches by updates, of each graph, kind of attention and depth."""
+    curves: dict[tuple[int, int, str, int], dict[int, Measured]] = {}
+    for case, value in found.get("reach_falls_short", {}).items():
+        size = (case.cycles, case.around, case.net, case.depth)
+        curves.setdefault(size, {})[case.updates] = value
+    return dict(sorted(curves.items()))
+
+
+def _panels(found: Found) -> tuple[Panel, ...]:
+    curves = _curves(found)
+    return tuple(_panel(curves, *size) for size in sorted({key[:3] for key in curves}))
+
+
+def _panel(
+    curves: Mapping[tuple[int, int, str, int], Mapping[int, Measured]], k: int, c: int, net: str,
+) -> Panel:
+    mine = {key[3]: points for key, points in curves.items() if key[:3] == (k, c, net)}
+    ends = [updates for points in mine.values() for updates in points]
+    lines = [curve(f"{layers} layer{'s' * (layers > 1)}", points)
+             for layers, points in mine.items()]
+    marks = [Series(f"3^{layers}", (min(ends), max(ends)), (reach(layers),) * 2, kind="reference")
+             for layers in mine if reach(layers) <= c // 2]
+    return Panel(f"{net}, {k} cycles of {c}", "updates", "effective reach",
+                 (*filter(None, lines), *marks), x_scale="log")
+
+
+def _says(found: Found) -> str:
+    last = {key: max(points.items()) for key, points in _curves(found).items()}
+    if not last:
+        return ""
+    return "The effective reach is " + "; ".join(
+        f"{written(value, 2)} after {updates} updates ({net}, {layers} layers, {k} cycles of {c})"
+        for (k, c, net, layers), (updates, value) in last.items()) + "."
+
+
+def _table(found: Found) -> Table:
+    return Table(
+        ("cycles", "net", "layers", "3^L", "updates", "effective reach, 95 % over seeds"),
+        tuple((f"{k} x {c}", net, layers, reach(layers), updates, written(value, 2))
+              for (k, c, net, layers), points in _curves(found).items()
+              for updates, value in sorted(points.items())))
+
+
+REACH = Question(
+    "reach", "Effective reach against updates on equal cycles",
+    tuple(f"trained_depth/{name}" for name in (
+        "reach_falls_short", "reach_at_most", "reach_grows", "reach_grows_with_depth",
+        "reach_of_attentions")),
+    _panels, _says, _table)
