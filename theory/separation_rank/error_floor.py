@@ -1,0 +1,230 @@
+"""Floors that no training can beat: the best error at a given rank, and the widths at which it is
+gone.
+
+A function of separation rank at most r has values of rank at most r on every grid, so it differs
+from a target there by at least the target's singular values beyond the r-th.
+"""
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fractions import Fraction
+from functools import lru_cache
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sympy import Symbol, expand
+from sympy.core.relational import Relational
+
+from ..claim import Ball, Case, Control, Exact, Source, Step, at, claim
+from ..exact.singular_values import Tails, tails
+from ..proof_steps import nonnegative, vanish
+from ..symbols import quantity
+from .dimension_count import dimension_count, moments_degree
+from .notation import Eq, Ge, L, d
+from .value_rank import separation_rank
+
+__all__ = ["least_width", "rank_bound"]
+
+squared_error = quantity(
+    "squared_error", r"\|F - G\|_F^2 / \|F\|_F^2",
+    "squared distance of a matrix to one of rank at most r, relative to its squared norm",
+    "nonnegative real")
+squared_tail = quantity(
+    "squared_tail", r"\sum_{i>r} \sigma_i^2 / \|F\|_F^2",
+    "share of the squared singular values from the (r+1)-th on", "nonnegative real")
+width_needed = quantity(
+    "width_needed", "d_s",
+    "least width at which a random net of L_s layers, one head, has the rank of one of L_t layers")
+least = quantity(
+    "least_width", r"\min\{d : S(d, L_s) \geq S(d_t, L_t)\}",
+    "least width at which the dimension count of L_s layers reaches that of the teacher")
+
+
+def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
+    """The largest separation rank of a linearised net that reads V ids through an embedding of
+    width d, without residual connections, whatever its heads and weights.
+
+    The embedded tokens span at most m = min(d, V) dimensions, so the net is one of width m. Its
+    rank is at most S(m, L), and with one token on each side at most binom(m + C, C), C = (3^L-1)/2.
+
+    Args:
+        width, depth: of the net.
+        tokens: on each side of the partition.
+        vocabulary: V, number of ids.
+
+    Raises:
+        ValueError: for a number below 1.
+
+    >>> rank_bound(4, 2, tokens=2, vocabulary=64), rank_bound(4, 2, tokens=1, vocabulary=64)
+    (110, 70)
+    >>> rank_bound(100, 1, tokens=2, vocabulary=64)
+    65
+
+    References: `separation_rank/dimension_count`, `two_tokens_upper`, `low_rank_inputs`.
+    """
+    if min(width, depth, tokens, vocabulary) < 1:
+        raise ValueError(f"width={width}, depth={depth}, tokens={tokens}, vocabulary={vocabulary}: "
+                         "accepted are numbers from 1 on")
+    m, degree = min(width, vocabulary), moments_degree(depth)
+    count = dimension_count(m, depth)
+    return min(count, comb(m + degree, degree)) if tokens == 1 else count
+
+
+def least_width(goal: int, depth: int, tokens: int = 2) -> int:
+    """The least width whose rank bound reaches a rank, given enough token ids.
+
+    >>> [least_width(232, depth) for depth in (1, 2, 3)]
+    [231, 6, 2]
+    """
+    found = 1
+    while rank_bound(found, depth, tokens, found) < goal:
+        found += 1
+    return found
+
+
+# --- Eckart and Young -----------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _drawn(case: Case, seed: int) -> tuple[NDArray[Any], Tails]:
+    """An integer matrix with rows of growing size, so that its tails differ, and its tails."""
+    rng = case.rng(seed)
+    sizes = 2 ** np.arange(case.side)
+    matrix = (rng.integers(-9, 10, (case.side, case.side)) * sizes[:, None]).astype(object)
+    return matrix, tails(matrix)
+
+
+def _tail_squared(statement: Relational, case: Case, beyond: int = 0) -> Ball:
+    ball = _drawn(Case(side=case.side), 0)[1].at(case.rank + beyond)
+    return Ball(ball.low**2, ball.high**2)
+
+
+def _relative(matrix: NDArray[Any], other: NDArray[Any]) -> Exact:
+    square = sum(Fraction(value) ** 2 for value in matrix.flat)
+    return Exact(sum(Fraction(value) ** 2 for value in (matrix - other).flat) / square)
+
+
+def _approximated(case: Case, more: int = 0) -> Exact:
+    """The exact squared error of a matrix of rank at most r: one factor is random, or of singular
+    vectors rounded to 8 bits; the other is the best for it up to rounding."""
+    matrix, rank = _drawn(Case(side=case.side), 0)[0], case.rank + more
+    rough = matrix.astype(float)
+    if case.factor == "rounded":
+        left = np.rint(256 * np.linalg.svd(rough)[0][:, :rank]) / 256
+    else:
+        left = np.linalg.qr(case.rng(1).normal(size=(case.side, rank)))[0]
+    exact = [np.array([[Fraction(float(x)) for x in row] for row in part], dtype=object)
+             for part in (left, np.linalg.lstsq(left, rough)[0])]
+    return _relative(matrix, exact[0] @ exact[1])
+
+
+_MIRSKY = Source("eckart1936", "the theorem of best approximation in the Frobenius norm")
+_MATRICES = {"quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "random")),
+             "theory": Case.grid(side=24, rank=(1, 5, 12, 20), factor=("rounded", "random"))}
+
+
+@claim(
+    Ge(squared_error, squared_tail), source=_MIRSKY, wording="recalled", cases=_MATRICES,
+    predicted=_tail_squared, control=Control(
+        Case(side=8, rank=3, factor="rounded"), "a matrix of rank r + 1",
+        measured=lambda case: _approximated(case, more=1)))
+def error_floor(case: Case) -> Exact:
+    """No matrix of rank r comes closer than the tail.
+
+    For every real matrix F and every G of rank at most r, ||F - G||_F^2 is at least the sum of the
+    squares of the singular values of F from the (r+1)-th on.
+
+    Measured is the exact squared distance, relative to ||F||_F^2, to matrices of rank r with dyadic
+    entries; predicted is a rigorous enclosure of the tail. The singular vectors of the closest ones
+    are rounded to 8 bits: rounded to float64, they would lie above the tail by less than it is
+    enclosed to.
+    """
+    return _approximated(case)
+
+
+@error_floor.argument("The algebra is checked for one term of each sum; prose: the spectral "
+                      "theorem, the projection on the row space, and that its diagonal in an "
+                      "orthonormal basis lies between 0 and 1 and adds up to at most r.")
+def _(statement: Relational) -> Iterator[Step]:
+    """With P the projection on the row space of G, ||F-G||^2 >= ||F||^2 - tr(P F^T F), and the
+    trace is a sum of eigenvalues with weights in [0, 1] that add up to at most r."""
+    yield Step("the statement bounds the squared error from below by the squared tail",
+               statement.rel_op == ">=" and statement.lhs == squared_error
+               and statement.rhs == squared_tail)
+    # In a basis that P splits, the two parts of a row of F - G: inside, and outside where G is 0.
+    inside, outside, g = (Symbol(name, real=True) for name in ("f_in", "f_out", "g"))
+    gap = (inside - g) ** 2 + outside**2 - outside**2
+    yield nonnegative("G = G P, so ||F - G||^2 - ||F (I - P)||^2 = ||(F - G) P||^2 >= 0",
+                      gap.subs(inside, g + Symbol("t", real=True)))
+    yield vanish("||F (I - P)||^2 = ||F||^2 - tr(P F^T F), for one entry",
+                 outside**2 - (inside**2 + outside**2 - inside**2))
+    p, s = (Symbol(name, nonnegative=True) for name in ("p", "s"))
+    at_r, more, less = (Symbol(name, nonnegative=True) for name in ("lambda_r", "more", "less"))
+    # sum_{i<=r} lambda_i - sum_i lambda_i p_i, term by term, with lambda_r taken from each.
+    yield vanish("for i <= r: lambda_i (1 - p_i) = (lambda_i - lambda_r)(1 - p_i) + "
+                 "lambda_r (1 - p_i)",
+                 (at_r + more) * (1 - p) - more * (1 - p) - at_r * (1 - p))
+    yield nonnegative("(lambda_i - lambda_r)(1 - p_i) >= 0, as p_i = 1 - s_i <= 1",
+                      expand((more * (1 - p)).subs(p, 1 - s)))
+    yield vanish("for i > r: -lambda_i p_i = (lambda_r - lambda_i) p_i - lambda_r p_i",
+                 -(at_r - less) * p - less * p + at_r * p)
+    yield nonnegative("(lambda_r - lambda_i) p_i >= 0", less * p)
+    r, total = Symbol("r", nonnegative=True), Symbol("rest", nonnegative=True)
+    yield nonnegative("what is left is lambda_r (r - sum p_i) >= 0, as sum p_i = rank P <= r",
+                      expand(at_r * (r - (r - total))))
+
+
+# --- the width at which a floor is gone -----------------------------------------------------------
+
+
+def _least(statement: Relational, case: Case) -> Any:
+    if statement.rhs != least:
+        return at(statement.rhs, case)
+    return least_width(dimension_count(case.width, case.depth), case.student_depth)
+
+
+def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
+    """The rank of a random net with two tokens a side, or `enough` where it is at least that."""
+    rng = Case(width=width, depth=depth).rng(seed)
+    return int(separation_rank(rng, width=width, depth=depth, tokens=4, inputs=enough).value)
+
+
+@claim(
+    Eq(width_needed, least), predicted=_least, kind="two-sided",
+    source=Source("depthlaw", "from separation_rank/dimension_count and generic_one_head"),
+    holds_for="almost every", assumes={"L_s < L_t": lambda c: c.student_depth < c.depth},
+    premises=("separation_rank/dimension_count",),
+    cases={"quick": Case.grid(width=(2, 3), depth=2, student_depth=1),
+           "theory": (Case(width=2, depth=3, student_depth=2),),
+           "full": (Case(width=4, depth=2, student_depth=1),)},
+    control=Control(Case(width=3, depth=2, student_depth=1), "as many layers more, as wide",
+                    statement=Eq(width_needed, d * L)))
+def width_without_floor(case: Case, seed: int) -> Exact:
+    """The width at which a shallow student has rank enough.
+
+    For one head, two tokens a side and almost all weights, the least width at which a net of L_s
+    layers has the separation rank of one of width d_t and L_t layers is
+    min{d : S(d, L_s) >= S(d_t, L_t)}, in every case measured.
+
+    Below it every student of L_s layers, with any number of heads, has an error floor on some grid;
+    from it on the rank excludes nothing, but no net is shown to attain the teacher: enough rank is
+    necessary, not sufficient. Beside Corollaries 1 and 2: both are about other sizes (d_x > 3^L
+    with d_x - H > 2 3^(L-2), and L >= 100 delta), so neither says anything of these. The bound
+    (d' + H')^C(L') that Corollary 1 rests on would allow, at H' = 1, width 3 for (2, 3) and two
+    layers, where 6 is needed; for one layer it is d' + 1, as S.
+    Measured: the ranks of random nets at width d and d - 1 over a prime field, for the first d that
+    is wide enough.
+    """
+    goal = _rank_at(case.width, case.depth, seed, dimension_count(case.width, case.depth))
+    low, high = 0, 1
+    while _rank_at(high, case.student_depth, seed, goal) < goal:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = _rank_at(middle, case.student_depth, seed, goal) >= goal
+        low, high = (low, middle) if enough else (middle, high)
+    return Exact(high)
+
+
