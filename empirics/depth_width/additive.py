@@ -64,8 +64,8 @@ class Additive:
     _drawn: Array = field(repr=False)
 
     def depth(self, volume: float) -> tuple[float, float, float] | None:
-        """The best depth of nets with L d^2 = volume, and its interval; None where the file does not
-        determine the terms of width and of depth.
+        """The best depth of nets with L d^2 = volume, and its interval; None where the file
+        does not determine the terms of width and of depth.
 
         By Lagrange l^(b + a/2) = 2 b B / (a A) volume^(a/2).
         """

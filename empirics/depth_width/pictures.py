@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from depthlaw.advisor.quantities import size
 from depthlaw.advisor.rules import rules
 
 from ..figures import Panel, Series
@@ -45,8 +46,8 @@ def _losses(best: Optimum) -> Panel:
                    for height in two]
         x, y = zip(*corners, strict=True)
         curves.append(Series(f"interval of {1 - best.alpha:.0%}", x, y, kind="reference"))
-    return Panel(f"{best.parameters:.3g} parameters, {best.tokens:.3g} tokens", "layers", "loss",
-                 tuple(curves), x_scale="log", y_scale="log")
+    title = f"{size(best.parameters)} parameters, {size(best.tokens)} tokens"
+    return Panel(title, "layers", "loss", tuple(curves), x_scale="log")
 
 
 def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
