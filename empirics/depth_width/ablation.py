@@ -217,10 +217,10 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 
 
 @nets(
-    Gt(slower, 1), source=_ours("practice: latency grows with depth"), wording="universal",
-    expected="FAILS", cases={suite: [case_of(suite, parameters, depth=depth)
-                                     for parameters in SIZES[suite] for depth in depths[1:]]
-                             for suite, depths in DEPTHS.items()},
+    Gt(slower, 1), source=_ours("practice: latency grows with depth"), expected="FAILS",
+    cases={suite: [case_of(suite, parameters, depth=depth)
+                   for parameters in SIZES[suite] for depth in depths[1:]]
+           for suite, depths in DEPTHS.items()},
     control=Control(case_of("training", SIZES["training"][0], depth=12), "a thousand times slower",
                     statement=Gt(slower, 1000)))
 def deeper_updates_are_slower(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -260,9 +260,9 @@ def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str 
     At equal 12 L d^2 and equal updates, the loss of a net of 12 layers is typically lower than that
     of 6 by at most 1 %, and so from 12 to 24 and from 24 to 48.
 
-    The figure's legend parts 0 or 1, 2, 3, 6 and more than 6 layers (recalled); that its nets of
-    more than 6 layers lie on one curve is how Levine et al. are reported to read it. One per cent
-    is ours, fixed before anything was measured. It holds also where depth harms.
+    The figure's legend parts "6 Layers" from "> 6 Layers" (recalled); that its nets of more than 6
+    layers lie on one curve is how Levine et al. are reported to read it. One per cent is ours,
+    fixed before anything was measured. It holds also where depth harms.
     """
     return sample(gains(case, device, folder))
 
@@ -278,7 +278,9 @@ def below_six_depth_helps(case: Case, device: str = "cpu", folder: str = "") -> 
     At equal 12 L d^2 and equal updates, the loss of the deeper net is typically lower: 2 layers
     against 1, 3 against 2, 6 against 3.
 
-    Expected to fail: nets this small, trained this short, do not gain by more than a few layers.
+    The figure's legend parts nets of 1, 2 and 3 layers from those of "6 Layers" (recalled); how
+    Levine et al. are reported to read it. Expected to fail: nets this small, trained this short,
+    do not gain by more than a few layers.
     """
     return sample(gains(case, device, folder))
 
@@ -303,9 +305,10 @@ def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = ""
     At equal 12 L d^2 and equal updates, the losses of the deepest net and of any other of at least
     2 layers typically differ by at most 3 %, whichever is the larger.
 
-    "A few per cent" was hardened into the 3 % that the text prints for 6 against 48 layers. Its
-    aspect ratios d / L span a factor 40; here 15 to 60. It excludes nets of fewer than 2 layers and
-    extreme ratios. The case names the depth whose loss is higher if it fails as `depth`.
+    The caption's "varies only a few percent over a wide range of shapes" (recalled) was hardened
+    into the 3 % that is printed for 6 against 48 layers. Aspect ratios d / L span a factor 40
+    there, excluding nets of fewer than 2 layers and extreme ratios; nets of 2 and 12 layers span
+    less. Of a case that fails, `depth` is the one whose loss is higher.
     """
     return sample(gains(case, device, folder))
 
@@ -318,7 +321,7 @@ def _extra(case: Case, budget: Budget, device: str, folder: str) -> Sample:
 
 
 @nets(
-    Le(extra, 0), source=_ours("folklore: depth is paid for by attention"), wording="universal",
+    Le(extra, 0), source=_ours("folklore: depth is paid for by attention"),
     expected="FAILS", cases=_stepped(), control=Control(
         _FIRST, "a third of the loss less", statement=Le(extra, -Rational(1, 3))))
 def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -335,7 +338,7 @@ def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @nets(
-    Le(extra, 0), source=_ours("folklore: depth is paid for in time"), wording="universal",
+    Le(extra, 0), source=_ours("folklore: depth is paid for in time"),
     expected="FAILS", cases=_stepped(), control=Control(
         _FIRST, "a third of the loss less", statement=Le(extra, -Rational(1, 3))))
 def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -353,7 +356,6 @@ def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 @nets(
     Gt(extra, 0), source=_ours("after levine2020: the best depth grows with size"),
-    wording="universal",
     cases={suite: [case_of(suite, small, depth=depth, other=other, larger=large)
                    for small, large in pairwise(SIZES[suite]) for depth, other in steps_of(suite)]
            for suite in SIZES},
@@ -386,9 +388,10 @@ def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str =
     The relative gain from each depth to the next, at equal 12 L d^2 and updates, under CompleteP
     minus that under muP, each at its own best learning rate, is typically at least 0.
 
-    Branches are divided by L / 2 under CompleteP; at 2 layers both are the same nets. Adam's
-    epsilon is one for all. Where learning rates are tuned for every shape, transfer of rates, which
-    is what CompleteP is made for, gains nothing.
+    Checked title: "CompleteP enables compute-efficient deep transformers"; that deep nets gain by
+    it at a given size is our reading. Branches are divided by L / 2 under CompleteP; at 2 layers
+    both are the same nets. Adam's epsilon is one for all. Where learning rates are tuned for every
+    shape, transfer of rates, which is what CompleteP is made for, gains nothing.
     """
     return sample(gains(case, device, folder)
                   - gains(_with(case, parametrisation="mup"), device, folder))

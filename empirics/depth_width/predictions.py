@@ -163,11 +163,11 @@ def _first(wanted: Callable[[int, int, int, int], bool]) -> Case:
     return _steps(wanted)["training"][0]
 
 
-_levine = Source("levine2020", "abstract: L_th = log_3(d_x)", "arXiv:2006.12467v1")
+_levine = Source("depthlaw", "after levine2020, arXiv:2006.12467v1, abstract: L_th = log_3(d_x)")
 
 
 @nets(
-    Gt(gain, 0), source=_levine, wording="universal", expected="FAILS",
+    Gt(gain, 0), source=_levine, expected="FAILS",
     cases=_steps(_to_threshold), control=Control(
         _first(_to_threshold), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
 def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -188,7 +188,7 @@ def _within(statement: Relational, case: Case) -> Ball:
 
 
 @nets(
-    Eq(gain, 0), source=_levine, wording="universal", expected="FAILS", predicted=_within,
+    Eq(gain, 0), source=_levine, expected="FAILS", predicted=_within,
     cases=_steps(_from_threshold), control=Control(
         _first(_from_threshold), "a third of the loss is gained",
         statement=Eq(gain, Rational(1, 3))))
@@ -206,7 +206,7 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
 
 @nets(
     Gt(gain, 0), source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
-    wording="universal", expected="FAILS", cases=_steps(_to_knee), control=Control(
+    expected="FAILS", cases=_steps(_to_knee), control=Control(
         _first(_to_knee), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
 def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to the knee.
