@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,8 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from depthlaw.theory.code_version import code_version
+from depthlaw.theory.separation_rank.dimension_count import moments_degree
+from depthlaw.theory.values import Ball
 
 from .. import checkpoints
 from ..adamw import AdamW, flatten, schedule_factor
@@ -28,14 +31,14 @@ from ..nets import Net, Shape
 from . import teachers
 from .teachers import Teacher
 
-__all__ = ["FOLDER", "Recipe", "Students", "outputs", "trained"]
+__all__ = ["FOLDER", "Recipe", "Students", "enclosed_error", "outputs", "trained"]
 
 # Below the folder of results.
 FOLDER = "students"
 # Cells on which the scale of the initial weights is set.
 _CELLS = 512
-# Evaluations between two checkpoints.
-_EVERY = 10
+# Checkpoints of a training.
+_SAVES = 10
 
 
 @dataclass(frozen=True)
@@ -194,6 +197,48 @@ def outputs(net: Net, left: Tensor, right: Tensor) -> Tensor:
     # All layers mix all tokens; position 0 alone is read.
     hidden = net.hidden_states(ids.reshape(1, rows * columns, -1))[-1][:, :, :1]
     return net.read(hidden).reshape(net.replicas, rows, columns)
+
+
+def enclosed_error(students: Students, replica: int) -> Ball:
+    """The relative error of one linearised replica at the end, with all rounding enclosed.
+
+    A computed sum of products in which no path has more than K roundings differs from the exact one
+    by at most g = K u / (1 - K u) times the sum of the absolute values, which the same net with the
+    absolute values of its weights computes up to a factor 1 +- g. The targets are rounded, too: by
+    two roundings each, and by one common factor, which changes no relative error.
+
+    Args:
+        students: linearised ones.
+        replica: which.
+
+    Raises:
+        ValueError: for softmax students, whose exponentials have no such bound here.
+
+    Cost: two forward passes.
+
+    References: N. Higham, Accuracy and Stability of Numerical Algorithms, 2002, Section 3.1.
+    """
+    recipe = students.recipe
+    if recipe.attention != "linearised":
+        raise ValueError("the error of softmax students is not enclosed; train linearised ones")
+    net, ids = students.net(), _ids(recipe.teacher)
+    with torch.no_grad():
+        values = outputs(net, *ids)[replica].numpy()
+        for parameter in net.parameters():
+            parameter.abs_()
+        sizes = outputs(net, *ids)[replica].numpy()
+    target = teachers.targets(recipe.teacher)
+    # A product with M: two products with matrices of d x d, each itself one, scalar products of
+    # tokens, a sum over tokens; the read-out once more.
+    products, tokens = moments_degree(recipe.depth), 2 * recipe.teacher.tokens
+    longest = (products + 1) * (6 * recipe.width + 2 * tokens + 2) + values.size + 8
+    unit = longest * 2.0**-53
+    g = 4 * unit / (1 - unit)
+    norm, off = float(np.linalg.norm(target)), float(np.linalg.norm(values - target))
+    loose = g * (float(np.linalg.norm(sizes)) + norm)
+    low, high = (off * (1 - g) - loose) / norm / (1 + g), (off * (1 + g) + loose) / norm / (1 - g)
+    return Ball(Fraction(max(0.0, math.nextafter(low, -math.inf))),
+                Fraction(math.nextafter(high, math.inf)))
 
 
 class _Chain:
@@ -369,28 +414,22 @@ def _trained(recipe: Recipe, device: str, place: Path | None) -> Students:
             into.copy_(tensors[name])
         snapshots, history, start = tensors["snapshots"], tensors["history"], done
     live = torch.ones(recipe.replicas, dtype=torch.bool, device=device)
-    if found is None:
-        start = 0
-    parameters = list(net.parameters())
-    saved = start if found is not None else -1
+    parameters, saved = list(net.parameters()), start if found else -1
     for step in range(start, recipe.steps + 1):
         losses, scale = _fitted(outputs(net, *ids), target)
         if step in marks:
-            mark = marks.index(step)
-            history[mark] = losses.detach().sqrt().cpu()
-            snapshots[mark] = _scaled(net, recipe, scale.detach())
-        if step == recipe.steps or (place and step - max(saved, 0) >= max(1, recipe.steps // _EVERY)
-                                    and step != saved):
-            if place and step != saved:
-                checkpoints.write(place, run, step, {
-                    "weights": weights, "first": optimiser.first, "second": optimiser.second,
-                    "snapshots": snapshots, "history": history}, {})
-                saved = step
-            if step == recipe.steps:
-                break
+            history[marks.index(step)] = losses.detach().clamp(min=0).sqrt().cpu()
+            snapshots[marks.index(step)] = _scaled(net, recipe, scale.detach())
+        done = step == recipe.steps
+        if place and step != saved and (done or step - max(saved, 0) >= recipe.steps / _SAVES):
+            checkpoints.write(place, run, step, {
+                "weights": weights, "first": optimiser.first, "second": optimiser.second,
+                "snapshots": snapshots, "history": history}, {})
+            saved = step
+        if done:
+            break
         gradients = torch.autograd.grad(losses.sum(), parameters)
         gradient = torch.cat([g.reshape(recipe.replicas, -1) for g in gradients], dim=1)
-        finite = gradient.isfinite().all(dim=1)
-        live = live & finite
+        live = live & gradient.isfinite().all(dim=1)
         optimiser.update(torch.where(live.unsqueeze(1), gradient, 0.0), live, scalars[step])
     return Students(recipe, marks, history.numpy(), snapshots)

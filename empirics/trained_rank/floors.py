@@ -1,0 +1,420 @@
+"""Do trained nets respect the floor that their separation rank sets, and do they reach it?
+
+Each cell of a grid is one input: with one token a side and as many rows and columns as there are
+ids, the grid is the whole domain, and the relative error on it is that of the function. The floor
+of students of rank at most r is the tail of the teacher's singular values beyond the r-th, known
+before any training.
+"""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sympy import Integer
+from sympy.core.relational import Relational
+
+from depthlaw.theory.claim import Ball, Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.exact.singular_values import Tails, tails
+from depthlaw.theory.separation_rank.error_floor import rank_bound
+from depthlaw.theory.separation_rank.notation import Ge, Le, Lt
+from depthlaw.theory.symbols import quantity
+
+from ..figures import Found, Panel, Question, Series, Table
+from ..trained_depth.experiment import Maker
+from . import teachers
+from .teachers import Teacher
+
+if TYPE_CHECKING:
+    from .students import Recipe, Students
+
+__all__ = ["FLOORS", "floor"]
+
+trained_error = quantity(
+    "trained_error", r"\varepsilon",
+    "relative L2 error of a trained student on the grid, ||F - G||_F / ||F||_F",
+    "nonnegative real")
+error_floor = quantity(
+    "error_floor", r"\varepsilon_r",
+    "tail of the teacher's singular values beyond the student's largest rank, relative to "
+    "||F||_F", "nonnegative real")
+error_ratio = quantity(
+    "error_ratio", r"\varepsilon / \varepsilon_r",
+    "error of a trained student divided by its floor", "nonnegative real")
+factor = quantity("factor", "c", "factor between an error and its floor", "positive real")
+trained_width = quantity(
+    "trained_width", r"d_\varepsilon",
+    "least of the tried widths at which a trained student's error is at most the level")
+floor_width = quantity(
+    "floor_width", "d_r",
+    "least of the tried widths at which the floor is at most the level")
+
+# --- the experiment -------------------------------------------------------------------------------
+
+# Learning rates by depth, from tries on teachers of other seeds than any here.
+RATES = {1: 0.1, 2: 0.1, 3: 0.03}
+SEEDS = 8
+# Widths by depth: the floor is visible in most of the first, and gone in the last.
+WIDTHS = {1: (1, 2, 4, 8, 16, 32, 48), 2: (1, 2, 3, 4, 8), 3: (1, 2, 4)}
+_TINY = partial(Case, teacher_width=3, teacher_depth=2, vocabulary=12, tokens=1, steps=200)
+_CPU = partial(Case, teacher_width=4, teacher_depth=2, vocabulary=64, tokens=1, steps=2000)
+_GPU = partial(Case, teacher_width=6, teacher_depth=2, vocabulary=128, tokens=1, steps=20000)
+
+
+def teacher_of(case: Case) -> Teacher:
+    """The teacher of a case, on its whole domain for one token a side."""
+    size = case.vocabulary
+    return Teacher(case.teacher_width, case.teacher_depth, size, case.tokens, size, size)
+
+
+def recipe_of(case: Case) -> Recipe:
+    """How the students of a case are trained."""
+    from .students import Recipe
+
+    return Recipe(teacher_of(case), case.width, case.depth, seeds=tuple(range(SEEDS)),
+                  rates=(RATES[case.depth],), steps=case.steps)
+
+
+@lru_cache(maxsize=16)
+def _tails(teacher: Teacher) -> Tails:
+    return tails(teachers.values(teacher))
+
+
+def floor(teacher: Teacher, rank: int) -> Ball:
+    """The least relative error on the teacher's grid of any function of this separation rank.
+
+    >>> found = floor(Teacher(width=2, depth=1, rows=6, columns=6), 3)
+    >>> bool(found.low == 0 and found.high < 1e-12)
+    True
+    """
+    return _tails(teacher).at(rank)
+
+
+def _floor_at(case: Case, width: int, depth: int) -> Ball:
+    return floor(teacher_of(case), rank_bound(width, depth, case.tokens, case.vocabulary))
+
+
+def _students(case: Case, device: str, folder: str) -> Students:
+    from .students import trained
+
+    return trained(recipe_of(case), device, folder)
+
+
+def _least_error(case: Case, device: str = "cpu", folder: str = "") -> Ball:
+    """The least error of the replicas, with all rounding of its evaluation enclosed."""
+    from .students import enclosed_error
+
+    found = _students(case, device, folder)
+    return enclosed_error(found, int(np.nanargmin(found.errors)))
+
+
+def _errors(case: Case, device: str, folder: str) -> np.ndarray:
+    """The errors of all replicas; one that is not finite counts as that of the best constant 0."""
+    return np.nan_to_num(_students(case, device, folder).errors, nan=1.0)
+
+
+# --- no student beats its floor -------------------------------------------------------------------
+
+_nets: Maker = partial(
+    claim, kind="empirical fit", holds_for="typical", weight="measurement", portable=False)
+_OURS = Source("depthlaw", "after eckart1936 and separation_rank/dimension_count")
+
+
+def _grid(made: Any, depths: Sequence[int], least: int = 1, most: int = 1000) -> list[Case]:
+    # The longest trainings first, so that two processes end together.
+    return [made(depth=depth, width=width) for depth in sorted(depths, reverse=True)
+            for width in WIDTHS[depth] if least <= width <= most]
+
+
+def _predicted_floor(statement: Relational, case: Case) -> Any:
+    return _floor_at(case, case.width, case.depth)
+
+
+def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
+    """A student of one layer more and eight times the width, judged by the floor of this one."""
+    other = case.fields() | {"depth": case.depth + 1, "width": 8 * case.width}
+    return _least_error(Case(**other), device, folder)
+
+
+@claim(
+    Ge(trained_error, error_floor), source=_OURS, predicted=_predicted_floor,
+    weight="measurement", portable=False,
+    premises=("separation_rank/error_floor", "separation_rank/two_tokens_upper"),
+    cases={"theory": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
+           "training": _grid(_CPU, (3, 2, 1)), "gpu": _grid(_GPU, (3, 2, 1))},
+    control=Control(_TINY(depth=1, width=1), "a wider student of two layers, by the floor of one",
+                    measured=_deeper))
+def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
+    """No trained student has an error below its floor.
+
+    The relative error of every linearised student of width d and depth L on the teacher's grid is
+    at least the tail of the teacher's singular values beyond the binom(d+C, C)-th (one token a
+    side, d at most the vocabulary), whatever its weights.
+
+    It follows from two theorems, so a violation would be a fault of the code or of one of them.
+    Measured is the error of the best of 8 seeds, with the rounding of its evaluation enclosed.
+    Floors of 0 say nothing and hold always: from there on the rank excludes no exact student.
+    """
+    return _least_error(case, device, folder)
+
+
+# --- who reaches it -------------------------------------------------------------------------------
+
+
+def _ratios(case: Case, device: str, folder: str) -> Sample:
+    low = _floor_at(case, case.width, case.depth).low
+    return Sample(tuple(map(float, _errors(case, device, folder) / float(low))))
+
+
+# Where the floor lies well above rounding.
+_VISIBLE = {"floor >= 0.001": lambda c: _floor_at(c, c.width, c.depth).low >= Fraction(1, 1000)}
+_ONE = {"training": _grid(_CPU, (1,), most=16), "gpu": _grid(_GPU, (1,), most=48)}
+_DEEP = {suite: [*_grid(made, (3,), most=1), *_grid(made, (2,), most=2)]
+         for suite, made in (("training", _CPU), ("gpu", _GPU))}
+
+
+def _with_factor(cases: dict[str, list[Case]], value: str) -> dict[str, list[Case]]:
+    return {suite: [Case(**case.fields() | {"factor": value}) for case in listed]
+            for suite, listed in cases.items()}
+
+
+_reaches: Maker = partial(_nets, source=_OURS, assumes=_VISIBLE, reads=("factor",))
+_FAR = Control(_CPU(depth=1, width=4, factor="2"), "errors below half the floor",
+               statement=Le(error_ratio, factor / 4))
+
+
+@_reaches(Le(error_ratio, factor), expected="FAILS",
+          cases=_with_factor({suite: [*_ONE[suite], *_DEEP[suite]] for suite in _ONE}, "11/10"),
+          control=_FAR)
+def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Trained students come within a tenth of their floor.
+
+    The mean error over seeds is typically at most 1.1 times the floor, where that is 0.001 or more.
+
+    A net of rank r is no arbitrary matrix of rank r: it has fewer weights, and both sides share one
+    embedding. The factors 1.1, 2 and 10 were chosen before any training on this teacher; what is
+    expected rests on tries with a teacher of another seed.
+    """
+    return _ratios(case, device, folder)
+
+
+@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_ONE, "2"), control=_FAR)
+def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """One-layer students come within twice their floor.
+
+    The mean error over seeds of one-layer students is typically at most twice the floor, where that
+    is 0.001 or more.
+
+    One layer computes x K z + x K x with K = B E^T diag(E w), so with one token a side it is nearly
+    a free factorisation of a matrix; but both factors use one embedding E, for which up to twice
+    the width may be needed.
+    """
+    return _ratios(case, device, folder)
+
+
+@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_DEEP, "10"), control=_FAR)
+def deep_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Narrow deep students come within ten times their floor.
+
+    The mean error over seeds of students of two and three layers and width 1 and 2 is typically at
+    most ten times the floor, where that is 0.001 or more.
+
+    A narrow deep net has V d weights in its embedding, far fewer than a matrix of its rank has
+    degrees of freedom.
+    """
+    return _ratios(case, device, folder)
+
+
+# --- widths at which the error is gone ------------------------------------------------------------
+
+_LEVELS = ("1/20", "1/10", "1/5")
+
+
+def _level_cases(made: Any) -> list[Case]:
+    return [made(depth=depth, level=level) for depth in (2, 1) for level in _LEVELS]
+
+
+def _at_width(case: Case, width: int) -> Case:
+    fields = {k: v for k, v in case.fields().items() if k not in ("level", "factor")}
+    return Case(**fields | {"width": width})
+
+
+def _first_floor(statement: Relational, case: Case) -> Any:
+    level, widths = Fraction(case.level), WIDTHS[case.depth]
+    first = next(w for w in widths if _floor_at(case, w, case.depth).high <= level)
+    return statement.rhs.xreplace({floor_width: Integer(first)})
+
+
+_widths: Maker = partial(
+    _nets, source=Source("depthlaw", "the floor's width read as a forecast"),
+    predicted=_first_floor, reads=("level",),
+    cases={"training": _level_cases(_CPU), "gpu": _level_cases(_GPU)})
+
+
+def _first_trained(case: Case, device: str, folder: str) -> Exact:
+    level, widths = float(Fraction(case.level)), WIDTHS[case.depth]
+    for width in widths:
+        if np.min(_errors(_at_width(case, width), device, folder)) <= level:
+            return Exact(width)
+    # Beyond all widths tried: nothing says how far.
+    return Exact(widths[-1] + 1, misses=1.0, truncated=True)
+
+
+@_widths(Ge(trained_width, floor_width), control=Control(
+    _CPU(depth=1, level="1/5"), "at a hundred times the width",
+    statement=Ge(trained_width, 100 * floor_width)))
+def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
+    """The trained width is at least that of the floor.
+
+    The least tried width at which the best of 8 students has a relative error of at most the level
+    (0.05, 0.1, 0.2) is at least the least tried width at which the floor is.
+
+    It follows from floor_holds. Where no tried width is enough the case is UNDECIDED: a wider or
+    longer trained student would decide.
+    """
+    return _first_trained(case, device, folder)
+
+
+@_widths(Le(trained_width, 4 * floor_width), control=Control(
+    _CPU(depth=1, level="1/5"), "at a quarter of the width",
+    statement=Le(trained_width, floor_width / 4)))
+def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
+    """The trained width is at most four times that of the floor.
+
+    The least tried width at which the best of 8 students has a relative error of at most the level
+    is at most four times the least tried width at which the floor is at most that.
+
+    Where no tried width is enough the case is UNDECIDED. Corollaries 1 and 2 say nothing of
+    these sizes; see separation_rank/width_without_floor.
+    """
+    return _first_trained(case, device, folder)
+
+
+# --- what a second layer earns --------------------------------------------------------------------
+
+
+def _shallow_floor(statement: Relational, case: Case) -> Ball:
+    return _floor_at(case, case.shallow_width, 1)
+
+
+shallow_floor = quantity(
+    "shallow_floor", r"\varepsilon_{d'+1}",
+    "floor of every one-layer student of width shallow_width or less", "nonnegative real")
+
+
+def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
+    return [made(depth=2, width=8, shallow_width=width) for width in widths]
+
+
+@_nets(Lt(trained_error, shallow_floor), source=_OURS, predicted=_shallow_floor,
+       reads=("shallow_width",),
+       cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
+       control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"))
+def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Two trained layers beat every one-layer net of that width.
+
+    The mean error over seeds of two-layer students of width 8 is typically below the floor of all
+    one-layer students of width 2, 4 and 8 (16 in suite gpu).
+
+    What is compared is a trained net with a bound on all weights of the other, so the optimiser of
+    the shallow net plays no part.
+    """
+    return Sample(tuple(map(float, _errors(_at_shape(case), device, folder))))
+
+
+def _at_shape(case: Case) -> Case:
+    return Case(**{k: v for k, v in case.fields().items() if k != "shallow_width"})
+
+
+# --- what is shown --------------------------------------------------------------------------------
+
+
+def _by_depth(found: Found, gpu: bool) -> dict[int, dict[int, Any]]:
+    made: dict[int, dict[int, Any]] = {}
+    for case, value in found.get("floor_holds", {}).items():
+        if case.steps == (_GPU if gpu else _CPU).keywords["steps"]:
+            made.setdefault(case.depth, {})[case.width] = value
+    return {depth: dict(sorted(made[depth].items())) for depth in sorted(made)}
+
+
+def _shown(found: Found) -> tuple[Any, dict[int, dict[int, Any]]]:
+    """The sizes that are shown, those of suite training where it is recorded."""
+    for made, gpu in ((_CPU, False), (_GPU, True)):
+        by_depth = _by_depth(found, gpu)
+        if by_depth:
+            return made, by_depth
+    return _CPU, {}
+
+
+def _floor_float(made: Any, width: int, depth: int) -> float:
+    return float(_floor_at(made(depth=depth, width=width), width, depth).low)
+
+
+def _layers(depth: int) -> str:
+    return f"{depth} layer{'s' if depth > 1 else ''}"
+
+
+def panels(found: Found) -> tuple[Panel, ...]:
+    """Floor and trained error against the student's width, for each depth."""
+    made, by_depth = _shown(found)
+    series = []
+    for depth, values in by_depth.items():
+        error = [float((v.low + v.high) / 2) for v in values.values()]
+        series.append(Series(f"{_layers(depth)}, trained", tuple(values), tuple(error)))
+        floors = {w: _floor_float(made, w, depth) for w in values}
+        # A logarithmic scale has no 0.
+        there = {w: y for w, y in floors.items() if y > 1e-6}
+        if there:
+            series.append(Series(f"{_layers(depth)}, floor", tuple(there), tuple(there.values()),
+                                 kind="reference"))
+    if not series:
+        return ()
+    return (Panel("Error of the best student, and the floor of its rank", "width of the student",
+                  "relative error", tuple(series), x_scale="log", y_scale="log"),)
+
+
+def says(found: Found) -> str:
+    """What the picture shows, in three sentences."""
+    made, by_depth = _shown(found)
+    if not by_depth:
+        return ""
+    case = made(depth=1, width=1)
+    pairs = [(value, _floor_at(case, width, depth)) for depth, values in by_depth.items()
+             for width, value in values.items()]
+    below = sum(value.high < bound.low for value, bound in pairs)
+    seen = [float(value.low / bound.low) for value, bound in pairs
+            if bound.low >= Fraction(1, 1000)]
+    best = {depth: min(values.items(), key=lambda item: item[1].high)
+            for depth, values in by_depth.items()}
+    return (
+        f"Of {len(pairs)} kinds of students, the best of {SEEDS} seeds of {below} has an error "
+        f"below its floor. Where the floor is 0.001 or more the errors are {min(seen):.1f} to "
+        f"{max(seen):.0f} times the floor. The least errors are " + ", ".join(
+            f"{float(value.high):.3g} with {_layers(depth)} (width {width})"
+            for depth, (width, value) in best.items()) + ".")
+
+
+def table(found: Found) -> Table:
+    """Rank bound, floor and errors of every student."""
+    made, by_depth = _shown(found)
+    rows = []
+    for depth, values in by_depth.items():
+        for width, value in values.items():
+            case = made(depth=depth, width=width)
+            bound = _floor_float(made, width, depth)
+            error = float((value.low + value.high) / 2)
+            rows.append((depth, width, rank_bound(width, depth, case.tokens, case.vocabulary),
+                         bound if bound > 0 else None, error,
+                         error / bound if bound >= 1e-6 else None))
+    return Table(("layers", "width", "rank at most", "floor", "error of the best", "error / floor"),
+                 tuple(rows))
+
+
+FLOORS = Question(
+    "rank-floor", "Trained error and rank floor against the student's width",
+    ("trained_rank/floor_holds", "trained_rank/floor_attained", "trained_rank/one_layer_near_floor",
+     "trained_rank/deep_near_floor", "trained_rank/width_at_least", "trained_rank/width_forecast",
+     "trained_rank/two_layers_beat_every_shallow"),
+    panels, says, table)
