@@ -95,6 +95,7 @@ class Question:
         claims: keys of the claims that measure it.
         panels, says, table: the picture, at most three short sentences, and the numbers. Where what
             they show is not recorded there is no panel, no sentence and no row.
+        beside: keys of further claims that these show numbers of, whose verdicts stand elsewhere.
         late: by the name of a claim what of it was first written, or restated, after something had
             been measured.
     """
@@ -105,6 +106,7 @@ class Question:
     panels: Callable[[Found], tuple[Panel, ...]]
     says: Callable[[Found], str]
     table: Callable[[Found], Table]
+    beside: tuple[str, ...] = ()
     late: Mapping[str, str] = field(default_factory=dict)
 
 

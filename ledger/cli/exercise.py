@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import json
-import math
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -32,6 +31,7 @@ from ..run.signals import Stopped
 from ..run.stages import Stage
 from ..suite import Work, prepare
 from ..text import clean
+from ..verdicts.remedies import remedies
 from ..verdicts.report import ClaimResult, as_json, verdict_name
 from .advice import columns
 from .output import dump, notes, report_set_aside, say, stdout
@@ -280,7 +280,7 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
         verdict = Text(verdict_name(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
         said = [f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases "
-                "decided)", *_undecided(result)]
+                "decided)", *remedies(result)]
         if result.unexpected:
             said.append(f"ATTENTION: {result.unexpected}")
         for line in said:
@@ -290,38 +290,6 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
 
 def _paragraph(text: str, width: int, before: str = "") -> None:
     print("\n".join(wrapped(clean(text), width, before, before)))
-
-
-def _undecided(result: ClaimResult) -> Iterator[str]:
-    """Of each undecided case, how many seeds would decide it if mean and spread stayed as they
-    are."""
-    from depthlaw.theory.values import Sample
-
-    every = [row.case.fields().items() for row in result.cases]
-    same = set(every[0]).intersection(*every[1:]) if len(every) > 1 else set()
-    for row in result.undecided:
-        if isinstance(row.measured, Sample) and len(row.measured.values) > 1:
-            seeds = _seeds(row.measured, _number(result.claim.predict(row.case)), result.alphas[0])
-            where = " ".join(f"{name} {value}" for name, value in row.case.fields().items()
-                             if (name, value) not in same and len(every) > 1) or "here"
-            yield (f"{where}: {len(row.measured.values)} seeds do not decide; "
-                   + (f"about {seeds} would" if seeds else "no number of them would"))
-
-
-def _number(predicted: Any) -> float:
-    return float(getattr(predicted, "low", predicted))
-
-
-def _seeds(sample: Any, bound: float, alpha: float) -> int:
-    """The least number of seeds whose interval would leave the bound outside; 0 beyond 10 000."""
-    from scipy import special
-
-    count, gap = len(sample.values), abs(sample.mean - bound)
-    spread = math.sqrt(math.fsum((v - sample.mean) ** 2 for v in sample.values) / (count - 1))
-    for n in range(count, 10_000):
-        if float(special.stdtrit(n - 1, 1 - alpha / 2)) * spread / math.sqrt(n) < gap:
-            return n
-    return 0
 
 
 def _print_end(work: Work, failures: list[Failure], pictures: list[Path]) -> None:

@@ -218,11 +218,16 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     if names := _named_places(panel):
         axes.set_xticks(list(names), list(names.values()), rotation=30, ha="right",
                         rotation_mode="anchor")
-    places = [] if names else sorted(
-        {x for s in panel.series if s.kind != "reference" for x in s.x})
+    drawn = [s for s in panel.series if s.kind != "reference"]
+    # A curve through points has no places of its own.
+    marked = [s for s in drawn if s.kind == "points"] or drawn
+    places = [] if names else sorted({x for s in marked for x in s.x})
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
         axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    heights = [y for s in panel.series for part in (s.low or s.y, s.high or s.y) for y in part]
+    if panel.y_scale == "linear" and all(float(y).is_integer() for y in heights):
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.x_scale == "log" and any(x > 0 for x in places):
         apart = list(_apart([float(x) for x in places if x > 0]))
         axes.xaxis.set_major_locator(FixedLocator(apart))

@@ -1,54 +1,149 @@
-"""The parts of docs/rank-collapse-measured.md and docs/exercises.md that records fill: exercises,
-pictures, and of claims what they measured and their verdicts."""
+"""The parts of pages that records fill: questions and exercises, pictures, of claims what they
+measured and their verdicts, and the file of data beside a page."""
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from depthlaw.empirics.exercises.exercise import exercises
-from depthlaw.empirics.figures import Number, Panel, Series, Table
-from depthlaw.theory.claim import Claim, at
+from depthlaw.empirics.exercises.exercise import Exercise, exercises
+from depthlaw.empirics.figures import LEVEL, Number, Panel, Question, Series, Table
+from depthlaw.theory.claim import DEVICE_OF, Claim, at
 from depthlaw.theory.symbols import latex
-from depthlaw.theory.values import Sample
+from depthlaw.theory.values import Ball, Exact, Proportion, Sample
 
 from ..run.records import Store
 from ..verdicts.display import measured_side, prediction
-from ..verdicts.report import CaseResult, ClaimResult, results, verdict_name
+from ..verdicts.remedies import remedies
+from ..verdicts.report import CaseResult, ClaimResult, levels, results, verdict_name
 from .line_plot import line_plot
 from .typesetting import md, md_code, md_math
 
-__all__ = ["exercise", "figure", "values", "verdicts"]
+__all__ = [
+    "Recorded", "claims_of", "data", "exercise", "figure", "question", "settings", "values",
+    "verdicts"]
 
-# The longest suite first; exercises and gpu stand alone.
-_SUITES = ("full", "theory", "quick")
-# Of the intervals that tables and pictures show; those of verdicts are wider.
-_LEVEL = 0.05
+# The longest first; suites that need another device follow on their own.
+_SUITES = ("training", "exercises", "full", "theory", "quick")
+# Rows of a list that a page shows unfolded.
+_FEW = 4
 
 Claims = Mapping[str, Claim]
 _Drawn = tuple[tuple[Panel, ...], Table | None]
 
 
-# --- exercises -----------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Recorded:
+    """Claims, judged on the records of one store by the level that the whole suite leaves them, as
+    `depthlaw verify` judges them.
+
+    Attributes:
+        claims: every claim, by key.
+        store: of the records.
+    """
+
+    claims: Claims
+    store: Store
+    _levels: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def judged(self, key: str) -> ClaimResult | None:
+        """The claim in the longest suite of which every case is recorded, else in the one of which
+        most are; None where nothing is."""
+        found = [r for suite in _SUITES if (r := self.of(suite, key)) is not None]
+        whole = [r for r in found if r.cases and not r.missing]
+        some = sorted((r for r in found if _rows(r)), key=lambda r: len(r.missing))
+        return next(iter([*whole, *some]), None)
+
+    def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
+        """The claim in each suite of which something is recorded and that needs another device."""
+        for suite in DEVICE_OF:
+            if (result := self.of(suite, key)) is not None and _rows(result):
+                yield suite, result
+
+    def of(self, suite: str, key: str) -> ClaimResult | None:
+        """The claim in a suite; None where it has no cases there or is not known."""
+        claim = self.claims.get(key)
+        if claim is None or not claim.cases(suite):
+            return None
+        if suite not in self._levels:
+            self._levels[suite] = levels(self.claims, suite, self.store)
+        return results({key: claim}, suite, self.store, alphas=self._levels[suite])[0]
 
 
-def exercise(name: str, claims: Claims, store: Store, file: Path) -> str:
-    """One exercise: picture, what was measured, table and verdicts; empty where nothing is
+# --- questions and exercises ---------------------------------------------------------------------
+
+
+def question(name: str, recorded: Recorded, folder: Path) -> str:
+    """A question of `empirics`, such as trained_depth.pictures.HOPS: picture, sentences, folded
+    table and verdicts, and the same of larger cases on another device; empty where nothing is
     recorded.
 
     Args:
-        file: of the picture, in the folder `figures`.
+        folder: where the picture goes.
     """
+    asked: Question = _named(name)
+    keys = (*asked.claims, *asked.beside)
+    judged = [r for key in keys if (r := recorded.judged(key))]
+    blocks = [_answered(asked, judged, folder / f"{asked.name}.png")]
+    for suite, device in DEVICE_OF.items():
+        judged = [r for key in keys for where, r in recorded.elsewhere(key) if where == suite]
+        block = _answered(asked, judged, folder / f"{asked.name}-{suite}.png")
+        blocks.append(f"**Larger, on {device} (suite {suite}).**\n\n{block}" if block else "")
+    return "\n\n".join(filter(None, blocks))
+
+
+def exercise(name: str, recorded: Recorded, folder: Path) -> str:
+    """One exercise, as `question` shows one."""
     each = exercises()[name]
-    judged = [r for key in each.claims if key in claims
-              for r in results({key: claims[key]}, "exercises", store) if _rows(r)]
+    judged = [r for key in each.claims if (r := recorded.of("exercises", key)) and _rows(r)]
+    return _answered(each, judged, folder / f"{name}.png")
+
+
+def settings(name: str) -> str:
+    """The table that a function of `empirics` makes, such as trained_depth.recipes.settings,
+    folded."""
+    try:
+        made: Table = _named(name)()
+    except ImportError:
+        return "*What is trained is listed where PyTorch is installed (extra `empirics`).*"
+    return _folded("Settings", _table(made))
+
+
+@cache
+def _named(name: str) -> Any:
+    """What a module of `empirics` calls so."""
+    module, _, constant = name.rpartition(".")
+    return getattr(import_module(f"depthlaw.empirics.{module}"), constant)
+
+
+def claims_of(kind: str, name: str) -> tuple[str, ...]:
+    """The keys of the claims that a question (kind "measured") or an exercise shows."""
+    asked: Question | Exercise = exercises()[name] if kind == "exercise" else _named(name)
+    return asked.claims
+
+
+def _answered(asked: Question | Exercise, judged: Sequence[ClaimResult], file: Path) -> str:
     found = {r.claim.name: {row.case: row.measured for row in _rows(r) if row.measured is not None}
              for r in judged}
-    if not found:
+    own = [r for r in judged if r.claim.key in asked.claims]
+    if not any(found[r.claim.name] for r in own):
         return ""
-    _write(file, each.panels(found))
-    return "\n\n".join([
-        f"![{md(each.title)}](figures/{file.name})", md(each.says(found)),
-        _table(each.table(found)), _verdicts(judged)])
+    panels, table = asked.panels(found), asked.table(found)
+    late = asked.late if isinstance(asked, Question) else {}
+    if panels:
+        _write(file, panels)
+    return "\n\n".join(filter(None, [
+        f"![{md(asked.title)}](figures/{file.name})" if panels else "", md(asked.says(found)),
+        _folded("Numbers", _table(table)) if table.rows else "", _verdicts(own, late)]))
+
+
+def _folded(title: str, text: str) -> str:
+    return f"<details><summary>{title}</summary>\n\n{text}\n\n</details>"
 
 
 def _table(table: Table) -> str:
@@ -70,41 +165,49 @@ def _cell(cell: str | Number | None) -> str:
 # --- claims --------------------------------------------------------------------------------------
 
 
-def verdicts(keys: Sequence[str], claims: Claims, store: Store) -> str:
+def verdicts(keys: Sequence[str], recorded: Recorded) -> str:
     """Of each claim the statement, what was expected and is known, and the verdict; empty where
     nothing is recorded."""
-    judged = [r for key in keys if (r := _judged(claims[key], store)) is not None]
+    judged = [r for key in keys if (r := recorded.judged(key)) is not None]
     return _verdicts(judged) if judged else ""
 
 
-def values(keys: Sequence[str], claims: Claims, store: Store) -> str:
+def values(keys: Sequence[str], recorded: Recorded) -> str:
     """Every recorded case of the claims: measured, with its 95 % interval where there is one, and
     stated; empty where nothing is recorded."""
-    judged = [r for key in keys if (r := _judged(claims[key], store)) is not None]
+    judged = [r for key in keys if (r := recorded.judged(key)) is not None]
     return "\n".join(_values(judged)) if judged else ""
-
-
-def _judged(claim: Claim, store: Store) -> ClaimResult | None:
-    """The claim in the longest suite of which every case is recorded, else in the one of which most
-    are."""
-    found = [results({claim.key: claim}, suite, store)[0] for suite in _SUITES]
-    whole = [r for r in found if r.cases and not r.missing]
-    some = sorted((r for r in found if _rows(r)), key=lambda r: len(r.missing))
-    return next(iter([*whole, *some]), None)
 
 
 def _rows(result: ClaimResult) -> list[CaseResult]:
     return [row for row in result.cases if row.records]
 
 
-def _verdicts(judged: Sequence[ClaimResult]) -> str:
-    lines = ["| claim | states | expected | verdict | cases |", "|---|---|---|---|--:|"]
+def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = None) -> str:
+    """A row for each claim; below, what was written late, and what would decide the undecided."""
+    late = late or {}
+    lines = ["| claim | states | expected before | known since | verdict | cases |",
+             "|---|---|---|---|---|--:|"]
     for r in judged:
-        before = r.claim.expected + (f", now {r.claim.known}" if r.claim.known else "")
         link, states = f"[{md(r.claim.title)}](claims/{r.claim.key}.md)", latex(r.claim.statement)
-        lines.append(f"| {link} | {md_math(states)} | {before} | {verdict_name(r)} | "
+        star = "\\*" if r.claim.name in late else ""
+        lines.append(f"| {link} | {md_math(states)} | {r.claim.expected}{star} | "
+                     f"{r.claim.known or '-'} | {verdict_name(r)} | "
                      f"{len(r.decided)} of {len(r.in_scope)} |")
-    return "\n".join(lines)
+    after = [f"* `{r.claim.name}`: {md(late[r.claim.name])}" for r in judged
+             if r.claim.name in late]
+    open_ = [f"* `{r.claim.name}`, {md(each)}" for r in judged for each in remedies(r)]
+    parts = ["\n".join(lines), _list("UNDECIDED, and what would decide it", open_),
+             _folded("\\* Written, or restated, after something had been measured",
+                     "\n".join(after)) if after else ""]
+    return "\n\n".join(filter(None, parts))
+
+
+def _list(title: str, items: Sequence[str]) -> str:
+    if not items:
+        return ""
+    text = "\n".join(items)
+    return f"{title}:\n\n{text}" if len(items) <= _FEW else _folded(title, text)
 
 
 def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
@@ -115,29 +218,81 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
         same = set.intersection(*every) if len(every) > 1 else set()
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
-            sign = result.claim.statement.rel_op.replace("==", "=")
             yield (f"| {md_code(result.claim.name)} | {md_code(own or str(row.case))} | "
-                   f"{md(_measured(result.claim, row))} | {md(sign)} "
+                   f"{md(_measured(result.claim, row))} | {md(_sign(result.claim))} "
                    f"{md(prediction(result.claim, row))} | {row.verdict_name} |")
+
+
+def _sign(claim: Claim) -> str:
+    return str(claim.statement.rel_op).replace("==", "=")
 
 
 def _measured(claim: Claim, row: CaseResult) -> str:
     value = row.measured
     if isinstance(value, Sample) and len(value.values) > 1:
-        low, high = value.interval(_LEVEL)
+        low, high = value.interval(LEVEL)
         return f"{value.mean:.4g}, 95 % [{low:.4g}, {high:.4g}], {len(value.values)} draws"
     return measured_side(claim, row)
+
+
+# --- the data beside a page ----------------------------------------------------------------------
+
+
+def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
+    """Write every recorded case of the claims as CSV, each claim from the first of the places that
+    holds it, and return a sentence with a link to the file; empty where nothing is recorded."""
+    rows, devices = [_COLUMNS], set()
+    for key in keys:
+        for recorded in places:
+            first = recorded.judged(key)
+            judged = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
+            if judged:
+                break
+        for row in (_data_row(result, each) for result in judged for each in _rows(result)):
+            rows.append(row)
+            devices.update(row[-2].split())
+    if len(rows) == 1:
+        return ""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(rows)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text.getvalue(), encoding="utf-8")
+    return (f"Every number above, with its {100 * (1 - LEVEL):.0f} % interval, the ids of the "
+            f"records that hold it and the device ({', '.join(sorted(devices))}): "
+            f"[{file.name}](data/{file.name}).")
+
+
+_COLUMNS = ["claim", "case", "value", "low", "high", "observations", "stated", "verdict", "device",
+            "records"]
+
+
+def _data_row(result: ClaimResult, row: CaseResult) -> list[str]:
+    """One case; ends are those of a 95 % interval, or of an enclosure."""
+    value, mean, low, high, observations = row.measured, "", "", "", ""
+    if isinstance(value, Sample | Proportion):
+        ends = value.interval(LEVEL)
+        mean, low, high = f"{value.mean:.10g}", f"{ends[0]:.6g}", f"{ends[1]:.6g}"
+        observations = str(value.trials if isinstance(value, Proportion) else len(value.values))
+    elif isinstance(value, Ball):
+        low, high = f"{float(value.low):.10g}", f"{float(value.high):.10g}"
+    elif isinstance(value, Exact):
+        mean = measured_side(result.claim, row)
+    stated = f"{_sign(result.claim)} {prediction(result.claim, row)}"
+    devices = sorted({str(each.inputs.get("device", "")) for each in row.records})
+    return [result.claim.key, str(row.case), mean, low, high, observations, stated,
+            row.verdict_name, " ".join(devices), " ".join(each.id for each in row.records)]
 
 
 # --- figures -------------------------------------------------------------------------------------
 
 
-def figure(name: str, claims: Claims, store: Store, file: Path) -> str:
+def figure(name: str, recorded: Recorded, folder: Path) -> str:
     """A picture and its caption; empty where what it shows is not recorded."""
     title, made = _FIGURES[name]
-    panels, table = made(claims, store)
+    panels, table = made(recorded)
     if not panels:
         return ""
+    file = folder / f"{name}.png"
     _write(file, panels)
     return f"![{md(title)}](figures/{file.name})" + (f"\n\n{_table(table)}" if table else "")
 
@@ -147,7 +302,7 @@ def _write(file: Path, panels: Sequence[Panel]) -> None:
     file.write_bytes(line_plot(panels, file.suffix.removeprefix(".")))
 
 
-def _layers_seen(claims: Claims, store: Store) -> _Drawn:
+def _layers_seen(recorded: Recorded) -> _Drawn:
     """The doubly exponential law and what breaks it, on two tokens of width one: -log10 of the
     residual against layers, by balls, whose exponents have no limit."""
     from flint import arb, arb_mat
@@ -172,19 +327,19 @@ def _layers_seen(claims: Claims, store: Store) -> _Drawn:
                   "-log10 of the residual", (*curves, law), y_scale="log"),), None
 
 
-def _bert(claims: Claims, store: Store) -> _Drawn:
+def _bert(recorded: Recorded) -> _Drawn:
     """Residuals of nets of BERT's shape by layer, beside the published values."""
     def curves(*named: tuple[str, str, bool]) -> Iterator[Series]:
         for name, label, beside in named:
-            claim = claims[f"rank_collapse/{name}"]
-            result = _judged(claim, store)
+            key = f"rank_collapse/{name}"
+            claim, result = recorded.claims[key], recorded.judged(key)
             found = sorted(((int(row.case.layer), row.measured, row.case)
                             for row in (_rows(result) if result else ())
                             if isinstance(row.measured, Sample)), key=lambda each: each[0])
             if not found:
                 continue
             places = tuple(layer for layer, _, _ in found)
-            ends = [sample.interval(_LEVEL) for _, sample, _ in found]
+            ends = [sample.interval(LEVEL) for _, sample, _ in found]
             yield Series(label, places, tuple(sample.mean for _, sample, _ in found),
                          tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
             if beside:
@@ -202,45 +357,44 @@ def _bert(claims: Claims, store: Store) -> _Drawn:
     return tuple(panel for panel in panels if panel.series), None
 
 
-def _paths(claims: Claims, store: Store) -> _Drawn:
+def _paths(recorded: Recorded) -> _Drawn:
     """Effect by path length, where the trainings of suite full are in the results folder."""
     key = "rank_collapse/path_sums_deteriorate"
-    if not _measured_here(claims[key], store):
-        return (), None
-    (result,) = results({key: claims[key]}, "full", store)
-    if not result.cases or result.missing:
+    result = recorded.of("full", key)
+    if not _measured_here(key, recorded) or result is None or result.missing:
         return (), None
     from depthlaw.empirics.rank_collapse.path_effects import path_panels, path_table
 
-    folder = str(store.root / "cache")
+    folder = str(recorded.store.root / "cache")
     return path_panels(folder=folder), path_table(folder=folder)
 
 
-def _gradients(claims: Claims, store: Store) -> _Drawn:
+def _gradients(recorded: Recorded) -> _Drawn:
     """Gradients and norms against depth, measured for the picture where the claims are recorded."""
-    if not _measured_here(claims["signal_propagation/softmax_pre_ln_gradient"], store):
+    if not _measured_here("signal_propagation/softmax_pre_ln_gradient", recorded):
         return (), None
     from depthlaw.empirics.signal_propagation.signal_curves import signal_panels
 
     return signal_panels(), None
 
 
-def _scaling(claims: Claims, store: Store) -> _Drawn:
+def _scaling(recorded: Recorded) -> _Drawn:
     """Steps of an optimiser against width and depth, measured for the picture where the claims are
     recorded."""
-    if not _measured_here(claims["signal_propagation/mup_width_flat"], store):
+    if not _measured_here("signal_propagation/mup_width_flat", recorded):
         return (), None
     from depthlaw.empirics.signal_propagation.scaling_curves import scaling_panels
 
     return scaling_panels(), None
 
 
-def _measured_here(claim: Claim, store: Store) -> bool:
+def _measured_here(key: str, recorded: Recorded) -> bool:
     """Whether one's own results folder holds the claim, and what measures it is installed."""
-    return bool(store.root.is_dir() and claim.measurable and _judged(claim, store))
+    return bool(recorded.store.root.is_dir() and recorded.claims[key].measurable
+                and recorded.judged(key))
 
 
-_FIGURES: dict[str, tuple[str, Callable[[Claims, Store], _Drawn]]] = {
+_FIGURES: dict[str, tuple[str, Callable[[Recorded], _Drawn]]] = {
     "doubly-exponential": ("Orders of magnitude that the residual loses, layer by layer",
                            _layers_seen),
     "bert-residuals": ("Relative residuals of BERT's shape at initialisation by layer", _bert),

@@ -3,10 +3,12 @@ Run `make docs`.
 
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
 hand-written pages are filled: `<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME
--->` by a figure, `<!-- trained nets -->` by the trainings, `<!-- evidence: PART -->` by how rules
-of depth do on published grids, `<!-- counting: PART -->` by listed models counted again,
+-->` by a figure, `<!-- evidence: PART -->` by how rules of depth do on published grids,
+`<!-- counting: PART -->` by listed models counted again, `<!-- measured: MODULE.NAME -->` by a
+question of empirics, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
 `<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
-`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases.
+`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases, and
+`<!-- data -->` by a link to a CSV file of all cases of the claims that a page names so.
 """
 from __future__ import annotations
 
@@ -15,7 +17,7 @@ import re
 import shutil
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 
@@ -33,7 +35,8 @@ from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.reference import shipped
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
-from . import counting, depth_evidence, figures, measured, trained_nets
+from . import counting, depth_evidence, figures, measured
+from .measured import Recorded
 from .typesetting import md, md_code, md_math, sentence
 
 # Longer tables hide what matters; the records hold every case.
@@ -54,9 +57,10 @@ def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
     pages[out / "glossary.md"] = glossary(list(claims.values()))
     pages[out / "findings.md"] = findings(judged, suite, hash_)
     pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
+    places = [Recorded(claims, each) for each in (store, shipped()) if each is not None]
     for path in sorted(docs.rglob("*.md")):
         if out not in path.parents:
-            text = filled(path.read_text(encoding="utf-8"), claims, store, out)
+            text = filled(path.read_text(encoding="utf-8"), places, out, path.stem)
             text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
             pages[out / path.relative_to(docs)] = text
     for path, text in pages.items():
@@ -72,38 +76,60 @@ def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
-def filled(text: str, claims: Mapping[str, Claim], store: Store, out: Path) -> str:
-    """A hand-written page with its marks replaced; a figure is drawn into the folder `figures`."""
+def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
+    """A hand-written page with its marks replaced, each by the first of the places that holds
+    records of it; pictures go into the folder `figures`, and data into `data`.
+
+    Args:
+        name: of the page, which is that of its file of data.
+    """
+    figures_ = out / "figures"
+
     def fill(mark: re.Match[str]) -> str:
-        kind, name = mark["kind"], mark["name"] or ""
-        if kind == "trained nets":
-            figure = out / "figures" / "trained-depth.png"
-            return _first(store, lambda each: trained_nets.part(each, figure))
-        if kind == "evidence":
-            return depth_evidence.part(name)
-        if kind == "counting":
-            return counting.part(name)
-        if kind in ("verdicts", "values"):
-            made = measured.verdicts if kind == "verdicts" else measured.values
-            return _first(store, lambda each: made(name.split(","), claims, each))
-        if kind in ("exercise", "picture"):
-            drawn = measured.exercise if kind == "exercise" else measured.figure
-            picture = out / "figures" / f"{name}.png"
-            return _first(store, lambda each: drawn(name, claims, each, picture))
+        kind, what = mark["kind"], mark["name"] or ""
+        if kind in _OF_FILES:
+            return _OF_FILES[kind](what)
+        if kind == "data":
+            file = out / "data" / f"{name}.csv"
+            return measured.data(_keys(text), places, file) or NOTHING
+        if kind in _OF_CLAIMS:
+            return _first(places, lambda each: _OF_CLAIMS[kind](what.split(","), each))
+        if kind in _WITH_PICTURE:
+            return _first(places, lambda each: _WITH_PICTURE[kind](what, each, figures_))
         if kind == "table":
-            return _first(store, lambda each: table(claims, name, each))
-        return _first(store, lambda each: _frontier(claims, each, out / "figures" / f"{name}.png"))
+            return _first(places, lambda each: table(each.claims, what, each.store))
+        return _first(places, lambda each: _frontier(
+            each.claims, each.store, figures_ / f"{what}.png"))
 
-    kinds = "table|figure|evidence|counting|trained nets|exercise|picture|verdicts|values"
-    return re.sub(rf"<!-- (?P<kind>{kinds})(: (?P<name>\S+))? -->", fill, text)
+    return _MARK.sub(fill, text)
 
 
-def _first(store: Store, made: Callable[[Store], str]) -> str:
-    """What one's own records give, else the ledger that comes with depthlaw."""
-    for each in (store, shipped()):
-        if each is not None and (text := made(each)):
-            return text
-    return "*Nothing is recorded for this yet.*"
+NOTHING = "*Nothing is recorded for this yet.*"
+_OF_FILES = {
+    "evidence": depth_evidence.part, "counting": counting.part, "settings": measured.settings}
+_OF_CLAIMS = {"verdicts": measured.verdicts, "values": measured.values}
+_WITH_PICTURE = {
+    "exercise": measured.exercise, "measured": measured.question, "picture": measured.figure}
+_KINDS = "|".join(["table", "figure", "data", *_OF_FILES, *_OF_CLAIMS, *_WITH_PICTURE])
+_MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
+
+
+def _keys(text: str) -> list[str]:
+    """The claims that the marks of a page name, in their order."""
+    keys: list[str] = []
+    for mark in _MARK.finditer(text):
+        kind, name = mark["kind"], mark["name"] or ""
+        if kind in _OF_CLAIMS:
+            keys += name.split(",")
+        if kind in ("exercise", "measured"):
+            keys += measured.claims_of(kind, name)
+    return list(dict.fromkeys(keys))
+
+
+def _first(places: Sequence[Recorded], made: Callable[[Recorded], str]) -> str:
+    """What the first place gives that holds something: one's own records, else the ledger that
+    comes with depthlaw."""
+    return next((text for each in places if (text := made(each))), NOTHING)
 
 
 def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:

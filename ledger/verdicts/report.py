@@ -204,14 +204,15 @@ class ClaimResult:
         return list({r.id: r for r in found}.values())
 
 
-def results(claims: Mapping[str, Claim], suite: str, store: Store,
-            failures: Iterable[Failure] = ()) -> list[ClaimResult]:
-    """Judge every claim on the records of a suite. The false-alarm budget is shared by the suite's
-    statistical comparisons."""
+def results(
+    claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = (), *,
+    alphas: tuple[float, float] | None = None,
+) -> list[ClaimResult]:
+    """Judge every claim on the records of a suite. The false-alarm budget is shared by the
+    statistical comparisons of these claims, or was shared before (`levels`)."""
     failures = list(failures)
-    found = {key: [_values(claim, case, store) for case in claim.cases(suite)]
-             for key, claim in claims.items()}
-    alphas, decisions, judged = _shared(found), Decisions(store), {}
+    found = _found(claims, suite, store)
+    alphas, decisions, judged = alphas or _shared(found), Decisions(store), {}
     for key, claim in claims.items():
         cases = zip(claim.cases(suite), found[key], strict=True)
         rows = tuple(_decided(claim, case, values, records, alphas, decisions)
@@ -225,6 +226,19 @@ def results(claims: Mapping[str, Claim], suite: str, store: Store,
     premises = _premises(judged, suite, store)
     return [replace(result, premises={key: premises[key] for key in result.claim.premises})
             for result in judged.values()]
+
+
+def levels(claims: Mapping[str, Claim], suite: str, store: Store) -> tuple[float, float]:
+    """The false-alarm rates of `ClaimResult.alphas` that claims leave each other in a suite: what
+    some of them are judged with elsewhere, so that a verdict is the same everywhere."""
+    return _shared(_found(claims, suite, store))
+
+
+def _found(
+    claims: Mapping[str, Claim], suite: str, store: Store,
+) -> dict[str, list[tuple[list[Measured], tuple[Record, ...]]]]:
+    return {key: [_values(claim, case, store) for case in claim.cases(suite)]
+            for key, claim in claims.items()}
 
 
 def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | None:

@@ -1,31 +1,52 @@
 """What records fill into the pages of exercises and of what was measured."""
 from __future__ import annotations
 
+import csv
 import re
+from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.ledger.publish import measured
+from depthlaw.ledger.publish.measured import Recorded
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, Store, encode
+from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.verdicts.remedies import remedies
+from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Claim, find, registry
-from depthlaw.theory.values import Exact, Sample
+from depthlaw.theory.values import Ball, Case, Exact, Measured, Proportion, Sample
 
 DOCS = Path(__file__).parents[2] / "docs"
 DEGREE = "separation_rank/degree"
 
 
-@pytest.mark.parametrize("page", ["rank-collapse-measured.md", "exercises.md"])
-def test_every_mark_names_a_claim_an_exercise_or_a_picture(page: str) -> None:
+@pytest.mark.parametrize("page", [
+    "rank-collapse-measured.md", "exercises.md", "trained-depth.md", "depth-against-width.md"])
+def test_every_mark_names_a_claim_a_question_an_exercise_or_a_picture(page: str) -> None:
     text, claims = (DOCS / page).read_text(encoding="utf-8"), registry()
     marks = re.findall(r"<!-- (\S+): (\S+) -->", text)
     assert marks
     known = {"exercise": set(exercises()), "picture": set(measured._FIGURES),
              "values": set(claims), "verdicts": set(claims)}
     for kind, names in marks:
-        assert set(names.split(",")) <= known[kind], names
+        if kind == "measured":
+            asked = measured._named(names)
+            assert set(asked.claims + asked.beside) <= set(claims), names
+        elif kind == "settings":
+            assert measured.settings(names).startswith(("<details>", "*What is trained")), names
+        else:
+            assert set(names.split(",")) <= known[kind], names
+
+
+@pytest.mark.parametrize("page", ["trained-depth.md", "depth-against-width.md"])
+def test_no_result_is_typed_by_hand(page: str) -> None:
+    """Decimal numbers and percentages of results come from records."""
+    text = re.sub(r"<!--.*?-->|\]\([^)]*\)", "", (DOCS / page).read_text(encoding="utf-8"))
+    assert re.findall(r"\d*\.\d+", text) == []
 
 
 def test_the_page_of_exercises_has_all_of_them_in_order() -> None:
@@ -44,29 +65,38 @@ def recorded(claim: Claim, store: Store, wrong: int = 0) -> None:
 def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     claim, store = find(DEGREE), Store(tmp_path / "r")
     claims = {DEGREE: claim}
-    assert measured.values([DEGREE], claims, store) == ""
-    assert measured.verdicts([DEGREE], claims, store) == ""
+    assert measured.values([DEGREE], Recorded(claims, store)) == ""
+    assert measured.verdicts([DEGREE], Recorded(claims, store)) == ""
+    assert measured.data([DEGREE], [Recorded(claims, store)], tmp_path / "x.csv") == ""
     recorded(claim, store, wrong=12345)
-    table = measured.values([DEGREE], claims, store).splitlines()
+    here = Recorded(claims, store)
+    table = measured.values([DEGREE], here).splitlines()
     assert len(table) == 2 + len(claim.cases("quick"))
     assert sum("FAILS" in row for row in table) == 1
     assert "| 12345 |" in next(row for row in table if "FAILS" in row)
-    assert "| FAILS |" in measured.verdicts([DEGREE], claims, store)
+    assert "| FAILS |" in measured.verdicts([DEGREE], here)
+    file = tmp_path / "data" / "page.csv"
+    assert "(data/page.csv)" in measured.data(
+        [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file)
+    rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
+    assert len(rows) == len(claim.cases("quick"))
+    assert all(row["records"] in store and row["device"] == "cpu" for row in rows)
+    assert [row["value"] for row in rows if row["verdict"] == "FAILS"] == ["12345"]
 
 
 def test_an_exercise_is_a_picture_a_paragraph_a_table_and_verdicts(
     tmp_path: Path,
 ) -> None:
     """From made-up losses, one case of which is missing."""
-    store, file = Store(tmp_path / "r"), tmp_path / "figures" / "depth-ablation.png"
+    store, file = Store(tmp_path / "r"), tmp_path / "depth-ablation.png"
     claims = {key: find(key) for key in exercises()["depth-ablation"].claims}
-    assert measured.exercise("depth-ablation", claims, store, file) == ""
+    assert measured.exercise("depth-ablation", Recorded(claims, store), tmp_path) == ""
     assert not file.exists()
     learns = claims["exercises/language_models_learn"]
     runs = [run for run in plan({learns.key: learns}, "exercises") if run.case is not None]
     for n, run in enumerate(runs[:-1]):
         store.put(Record(run.inputs, encode(Sample(tuple(3 + n / 10 + s / 100 for s in range(8))))))
-    text = measured.exercise("depth-ablation", claims, store, file)
+    text = measured.exercise("depth-ablation", Recorded(claims, store), tmp_path)
     assert text.startswith("![")
     assert file.read_bytes()[:4] == b"\x89PNG"
     assert "3.035" in text
@@ -76,10 +106,133 @@ def test_an_exercise_is_a_picture_a_paragraph_a_table_and_verdicts(
 
 def test_the_picture_of_the_law_needs_no_records(tmp_path: Path) -> None:
     """Attention alone triples the orders of magnitude; a mask and a skip connection do not."""
-    ((panel,), table) = measured._layers_seen({}, Store(tmp_path / "r"))
+    ((panel,), table) = measured._layers_seen(Recorded({}, Store(tmp_path / "r")))
     alone, causal, skip, law = (series.y for series in panel.series)
     assert table is None
     assert alone[-1] / alone[-2] == pytest.approx(3, rel=1e-3)
     assert alone[-1] > law[-1] * 0.9
     assert causal[-1] - causal[-2] < 1
     assert skip[-1] == pytest.approx(2, abs=0.1)
+
+
+# --- questions -----------------------------------------------------------------------------------
+
+GRAPH = {"task": "connectivity", "vertices": 24, "diameter": 23}
+WALL, FAR = "trained_depth/connectivity_wall", "trained_depth/connectivity_far"
+WITHIN, LOCAL = "trained_depth/connectivity_within", "trained_depth/local_baseline_misses"
+
+
+def shown(name: str) -> dict[str, Claim]:
+    """The claims that a question shows numbers of."""
+    asked = measured._named(name)
+    return {key: find(key) for key in (*asked.claims, *asked.beside)}
+
+
+def put(store: Store, key: str, case: Case, value: Measured) -> str:
+    made = Record(Run(find(key), case).inputs, encode(value), {})
+    store.put(made)
+    return made.id
+
+
+def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path: Path) -> None:
+    store, name = Store(tmp_path / "r"), "trained_depth.questions.DISTANCES"
+    claims = shown(name)
+    assert measured.question(name, Recorded(claims, store), tmp_path) == ""
+    for distance, right in ((9, 3600), (10, 3400)):
+        put(store, WITHIN if distance <= 9 else FAR,
+            Case(**GRAPH, net="softmax", depth=2, distance=distance), Proportion(right, 4000))
+    put(store, WALL, Case(**GRAPH, net="softmax", depth=2), Ball(Fraction(6), Fraction(7)))
+    text = measured.question(name, Recorded(claims, store), tmp_path)
+    picture, says, fold = text.split("\n\n")[:3]
+    assert picture.endswith("(figures/short-paths.png)")
+    assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
+    assert "6 to 7 at L = 2 (3^L = 9)" in says
+    assert "0.900 and 0.850 \\(softmax\\)" in says.replace("(", "\\(").replace(")", "\\)")
+    assert fold == "<details><summary>Numbers</summary>"
+    assert "| 10 | 0.85 |" in text
+    row = next(line for line in text.splitlines() if f"claims/{WALL}.md" in line)
+    assert row.split(" | ")[2:5] == ["HOLDS\\*", "FAILS", "FAILS"]
+    assert "`connectivity_wall`: Restated after the third recording" in text
+    assert all(key not in text for key in (record.id[:12] for record in store))
+
+
+def test_the_nearest_radius_is_that_of_the_least_sum_of_squares(tmp_path: Path) -> None:
+    """A net that answers as radius 6 does, but for a tenth at distance 12; radius 5 is a twentieth
+    below radius 6 at every distance."""
+    store, name = Store(tmp_path / "r"), "trained_depth.questions.SIGHT"
+    height = {d: 4000 - 100 * (d - 6) for d in range(7, 21)}
+    for distance in range(1, 21):
+        for radius, less in ((5, 200), (6, 0)):
+            if distance > radius:
+                put(store, LOCAL, Case(**GRAPH, net="bounded", radius=radius, distance=distance),
+                    Proportion(height.get(distance, 4000) - less, 4000))
+        put(store, WITHIN if distance <= 9 else FAR,
+            Case(**GRAPH, net="linearised", depth=2, distance=distance),
+            Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000))
+    put(store, "trained_depth/local_baseline", Case(**GRAPH, net="linearised", depth=2),
+        Ball(Fraction(6), Fraction(6)))
+    text = measured.question(name, Recorded(shown(name), store), tmp_path)
+    # A tenth at one of twenty distances: the root of 0.01 / 20.
+    assert "6 at L = 2 (3^L = 9)" in text
+    assert "0.022 at L = 2" in text
+    assert "| 12 | 0.8 | 0.85 | 0.75 |" in text
+    assert "claims/trained_depth/connectivity_within.md" not in text, "its verdict is elsewhere"
+
+
+def test_cases_of_another_device_stand_below_in_a_block_of_their_own(tmp_path: Path) -> None:
+    store, name = Store(tmp_path / "r"), "trained_depth.questions.PUBLISHED"
+    key = "trained_depth/published_dropout_on"
+    case = next(c for c in find(key).grid["gpu"] if (c.hops, c.depth) == (8, 4))
+    put(store, key, case, Proportion(1580, 2000))
+    text = measured.question(name, Recorded(shown(name), store), tmp_path)
+    assert text.startswith("**Larger, on cuda (suite gpu).**")
+    assert "at most 0.006, at k = 8 and L = 4" in text
+    assert "| 8 | 4 | 0.2163 | 0.21 | - |" in text
+    assert (tmp_path / "published-errors-gpu.png").is_file()
+
+
+def test_verdicts_are_those_of_the_whole_suite(tmp_path: Path) -> None:
+    """A share that one comparison alone would decide, and that a suite of many leaves open."""
+    store, case = Store(tmp_path / "r"), Case(**GRAPH, net="softmax", depth=1, distance=9)
+    put(store, FAR, case, Proportion(3740, 4000))
+    alone = Recorded({FAR: find(FAR)}, store).judged(FAR)
+    for case in find(WITHIN).cases("full"):
+        put(store, WITHIN, case, Proportion(4000, 4000))
+    together = Recorded({key: find(key) for key in (FAR, WITHIN)}, store).judged(FAR)
+    assert alone is not None
+    assert together is not None
+    assert (alone.verdict, together.verdict) == ("HOLDS", "UNDECIDED")
+
+
+@pytest.mark.parametrize(("value", "words"), [
+    (Sample((0.10, -0.08, 0.09, -0.07)), "4 seeds do not decide; about "),
+    (Sample((0.5, -0.5)), "2 seeds do not decide; no number of them would"),
+    (Sample((0.5,)), "one seed has no interval; two have one")])
+def test_an_undecided_case_says_how_many_seeds_would_decide(
+    tmp_path: Path, value: Sample, words: str,
+) -> None:
+    claim = find("exercises/deeper_is_better")
+    claim = replace(claim, grid={"exercises": claim.grid["exercises"][:1]})
+    store = Store(tmp_path / "r")
+    put(store, claim.key, claim.grid["exercises"][0], value)
+    (result,) = results({claim.key: claim}, "exercises", store)
+    (line,) = remedies(result)
+    assert words in line
+    if "about" in words:
+        enough = int(line.partition("about ")[2].split()[0])
+        alpha, spread = result.alphas[0], Sample(value.values * (enough // 4 + 1))
+        assert spread.interval(alpha)[0] > -0.002
+
+
+def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) -> None:
+    claim = find(FAR)
+    case = Case(**GRAPH, net="softmax", depth=1, distance=9)
+    claim, store = replace(claim, grid={"full": (case,)}), Store(tmp_path / "r")
+    put(store, FAR, case, Proportion(940, 1000))
+    (result,) = results({FAR: claim}, "full", store)
+    (line,) = remedies(result)
+    assert "1000 examples do not decide; about " in line
+    enough = int(line.partition("about ")[2].split()[0])
+    alpha = result.alphas[0]
+    assert Proportion(round(0.94 * enough), enough).interval(alpha)[1] < 0.95
+    assert Proportion(round(0.94 * enough * 0.9), round(enough * 0.9)).interval(alpha)[1] > 0.95

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.publish import pages
+from depthlaw.ledger.publish.measured import Recorded
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
@@ -57,6 +58,6 @@ def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
     case = claim.cases("quick")[0]
     (run,) = [run for run in plan({key: claim}, "quick") if run.case == case]
     store.put(run.execute())
-    text = pages.filled(f"<!-- table: {key} -->", {key: claim}, store, tmp_path)
+    text = pages.filled(f"<!-- table: {key} -->", [Recorded({key: claim}, store)], tmp_path, "page")
     assert text.startswith("| ")
     assert "<!--" not in text

@@ -1,0 +1,94 @@
+"""What would decide an undecided case: so many seeds or examples, if mean and spread stayed as they
+are."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+
+from sympy import sympify
+
+from depthlaw.theory.exact.enclosure import enclose
+from depthlaw.theory.values import Ball, Proportion, Sample
+
+from .report import CaseResult, ClaimResult
+
+__all__ = ["remedies"]
+
+# Beyond so many none is named.
+_MOST_SEEDS, _MOST_EXAMPLES = 10**4, 10**9
+
+
+def remedies(result: ClaimResult) -> Iterator[str]:
+    """Of each undecided case, in words: what was measured does not decide, what would.
+
+    For means, the number of seeds whose Student interval would leave the bound outside; for shares,
+    the number of examples whose Clopper-Pearson interval would. Both at the level of the verdict,
+    and if mean and spread stayed as they are. Else the reason of the verdict.
+
+    Cost: some thousand evaluations of a quantile for each case.
+    """
+    every = [row.case.fields().items() for row in result.cases]
+    same = set(every[0]).intersection(*every[1:]) if len(every) > 1 else set()
+    for row in result.undecided:
+        where = " ".join(f"{name} {value}" for name, value in row.case.fields().items()
+                         if (name, value) not in same and len(every) > 1) or "here"
+        yield f"{where}: {_remedy(result, row)}"
+
+
+def _remedy(result: ClaimResult, row: CaseResult) -> str:
+    value, alpha = row.measured, result.alphas[0]
+    if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
+        return row.decision.reason
+    bounds = _ends(result.claim.predict(row.case))
+    if isinstance(value, Proportion):
+        there, what, most = value.trials, "examples", _MOST_EXAMPLES
+
+        def interval(count: int) -> tuple[float, float]:
+            return Proportion(round(value.mean * count), count).interval(alpha)
+    else:
+        there, what, most = len(value.values), "seeds", _MOST_SEEDS
+        if there < 2:
+            return "one seed has no interval; two have one"
+        interval = _student(value, alpha)
+
+    def decides(count: int) -> bool:
+        low, high = interval(count)
+        return not any(low <= bound <= high for bound in bounds)
+
+    count = _least(decides, there, most)
+    return f"{there} {what} do not decide; " + (
+        f"about {count} would" if count else "no number of them would")
+
+
+def _ends(predicted: object) -> tuple[float, ...]:
+    if isinstance(predicted, Ball):
+        return float(predicted.low), float(predicted.high)
+    return (float(enclose(sympify(predicted)).mid()),)
+
+
+def _student(sample: Sample, alpha: float) -> Callable[[int], tuple[float, float]]:
+    from scipy import special
+
+    squares = math.fsum((v - sample.mean) ** 2 for v in sample.values)
+    spread = math.sqrt(squares / (len(sample.values) - 1))
+
+    def interval(count: int) -> tuple[float, float]:
+        half = float(special.stdtrit(count - 1, 1 - alpha / 2)) * spread / math.sqrt(count)
+        return sample.mean - half, sample.mean + half
+
+    return interval
+
+
+def _least(decides: Callable[[int], bool], there: int, most: int) -> int:
+    """The least number, from what is there on, that decides; 0 beyond `most`. Intervals shrink with
+    the number, so that it can be halved."""
+    high = max(there, 2)
+    while high < most and not decides(high):
+        high *= 2
+    if not decides(min(high, most)):
+        return 0
+    low, high = there, min(high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return high
