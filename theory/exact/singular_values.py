@@ -84,7 +84,7 @@ def tails(matrix: NDArray[Any] | Sequence[Sequence[int | Fraction]]) -> Tails:
         raise ValueError(f"the matrix has shape {exact.shape}; accepted is (m, n), not empty")
     if any(isinstance(value, float | np.floating) for value in exact.flat):
         raise TypeError("floats are not exact: give whole numbers or fractions")
-    fractions = [Fraction(value) for value in exact.flat]
+    (rows, columns), fractions = exact.shape, [Fraction(value) for value in exact.flat]
     largest = max(map(abs, fractions))
     if not largest:
         raise ValueError("the matrix is 0: its tails relative to its norm are not defined")
@@ -92,7 +92,7 @@ def tails(matrix: NDArray[Any] | Sequence[Sequence[int | Fraction]]) -> Tails:
     rounded = np.array([float(value) for value in scaled]).reshape(exact.shape)
     left, sizes, right = np.linalg.svd(rounded, full_matrices=False)
     with flint.ctx.workprec(_BITS):
-        f = arb_mat(*exact.shape, [from_fraction(value) for value in scaled])
+        f = arb_mat(rows, columns, [from_fraction(value) for value in scaled])
         u, s, v = _balls(left), _balls(np.diag(sizes)), _balls(right)
         loose = _defect(u.transpose() * u), _defect(v * v.transpose())
         if not all(defect < 1 for defect in loose):
@@ -113,7 +113,7 @@ def tails(matrix: NDArray[Any] | Sequence[Sequence[int | Fraction]]) -> Tails:
 
 
 def _balls(matrix: NDArray[np.float64]) -> arb_mat:
-    return arb_mat(*matrix.shape, [arb(float(value)) for value in matrix.flat])
+    return arb_mat(len(matrix), matrix.shape[1], [arb(float(value)) for value in matrix.flat])
 
 
 def _norm(matrix: arb_mat) -> arb:

@@ -102,8 +102,9 @@ def _tail_squared(statement: Relational, case: Case, beyond: int = 0) -> Ball:
 
 
 def _relative(matrix: NDArray[Any], other: NDArray[Any]) -> Exact:
-    square = sum(Fraction(value) ** 2 for value in matrix.flat)
-    return Exact(sum(Fraction(value) ** 2 for value in (matrix - other).flat) / square)
+    square, off = (sum((Fraction(value) ** 2 for value in each.flat), Fraction(0))
+                   for each in (matrix, matrix - other))
+    return Exact(off / square)
 
 
 def _approximated(case: Case, more: int = 0) -> Exact:

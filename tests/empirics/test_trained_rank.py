@@ -1,0 +1,143 @@
+"""Teachers and students of known separation rank: values, training, resuming, enclosed errors."""
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import torch
+
+from depthlaw.empirics import checkpoints
+from depthlaw.empirics.trained_rank import floors, students, teachers
+from depthlaw.empirics.trained_rank.students import Recipe, enclosed_error, outputs, trained
+from depthlaw.empirics.trained_rank.teachers import Teacher
+from depthlaw.theory.claim import Case
+from depthlaw.theory.separation_rank.dimension_count import dimension_count
+from depthlaw.theory.separation_rank.error_floor import rank_bound
+from depthlaw.theory.separation_rank.linear_attention import forward
+from depthlaw.theory.separation_rank.value_rank import rank_mod
+
+SMALL = Teacher(width=2, depth=2, vocabulary=6, tokens=1, rows=6, columns=6)
+RECIPE = Recipe(SMALL, width=2, depth=2, seeds=(0, 1), rates=(0.05, 0.1), steps=12, marks=4)
+
+
+def test_values_are_those_of_the_net_token_by_token():
+    teacher = Teacher(width=3, depth=2, vocabulary=5, rows=3, columns=2)
+    net, table = teachers.net(teacher), teachers.embedding(teacher)
+    left, right = teachers.grid(teacher)
+    for r, a in enumerate(left):
+        for c, b in enumerate(right):
+            assert teachers.values(teacher)[r, c] == forward(net, table[np.r_[a, b]])
+    assert np.mean(teachers.targets(teacher) ** 2) == pytest.approx(1)
+    larger = teachers.values(Teacher(width=3, depth=2, vocabulary=5, rows=4, columns=3))
+    assert (larger[:3, :2] == teachers.values(teacher)).all()
+
+
+def test_a_teacher_has_the_rank_of_its_count_on_a_grid_with_room():
+    teacher = Teacher(width=2, depth=2, rows=24, columns=24)
+    assert teachers.rank(teacher) == dimension_count(2, 2) == 18
+    assert teachers.rank(Teacher(2, 2, tokens=1, rows=24, columns=24)) == 15
+
+
+@pytest.mark.parametrize("fields", [{"width": 0}, {"rows": 0}, {"seed": -1}, {"tokens": 1}])
+def test_teachers_that_are_refused(fields):
+    with pytest.raises(ValueError, match="accepted are"):
+        Teacher(**{"width": 2, "depth": 1} | fields)
+
+
+@pytest.mark.parametrize("attention", ["linearised", "softmax"])
+@pytest.mark.parametrize(("depth", "tokens"), [(1, 1), (2, 2), (3, 1), (3, 2)])
+def test_outputs_are_those_of_the_net(attention, depth, tokens):
+    teacher = Teacher(width=2, depth=1, vocabulary=5, tokens=tokens, rows=4, columns=3)
+    recipe = Recipe(teacher, width=3, depth=depth, attention=attention, seeds=(0, 1))
+    net = students._initial(recipe)
+    left, right = (torch.from_numpy(ids) for ids in teachers.grid(teacher))
+    cells = torch.stack([torch.cat((a, b)) for a in left for b in right])[None]
+    expected = net(cells)[:, :, 0, 0].view(2, 4, 3)
+    assert torch.allclose(outputs(net, left, right), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("attention", ["linearised", "softmax"])
+def test_students_learn_and_their_errors_are_their_values(attention):
+    found = trained(Recipe(SMALL, 3, 1, attention, seeds=(0, 1), rates=(0.1,), steps=60, marks=3))
+    assert (found.errors < 0.6 * found.history[0]).all()
+    target = teachers.targets(SMALL)
+    for step, errors in found.curve:
+        again = [np.linalg.norm(v - target) / np.linalg.norm(target) for v in found.values(step)]
+        assert errors == pytest.approx(again, rel=1e-9)
+    with pytest.raises(ValueError, match="not marked"):
+        found.weights(59)
+
+
+def test_weights_are_laid_out_as_in_theory():
+    found = trained(RECIPE)
+    weights, net = found.weights(), teachers.net(SMALL)
+    assert weights["query"].shape[1:] == net.query.shape
+    table, replica = weights["embedding"][1], {name: weights[name][1] for name in (
+        "query", "key", "value", "output")}
+    exact = type(net)(**replica, prime=None)
+    out = [forward(exact, table[[2, 4]], coordinate=p) for p in (0, 1)]
+    assert np.dot(out, weights["read_out"][1]) == pytest.approx(found.values()[1, 2, 4])
+
+
+def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, monkeypatch):
+    whole, write = trained(RECIPE), checkpoints.write
+
+    def killed(folder, run, step, *more):
+        write(folder, run, step, *more)
+        if step >= 6:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoints, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            trained(RECIPE, folder=str(tmp_path))
+    resumed = trained(RECIPE, folder=str(tmp_path))
+    assert torch.equal(resumed.snapshots, whole.snapshots)
+    assert (resumed.history == whole.history).all()
+    students.trained.cache_clear()
+    assert (trained(RECIPE, folder=str(tmp_path)).history == whole.history).all()
+
+
+def test_the_enclosed_error_holds_the_exact_one():
+    """The exact error by rational arithmetic, from the weights as they are."""
+    found = trained(RECIPE)
+    ball, weights = enclosed_error(found, 1), found.weights()
+    exact = {name: np.vectorize(Fraction, otypes=[object])(value[1])
+             for name, value in weights.items()}
+    net = type(teachers.net(SMALL))(
+        exact["query"], exact["key"], exact["value"], exact["output"], prime=None)
+    values = np.array([[sum(w * forward(net, exact["embedding"][[a, b]], coordinate=p)
+                            for p, w in enumerate(exact["read_out"])) for b in range(6)]
+                       for a in range(6)])
+    goal = teachers.values(SMALL)
+    # Targets are the values over their root mean square, up to a factor that no error sees.
+    norm = sum(int(v) ** 2 for v in goal.flat)
+    scale = Fraction(float(np.sqrt(norm / 36)))
+    square = sum((Fraction(int(v)) - scale * y) ** 2
+                 for v, y in zip(goal.flat, values.flat, strict=True)) / norm
+    assert float(ball.low) ** 2 <= float(square) <= float(ball.high) ** 2
+    assert 0 < ball.high - ball.low < 1e-9
+    softmax = trained(Recipe(SMALL, 2, 1, "softmax", seeds=(0,), steps=2, marks=2))
+    with pytest.raises(ValueError, match="softmax"):
+        enclosed_error(softmax, 0)
+
+
+def test_trained_values_have_no_more_rank_than_the_bound():
+    found = trained(Recipe(SMALL, 1, 2, seeds=(0,), steps=5, marks=2))
+    values = found.values()[0]
+    assert np.linalg.svd(values, compute_uv=False)[rank_bound(1, 2, 1, 6)] < 1e-12
+    assert rank_mod(teachers.values(SMALL)) == 6
+
+
+def test_no_tiny_student_beats_its_floor_and_the_panels_show_it():
+    case = Case(depth=1, width=1, steps=20, teacher_width=3, teacher_depth=2, tokens=1,
+                vocabulary=8)
+    error = floors.floor_holds.measure(case)
+    assert error.low >= floors.floor_holds.predict(case).high > 0.01
+    shown = Case(**case.fields() | {"steps": 2000, "vocabulary": 64, "teacher_width": 4})
+    found = {"floor_holds": {shown: error}}
+    (panel,) = floors.FLOORS.panels(found)
+    assert [series.kind for series in panel.series] == ["line", "reference"]
+    assert floors.FLOORS.says(found).startswith("Of 1 kinds of students")
+    assert len(floors.FLOORS.table(found).rows) == 1
+    assert not floors.FLOORS.panels({})
+    assert not floors.FLOORS.says({})
