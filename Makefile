@@ -42,7 +42,7 @@ help:
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
 	@echo "make docs        write all pages, with what records fill in, into docs/_site"
-	@echo "make transcripts run the commands shown in README.md and docs/depth.md again"
+	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
 	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
@@ -111,7 +111,7 @@ docs: $(VENV)/.dev
 
 # A test compares them with what the commands print.
 transcripts: $(VENV)/.dev
-	$(BIN)/python -m depthlaw.ledger.publish.transcripts README.md docs/depth.md
+	$(BIN)/python -m depthlaw.ledger.publish.transcripts README.md docs/depth.md docs/loss-surfaces.md
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code.

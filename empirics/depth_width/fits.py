@@ -42,7 +42,7 @@ TOLERANCE, _TOKENS = 0.10, 0.01
 # Below it a test says that no curve fits all depths.
 _MISFIT = 0.01
 # Powers p and q of the curves; the smallest pair is close to a quadratic in ln L.
-_POWERS = (0.1, 0.5, 1.0, 1.5, 2.0, 3.0)
+_POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _DRAWS = 4000
 
 

@@ -373,7 +373,8 @@ def test_compare_counts_side_by_side(capsys: pytest.CaptureFixture[str]) -> None
     assert "Llama-3-8B" in run(capsys, "compare", "llama-3-8b", "qwen3-8b")
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("docs/depth.md", 3)])
+@pytest.mark.parametrize(("page", "least"), [("README.md", 1), ("docs/depth.md", 3),
+                                           ("docs/loss-surfaces.md", 1)])
 def test_transcripts_are_what_the_commands_print(page: str, least: int) -> None:
     """Where this fails: `make transcripts`."""
     from depthlaw.ledger.publish.transcripts import folder_of, renewed
