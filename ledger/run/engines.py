@@ -295,15 +295,15 @@ class _Slot:
         self._starting = False
         if executor is None:
             return None
-        executor.shutdown(wait=False, cancel_futures=True)
         if process is None:
+            executor.shutdown(wait=False, cancel_futures=True)
             return None
         process.kill()
         process.join()
-        # The executor's own thread may have collected the process, and is about to say its code.
-        soon = time.monotonic() + 1.0
-        while process.exitcode is None and time.monotonic() < soon:
-            time.sleep(0.001)
+        # Waits for the executor's own thread, which may have collected the process, and so its exit
+        # code; and which, left alone, would close its pipe while an exiting interpreter writes to
+        # it.
+        executor.shutdown(wait=True, cancel_futures=True)
         return process.exitcode
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import json
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
 
 torch = pytest.importorskip("torch", reason="the extra hf is not installed")
-transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
+# Imported by the tests, not wherever tests are collected: it takes seconds.
+if find_spec("transformers") is None:
+    pytest.skip("the extra hf is not installed", allow_module_level=True)
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -22,11 +25,13 @@ with (CONFIGS / "sources.csv").open(newline="", encoding="utf-8") as _file:
     SOURCES = {row["file"]: row for row in csv.DictReader(_file)}
 # Its code is outside transformers, which knows no such class.
 FOREIGN = {"qwen-7b.json"}
-transformers.logging.set_verbosity_error()
 
 
 def built(values: dict[str, Any], kind: str) -> int:
     """The parameters of the model that transformers builds without storing it; tied ones once."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
     values = dict(values)
     model_type = values.pop("model_type")
     if model_type == "gemma3":  # the language model alone, as our count

@@ -350,6 +350,7 @@ def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert "Traceback" not in out + err
+    assert "Exception ignored" not in err
     assert "interrupted" in err
 
 
