@@ -140,7 +140,7 @@ def error_floor(case: Case) -> Exact:
     Measured is the exact squared distance, relative to ||F||_F^2, to matrices of rank r with dyadic
     entries; predicted is a rigorous enclosure of the tail. The singular vectors of the closest ones
     are rounded to 8 bits: rounded to float64, they would lie above the tail by less than it is
-    enclosed to.
+    enclosed to. The theorem's wording is recalled; the argument below is complete without it.
     """
     return _approximated(case)
 
