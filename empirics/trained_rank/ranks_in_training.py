@@ -33,7 +33,8 @@ from .teachers import Teacher, targets
 if TYPE_CHECKING:
     from .students import Students
 
-__all__ = ["RANKS", "effective_rank", "numerical_rank", "students_of"]
+__all__ = ["ATTENTIONS", "RANKS", "about_students", "below_side", "effective_rank",
+           "numerical_rank", "student_cases", "students_of", "teacher_of"]
 
 Floats = NDArray[np.float64]
 
@@ -105,16 +106,18 @@ def effective_rank(singular: Floats) -> Floats:
 
 # (width, depth): 3^L is below the width at (4, 1), (10, 1) and (10, 2), and above it elsewhere.
 _SHAPES = ((2, 1), (2, 2), (2, 3), (4, 1), (4, 2), (10, 1), (10, 2))
-_ATTENTIONS = ("linearised", "softmax")
+ATTENTIONS = ("linearised", "softmax")
 # What is learnt, and for how long: width and depth of the teacher, side of the square grid, updates
 # and seeds.
 _SIZES: dict[str, dict[str, int]] = {
     "theory": {"teacher_width": 3, "teacher_depth": 2, "side": 24, "updates": 8, "replicas": 16},
-    "training": {"teacher_width": 4, "teacher_depth": 2, "side": 32, "updates": 400,
+    "training": {"teacher_width": 4, "teacher_depth": 2, "side": 32, "updates": 300,
                  "replicas": 16},
     "gpu": {"teacher_width": 4, "teacher_depth": 3, "side": 256, "updates": 4000, "replicas": 16}}
-# What students are trained with.
-_MARKS, _RATE, _VOCABULARY = 5, 1e-1, 64
+# Marked steps, and ids of tokens.
+_MARKS, _VOCABULARY = 5, 64
+# Learning rates, and updates of suite training, from tries with other seeds by their errors alone.
+_RATES = {"linearised": 1e-1, "softmax": 3e-2}
 # Suites whose nets are trained for long.
 _LONG = ("training", "gpu")
 # Fields of a case that only choose what is read off the nets.
@@ -127,8 +130,8 @@ def _marked(updates: int) -> tuple[int, ...]:
                          for i in range(_MARKS)}))
 
 
-def _cases(
-    chosen: Callable[[int, int], bool], attentions: Sequence[str] = _ATTENTIONS, *,
+def student_cases(
+    chosen: Callable[[int, int], bool], attentions: Sequence[str] = ATTENTIONS, *,
     suites: Sequence[str] = tuple(_SIZES), steps: Sequence[int] = (), **more: Any,
 ) -> dict[str, list[Case]]:
     """Suite -> students of the chosen shapes, at some of the marked steps by their place."""
@@ -158,8 +161,8 @@ def students_of(case: Case, device: str, folder: str) -> Students:
 
     return trained(Recipe(
         teacher_of(case), case.width, case.depth, case.attention,
-        seeds=tuple(range(case.replicas)), rates=(_RATE,), steps=case.updates, marks=_MARKS),
-        device, folder)
+        seeds=tuple(range(case.replicas)), rates=(_RATES[case.attention],), steps=case.updates,
+        marks=_MARKS), device, folder)
 
 
 _ALL = range(_MARKS)
@@ -173,7 +176,7 @@ def _deep(width: int, depth: int) -> bool:
     return depth > 1
 
 
-def _below_side(width: int, depth: int) -> bool:
+def below_side(width: int, depth: int) -> bool:
     """Grids of 32 and more show more than S."""
     return dimension_count(width, depth) < _SIZES["training"]["side"]
 
@@ -191,7 +194,8 @@ _THESE = (
     "below the width at width 4 and 10 with one layer and at width 10 with two.")
 
 
-def _about(function: Callable[..., Any]) -> Callable[..., Any]:
+def about_students(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: what all notes on these students say."""
     function.__doc__ = f"{function.__doc__}\n\n{_THESE}"
     return function
 
@@ -224,12 +228,12 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 @_measured(
-    Eq(trained_rank, _count), cases=_cases(_any, _ATTENTIONS[:1], steps=_ALL),
+    Eq(trained_rank, _count), cases=student_cases(_any, ATTENTIONS[:1], steps=_ALL),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
-    control=Control(_cases(_deep, _ATTENTIONS[:1], steps=(-1,))["theory"][0],
+    control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0],
                     "one row of the first query matrix left, as of a dead head",
                     measured=_of_rank_one))
-@_about
+@about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """Linearised nets keep the generic separation rank while they are trained.
 
@@ -248,8 +252,8 @@ def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exa
 # --- numerical and effective ranks ----------------------------------------------------------------
 
 # What all students of a case share, for the negative controls.
-_TINY_NETS = _cases(_deep, _ATTENTIONS[:1])["theory"][0]
-_TINY = _cases(_deep, _ATTENTIONS[:1], steps=(-1,))["theory"][0]
+_TINY_NETS = student_cases(_deep, ATTENTIONS[:1])["theory"][0]
+_TINY = student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0]
 
 
 @lru_cache(maxsize=128)
@@ -287,9 +291,9 @@ _NONE = {suite: Control(
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), cases=_cases(_deep, steps=_ALL, tolerance="1/1000"),
+    Lt(rank_shown, _on_grid), cases=student_cases(_deep, steps=_ALL, tolerance="1/1000"),
     control=_NONE["coarse"])
-@_about
+@about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """At a thousandth of the largest singular value not all rank shows.
 
@@ -304,9 +308,9 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), cases=_cases(_deep, steps=_ALL, tolerance="1/1000000"),
+    Lt(rank_shown, _on_grid), cases=student_cases(_deep, steps=_ALL, tolerance="1/1000000"),
     expected="FAILS", control=_NONE["fine"])
-@_about
+@about_students
 def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """At a millionth of the largest singular value not all rank shows.
 
@@ -324,9 +328,9 @@ def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "")
     Gt(rank_shown, _count), assumes={
         "S(min(d_x, V), L) is below the side of the grid":
             lambda c: dimension_count(min(c.width, c.vocabulary), c.depth) < c.side},
-    cases=_cases(_below_side, _ATTENTIONS[1:], steps=(-1,), tolerance="1/1000000"),
+    cases=student_cases(below_side, ATTENTIONS[1:], steps=(-1,), tolerance="1/1000000"),
     control=Control(_NONE["fine"].case, "linearised nets, whose rank is at most S"))
-@_about
+@about_students
 def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Trained softmax nets exceed the rank of linearised ones.
 
@@ -341,9 +345,9 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @_measured(
-    Lt(effective, _on_grid / 2), cases=_cases(_deep, steps=_ALL),
+    Lt(effective, _on_grid / 2), cases=student_cases(_deep, steps=_ALL),
     control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)))
-@_about
+@about_students
 def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Effective ranks stay below half of the generic rank.
 
@@ -362,9 +366,9 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_measured(
-    Gt(rank_raised, 0), cases=_cases(_any, suites=_LONG),
+    Gt(rank_raised, 0), cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left))
-@_about
+@about_students
 def training_raises_rank(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training raises the effective rank.
 
@@ -386,10 +390,10 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 
 @_measured(
-    Lt(rank_approach, 0), cases=_cases(_any, suites=_LONG),
+    Lt(rank_approach, 0), cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training",
                     measured=_approach_of_one))
-@_about
+@about_students
 def training_approaches_teacher(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training brings the effective rank nearer to the teacher's.
 
@@ -421,7 +425,7 @@ def _wide_with_one_left(case: Case, device: str = "cpu", folder: str = "") -> Sa
 
 
 def _second_layers(suite: str) -> tuple[Case, ...]:
-    return Case.grid(attention=_ATTENTIONS, width=_WIDE, vocabulary=_VOCABULARY, **_SIZES[suite])
+    return Case.grid(attention=ATTENTIONS, width=_WIDE, vocabulary=_VOCABULARY, **_SIZES[suite])
 
 
 @_measured(
@@ -429,7 +433,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
     control=Control(_second_layers("theory")[0],
                     "one singular value left of the wide net of two layers",
                     measured=_wide_with_one_left))
-@_about
+@about_students
 def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A second layer adds more rank where theory grants more.
 
@@ -472,8 +476,8 @@ def _shapes_in(found: Found) -> list[tuple[int, int]]:
 def _panels(found: Found) -> tuple[Panel, ...]:
     """Ranks against the step of training, a panel for each width and depth; one is added to the
     step, whose axis is logarithmic."""
-    kinds = ((_EXACT, "exact, linearised", _ATTENTIONS[:1]),
-             (_COARSE, "above 1/1000", _ATTENTIONS), (_EFFECTIVE, "effective", _ATTENTIONS))
+    kinds = ((_EXACT, "exact, linearised", ATTENTIONS[:1]),
+             (_COARSE, "above 1/1000", ATTENTIONS), (_EFFECTIVE, "effective", ATTENTIONS))
     panels = []
     for shape in _shapes_in(found):
         series = []
@@ -496,7 +500,7 @@ def _panels(found: Found) -> tuple[Panel, ...]:
 def _table(found: Found) -> Table:
     rows = []
     for shape in _shapes_in(found):
-        for attention in _ATTENTIONS:
+        for attention in ATTENTIONS:
             ends: list[Any] = []
             for name in (_EXACT, _COARSE, _EFFECTIVE):
                 heights = [_height(v) for v in _at_steps(found, name, shape, attention).values()]
@@ -516,7 +520,7 @@ def _says(found: Found) -> str:
             case.width, case.depth) for case, value in exact.items())
         said.append(f"The exact separation rank is the generic one S in every seed at {whole} of "
                     f"{len(exact)} marked steps of linearised nets.")
-    for attention in _ATTENTIONS:
+    for attention in ATTENTIONS:
         shares = [last / whole for shape in _shapes_in(found)
                   if (points := _at_steps(found, _EFFECTIVE, shape, attention))
                   and (last := _height(points[max(points)]))
