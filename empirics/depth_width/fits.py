@@ -193,8 +193,8 @@ def _basis(u: Array, p: float, q: float) -> tuple[Array, Array]:
 def _curve(x: Array, y: Array, n: Array, p: float, q: float) -> _Curve:
     centre = float((x * n).sum() / n.sum())
     design = _basis(x - centre, p, q)[0]
-    inverse = np.linalg.pinv(design.T @ (design * n[:, None]), hermitian=True)
-    found = inverse @ design.T @ (n * y)
+    inverse: Array = np.linalg.pinv(design.T @ (design * n[:, None]), hermitian=True).astype(float)
+    found: Array = inverse @ design.T @ (n * y)
     return _Curve(centre, p, q, found, inverse, float((n * (y - design @ found) ** 2).sum()))
 
 
@@ -587,7 +587,7 @@ class Law:
     b: float
     a_interval: tuple[float, float]
     b_interval: tuple[float, float]
-    covariance: tuple[tuple[float, float], tuple[float, float]]
+    covariance: tuple[tuple[float, ...], ...]
     misfit: float | None
     optima: int
     depths: tuple[float, float]

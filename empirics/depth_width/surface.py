@@ -117,7 +117,8 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
     if not head:
         raise UsageError(f"{name} is empty; {_EXAMPLE}")
     places = _columns(head, name, seed_column)
-    points, lines = [], []
+    points: list[Point] = []
+    lines: list[int] = []
     seeds: dict[str, int] = {}
     for number, cells in rows:
         if len(cells) != len(head):

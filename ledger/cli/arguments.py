@@ -329,8 +329,8 @@ _Surface = Annotated[Path, typer.Argument(
     metavar="FILE", parser=_place,
     help="A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.")]
 _Equal = Annotated[str, _option(
-    "--budget", "What nets of one budget have in common: parameters (and tokens), or flops.",
-    metavar="WHICH")]
+    "--budget", "What nets of one budget have in common: parameters (with tokens) or flops, such as "
+    "--budget flops.", metavar="WHICH")]
 _Within = Annotated[str, _option(
     "--tolerance", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE")]
 _SeedColumn = Annotated[str, _option(
@@ -345,7 +345,7 @@ def fit(file: _Surface, budget: _Equal = "parameters", tolerance: _Within = "10%
     """Fit the losses of trained nets: the best depth of each budget with an interval, laws of width
     against depth, and every published rule beside them with a verdict.
 
-    Such as: depthlaw fit losses.csv --plot losses.png
+    Such as: depthlaw fit losses.csv --seed-column run --tolerance 5% --plot losses.png
     """
     from .fit import fit as command
 

@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
+from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.report import wrapped
 from depthlaw.empirics.depth_width import fits, pictures
@@ -78,7 +79,7 @@ def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_
 def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
     groups = fits.groups(surface.points, budget, tolerance)
     # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
-    exponent = 0.0 if budget == "flops" else fits.SIZE_EXPONENT
+    exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
     optima = tuple(fits.optimum(group, size_exponent=exponent) for group in groups)
     longest = optima if budget == "flops" else fits.longest(optima)
     return _Found(
@@ -157,17 +158,15 @@ def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
     if more := len(found.optima) - len(found.longest):
         _paragraph(f"{plural(more, 'budget')} of fewer tokens: see --json.")
     _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least; interval of "
-               "95 % for each budget, - where the trained depths do not bound it.")
+               "95 % for each budget, unbounded where no trained depth is told from the best.")
 
 
 def _interval(each: fits.Optimum) -> str:
-    if not each.low and each.high == math.inf:
-        return "-"
-    low = f"{each.low:.1f}" if each.low else f"-, from {each.depths[0]}"
-    high = f"{each.high:.1f}" if each.high < math.inf else f"-, to {each.depths[-1]}"
-    if each.low and each.high < math.inf:
-        return f"{low} to {high}"
-    return f"at least {low}" if each.low else f"at most {high}"
+    if each.bounded:
+        return f"{each.low:.1f} to {each.high:.1f}"
+    if each.low:
+        return f"at least {each.low:.1f}"
+    return f"at most {each.high:.1f}" if each.high < math.inf else "unbounded"
 
 
 def _print_laws(found: _Found) -> None:
@@ -277,7 +276,7 @@ def _print_rows(rows: Sequence[Row]) -> None:
     if remedies:
         _heading("\nWhat would decide")
     for reason, names in remedies.items():
-        _paragraph(f"- {', '.join(names)}: {reason}.", rest="  ")
+        _paragraph(f"- {reason}: {'; '.join(names)}.", rest="  ")
 
 
 def _by_key(rows: Sequence[Row]) -> Iterable[list[Row]]:
