@@ -133,7 +133,10 @@ def _answered(asked: Question | Exercise, judged: Sequence[ClaimResult], file: P
     own = [r for r in judged if r.claim.key in asked.claims]
     if not any(found[r.claim.name] for r in own):
         return ""
-    panels, table = asked.panels(found), asked.table(found)
+    # Partial records leave some with nothing but what a theory says.
+    panels = [each for each in asked.panels(found)
+              if any(series.kind != "reference" for series in each.series)]
+    table = asked.table(found)
     late = asked.late if isinstance(asked, Question) else {}
     if panels:
         _write(file, panels)

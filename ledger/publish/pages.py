@@ -13,6 +13,7 @@ question of empirics, `<!-- settings: MODULE.NAME -->` by a table of how nets ar
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import shutil
 import sys
@@ -28,6 +29,7 @@ from depthlaw.theory.claim import Claim, registry
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import TERMS, latex
 
+from ..run.engines import THREADS
 from ..run.plan import plan
 from ..run.records import Store, manifest, open_store
 from ..verdicts.display import duration, expectation, measured_side, prediction, slack
@@ -316,6 +318,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--results", type=Path, default=None)
     parser.add_argument("--suite", default="theory")
     chosen = parser.parse_args(arguments)
+    # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
+    # and trainings are found again, which are stored by their number of threads.
+    os.environ.update(THREADS)
     store = open_store(chosen.results, read_only=True)
     written = write(chosen.docs, chosen.out, store, chosen.suite)
     print(f"{len(written)} pages in {chosen.out}")

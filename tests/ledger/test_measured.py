@@ -54,6 +54,25 @@ def test_the_page_of_exercises_has_all_of_them_in_order() -> None:
     assert re.findall(r"<!-- exercise: (\S+) -->", text) == list(exercises())
 
 
+def test_a_panel_without_a_measurement_is_not_drawn(
+        tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from depthlaw.empirics.figures import Panel, Question, Series, Table
+
+    line = Series("stated", (1, 2), (3, 3), kind="reference")
+    both = (Panel("empty", "x", "y", (line,)),
+            Panel("whole", "x", "y", (line, Series("measured", (1, 2), (3, 4)))))
+    asked = Question("degree", "Degrees", (DEGREE,), lambda found: both, lambda found: "",
+                     lambda found: Table(("a",), ()))
+    drawn = []
+    monkeypatch.setattr(measured, "_named", lambda name: asked)
+    monkeypatch.setattr(measured, "_write", lambda file, panels: drawn.extend(panels))
+    store = Store(tmp_path / "r")
+    recorded(find(DEGREE), store)
+    assert "figures/degree.png" in measured.question(
+        "any", Recorded({DEGREE: find(DEGREE)}, store), tmp_path)
+    assert drawn == [both[1]]
+
+
 def recorded(claim: Claim, store: Store, wrong: int = 0) -> None:
     """Records of suite quick, with one value that is not what is stated."""
     for n, run in enumerate(r for r in plan({claim.key: claim}, "quick") if r.case is not None):
