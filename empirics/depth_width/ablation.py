@@ -58,7 +58,7 @@ def _listed(depths: Iterable[int]) -> str:
 
 _common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000, replicas=8)
 # Updates: as many as two cores do in a quarter of an hour, all trainings together.
-CPU = partial(_common, heads=2, steps=240, marks=6, batch=8, length=64)
+CPU = partial(_common, heads=2, steps=360, marks=6, batch=8, length=64)
 # The corpus has about a million tokens, which these nets see eight times.
 GPU = partial(_common, heads=4, steps=2000, marks=25, batch=16, length=256)
 _MAKERS = {"training": CPU, "gpu": GPU}
@@ -77,9 +77,9 @@ LATE = {
         "than 1; losses had not.",
 }
 _SCALE = (
-    "Nets of 36,000 to 210,000 weights that see 120,000 tokens of one corpus are a thousand times "
-    "smaller than those that the rules are about, and far from trained out: what they say of "
-    "larger nets is nothing, and what they say of a rule is how far down it carries.")
+    "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one corpus "
+    "are a hundred times smaller or more than those that rules are about, and far from trained "
+    "out: of larger nets they tell nothing, of a rule how far down it carries.")
 
 
 def case_of(suite: str, parameters: int, parametrisation: str = "standard",
@@ -493,13 +493,12 @@ def _budget_says(found: Found) -> str:
             said.append(f"at {_KIND[budget]} {', '.join(best)}")
     if not said:
         return ""
-    return (f"Layers of the least mean loss: {'; '.join(said)}. {_SCALE}" if _is_small(found)
-            else f"Layers of the least mean loss: {'; '.join(said)}.")
-
-
-def _is_small(found: Found) -> bool:
-    return any(case.parameters in SIZES["training"]
-               for case in found.get("language_models_learn", {}))
+    small = next((case for case in found["language_models_learn"]
+                  if case.parameters in SIZES["training"]), None)
+    scale = " " + _SCALE.format(
+        least=min(SIZES["training"]), most=max(SIZES["training"]),
+        tokens=small.steps * small.batch * small.length) if small else ""
+    return f"Layers of the least mean loss: {'; '.join(said)}.{scale}"
 
 
 def _budget_table(found: Found) -> Table:
