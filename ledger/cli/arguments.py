@@ -329,7 +329,7 @@ _Surface = Annotated[Path, typer.Argument(
     metavar="FILE", parser=_place,
     help="A CSV file with the columns width, depth, parameters, tokens, loss; more may be there.")]
 _Equal = Annotated[str, _option(
-    "--budget", "What nets of one budget have in common: parameters (with tokens) or flops, such as "
+    "--budget", "What nets of one budget have in common: parameters (with tokens) or flops, as in "
     "--budget flops.", metavar="WHICH")]
 _Within = Annotated[str, _option(
     "--tolerance", "How far sizes of one budget may differ, such as 5%.", metavar="SHARE")]
