@@ -77,8 +77,8 @@ LATE = {
         "than 1; losses had not.",
 }
 _SCALE = (
-    "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one corpus "
-    "are a hundred times smaller or more than those that rules are about, and far from trained "
+    "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one "
+    "corpus are a hundred times smaller or more than those that rules are about, and far from trained "
     "out: of larger nets they tell nothing, of a rule how far down it carries.")
 
 

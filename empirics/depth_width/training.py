@@ -305,7 +305,7 @@ def _timed(recipes: Sequence[Recipe], both: Texts, device: str) -> dict[int, tup
     where = torch.device(device)
     runs = [Run(each.shape, both.training, each.settings, where) for each in recipes]
     found: list[list[float]] = [[] for _ in runs]
-    for _ in range(ROUNDS + 1):
+    for _ in range(min(ROUNDS + 1, *(each.settings.steps for each in recipes))):
         for run, seconds in zip(runs, found, strict=True):
             before = time.perf_counter()
             run.advance()
