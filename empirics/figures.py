@@ -140,8 +140,8 @@ def written(value: Measured | None, digits: int = 3) -> str:
         low, high = value.interval(LEVEL)
         return f"{value.mean:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
     if isinstance(value, Ball):
-        low, high = (f"{float(end):.{digits + 1}g}" for end in (value.low, value.high))
-        return low if low == high else f"{low} to {high}"
+        least, most = (f"{float(end):.{digits + 1}g}" for end in (value.low, value.high))
+        return least if least == most else f"{least} to {most}"
     if isinstance(value, Exact):
         return str(value.value)
     if not isinstance(value, Sample):

@@ -165,7 +165,7 @@ def _sight_panels(found: Found) -> tuple[Panel, ...]:
     local, nets, panels = _local(found), _nets(found), []
     for depth in sorted({depth for depth, _ in nets}):
         own = {net: nets[depth, net] for net in NETS if (depth, net) in nets}
-        near = {made[0] for points in own.values() if (made := _nearest(points, local))}
+        near = {best[0] for points in own.values() if (best := _nearest(points, local))}
         radii = sorted(near | ({reach(depth)} & set(local)))
         if reach(depth) not in local:
             continue
@@ -183,8 +183,8 @@ def _sight_says(found: Found) -> str:
     radii = {(case.depth, case.net): written(value)
              for case, value in _of_largest(found, "local_baseline")}
     sentences = [f"The nearest radius is (softmax and linearised) {_both(radii)}."] if radii else []
-    far = {name: f"{made[1]:.3f}" for name, points in nets.items()
-           if name in radii and (made := _nearest(points, local))}
+    far = {name: f"{best[1]:.3f}" for name, points in nets.items()
+           if name in radii and (best := _nearest(points, local))}
     if far:
         sentences.append("From it nets differ by (root of the mean square over distances) "
                          f"{_both(far)}.")

@@ -22,14 +22,13 @@ from depthlaw.advisor.report import wrapped
 from depthlaw.empirics.exercises import corpus as corpora
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 from depthlaw.empirics.figures import Found
-from depthlaw.theory.claim import Case, Claim
 
 from ..run.environment import cores
 from ..run.options import Options
 from ..run.run import Failure, Run
 from ..run.signals import Stopped
 from ..run.stages import Stage
-from ..suite import Work, prepare
+from ..suite import Work, on_corpus, prepare
 from ..text import clean
 from ..verdicts.remedies import remedies
 from ..verdicts.report import ClaimResult, as_json, verdict_name
@@ -69,7 +68,7 @@ def exercise(name: str, results: Path | None, *, corpus: Path | None = None, dev
     work = prepare(
         _SUITES.get(device, _SUITES["cpu"]), results, only=[k for e in chosen for k in e.claims],
         options=Options(processes=cores(), timeout=_LONGEST, device=device),
-        changed=lambda claim: _on(claim, digest))
+        changed=lambda claim: on_corpus(claim, digest))
     first = {key for each in chosen for key in each.trains}
     work = replace(work, stages=[
         Stage(runs, stage.engine) for stage in work.stages for early in (True, False)
@@ -166,16 +165,6 @@ def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[st
             what = "is a folder" if file.is_dir() else "exists; --force replaces it"
             raise UsageError(f"--plot: {file} {what}")
     return files
-
-
-def _on(claim: Claim, digest: str) -> Claim:
-    """The claim with its cases on another corpus."""
-    def moved(case: Case) -> Case:
-        return Case(**case.fields() | {"corpus": digest}) if "corpus" in case else case
-
-    return replace(
-        claim, control=replace(claim.control, case=moved(claim.control.case)),
-        grid={suite: tuple(map(moved, cases)) for suite, cases in claim.grid.items()})
 
 
 # --- while it runs -------------------------------------------------------------------------------

@@ -42,9 +42,7 @@ def _remedy(result: ClaimResult, row: CaseResult) -> str:
     bounds = _ends(result.claim.predict(row.case))
     if isinstance(value, Proportion):
         there, what, most = value.trials, "examples", _MOST_EXAMPLES
-
-        def interval(count: int) -> tuple[float, float]:
-            return Proportion(round(value.mean * count), count).interval(alpha)
+        interval = _clopper_pearson(value, alpha)
     else:
         there, what, most = len(value.values), "seeds", _MOST_SEEDS
         if there < 2:
@@ -66,7 +64,16 @@ def _ends(predicted: object) -> tuple[float, ...]:
     return (float(enclose(sympify(predicted)).mid()),)
 
 
-def _student(sample: Sample, alpha: float) -> Callable[[int], tuple[float, float]]:
+_Interval = Callable[[int], tuple[float, float]]
+
+
+def _clopper_pearson(share: Proportion, alpha: float) -> _Interval:
+    """Of the same share of so many examples."""
+    return lambda count: Proportion(round(share.mean * count), count).interval(alpha)
+
+
+def _student(sample: Sample, alpha: float) -> _Interval:
+    """Of the same mean and spread of so many seeds."""
     from scipy import special
 
     squares = math.fsum((v - sample.mean) ** 2 for v in sample.values)

@@ -23,12 +23,11 @@ from depthlaw.ledger.suite import Work, on_corpus
 from depthlaw.theory.claim import Case, find
 
 SIZES = {"width": 8, "replicas": 3, "vocabulary": 300}
-_moved = command._on
 
 
 def tiny(claim, digest, steps):
     """The claim with nets that take a moment, wide ones twice as wide."""
-    moved = _moved(claim, digest)
+    moved = on_corpus(claim, digest)
 
     def small(case):
         fields = case.fields() | {name: size for name, size in SIZES.items() if name in case}
@@ -43,7 +42,7 @@ def tiny(claim, digest, steps):
 @pytest.fixture
 def here(monkeypatch):
     """Tiny nets, in this process, with little text to validate on."""
-    monkeypatch.setattr(command, "_on", partial(tiny, steps=2))
+    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=2))
     monkeypatch.setattr(language_model, "validation_losses",
                         partial(language_model.validation_losses, windows=4))
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
@@ -129,7 +128,7 @@ import sys
 from functools import partial
 sys.path.insert(0, {folder!r})
 import test_exercise_command as tests
-tests.command._on = partial(tests.tiny, steps=20)
+tests.command.on_corpus = partial(tests.tiny, steps=20)
 tests.command.cores = lambda: 1
 if __name__ == "__main__":
     sys.exit(tests.main(sys.argv[1:]))
@@ -185,7 +184,7 @@ def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch
     unfinished = steps()
     assert unfinished
     resumed = json.loads(started().communicate(timeout=240)[0])
-    monkeypatch.setattr(command, "_on", partial(tiny, steps=20))
+    monkeypatch.setattr(command, "on_corpus", partial(tiny, steps=20))
     monkeypatch.setattr(command, "Options", lambda **given: Options(engine="inline"))
     main([*run, str(tmp_path / "undisturbed")])
     assert resumed["exercises"] == json.loads(capsys.readouterr().out)["exercises"]
