@@ -78,8 +78,8 @@ LATE = {
 }
 _SCALE = (
     "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one "
-    "corpus are a hundred times smaller or more than those that rules are about, and far from trained "
-    "out: of larger nets they tell nothing, of a rule how far down it carries.")
+    "corpus are a hundred times smaller or more than those that rules are about, and far from "
+    "trained out: of larger nets they tell nothing, of a rule how far down it carries.")
 
 
 def case_of(suite: str, parameters: int, parametrisation: str = "standard",
