@@ -6,6 +6,7 @@ import math
 import shutil
 from collections.abc import Callable
 from dataclasses import asdict
+from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
 
@@ -13,12 +14,12 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claim import Ball, Case
 from depthlaw.theory.code_version import code_version
 
 from ..checkpoints import fingerprint, read, write
 from ..constructions import cubing
-from ..depth_search import Answers, Training, alone
+from ..depth_search import LEVEL, Answers, Training, alone
 from ..evaluation import forced_choices, logits_of, replicas_of
 from ..nets import Shape
 from ..settings import Settings
@@ -30,13 +31,15 @@ from ..trainer import train
 from .net_answers import bounded
 from .recipes import paths
 
-__all__ = ["RULE_GRAPHS", "answers_of", "effective_reaches", "training"]
+__all__ = ["RULE_GRAPHS", "answers_of", "effective_reaches", "pooled_reach",
+           "training"]
 
 # Graphs that each seed's net is asked about, and a rule; and the seeds.
 GRAPHS, RULE_GRAPHS = 1024, 4096
 SEEDS = (0, 1, 2, 3, 4)
-# The learning rate of all nets; with 2e-3 linearised nets of two layers learned nothing in a trial.
-RATE = 1e-3
+# Learning rates of all depths. In trials linearised nets of two layers learned nothing at 2e-3, and
+# softmax nets of one layer were slower at 1e-3 and at 3e-3.
+RATES = {"softmax": 1.5e-3, "linearised": 1e-3}
 
 
 def training(case: Case) -> Training:
@@ -48,13 +51,13 @@ def training(case: Case) -> Training:
     """
     task = LongCycles(case.cycles, case.around)
     n, width = task.vertices, 2 * task.vertices
-    scale = 1 / (n * math.sqrt(width)) if case.net == "linearised" else None
+    rate, scale = RATES[case.net], 1 / (n * math.sqrt(width)) if case.net == "linearised" else None
     shape = Shape(width=width, depth=case.depth, attention=case.net, scale=scale, norm="pre",
                   features=task.features, outputs=task.outputs)
     settings = Settings(
-        steps=case.updates, batch=16, learning_rates=(RATE,) * len(SEEDS), seeds=SEEDS,
+        steps=case.updates, batch=16, learning_rates=(rate,) * len(SEEDS), seeds=SEEDS,
         warmup=case.updates // 10, schedule="linear", validation=16)
-    return Training(shape, task, settings, (RATE,), SEEDS, GRAPHS,
+    return Training(shape, task, settings, (rate,), SEEDS, GRAPHS,
                     bool(case.get("shuffled", False)))
 
 
@@ -99,7 +102,7 @@ def _trained(made: Training, device: str, place: Path | None) -> Answers:
                                         replicas_of(net), seed=0, graphs=made.examples,
                                         device=device)
     chosen, choices = (tuple(map(tuple, each)) for each in counts.tolist())
-    return Answers(RATE, found.status, found.steps, (), (), (), places, chosen, choices)
+    return Answers(made.rates[0], found.status, found.steps, (), (), (), places, chosen, choices)
 
 
 def effective_reaches(case: Case, device: str = "cpu", folder: str = "") -> np.ndarray:
@@ -112,6 +115,15 @@ def effective_reaches(case: Case, device: str = "cpu", folder: str = "") -> np.n
     found = answers_of(case, device, folder)
     shares = np.asarray(found.chosen) / np.asarray(found.choices)
     return np.asarray((2 * shares - 1).sum(axis=1))
+
+
+def pooled_reach(case: Case, device: str = "cpu", folder: str = "") -> Ball:
+    """The effective reach of all seeds' nets together: the sum over distances of what the interval
+    of Clopper and Pearson of each share leaves open, at the level of `depth_search.LEVEL`."""
+    found = answers_of(case, device, folder)
+    ends = [found.chosen_at(distance).interval(LEVEL) for distance in found.distances]
+    low, high = (math.fsum(2 * end[side] - 1 for end in ends) for side in (0, 1))
+    return Ball(Fraction(str(round(low - 1e-9, 9))), Fraction(str(round(high + 1e-9, 9))))
 
 
 # --- rules ----------------------------------------------------------------------------------------

@@ -1,0 +1,156 @@
+"""Cycles of equal length: the task against networkx, what rules see there, and tiny nets."""
+from fractions import Fraction
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from depthlaw.empirics.depth_search import Answers
+from depthlaw.empirics.tasks.long_cycles import LongCycles
+from depthlaw.empirics.trained_depth import cycle_nets, reach_curves, walls
+from depthlaw.theory.claim import registry
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.values import Ball, Case, Exact, Sample
+
+CLAIMS = registry()
+SHOWN = (*walls.WALLS.claims, *reach_curves.REACH.claims)
+
+
+@pytest.mark.parametrize(("cycles", "around"), [(2, 4), (3, 5), (2, 8)])
+def test_distances_are_those_of_networkx(cycles, around):
+    task = LongCycles(cycles, around)
+    batch = task.batch(torch.Generator().manual_seed(3), 2, 4)
+    edges = task.adjacency(batch.inputs).flatten(0, 1)
+    for adjacency, group, target in zip(
+            edges, batch.group.flatten(0, 1), batch.targets.flatten(0, 1), strict=True):
+        graph = nx.from_numpy_array(adjacency.numpy())
+        assert sorted(map(len, nx.connected_components(graph))) == [around] * cycles
+        far = dict(nx.all_pairs_shortest_path_length(graph))
+        expected = [[far[u].get(v, -1) for v in graph] for u in graph]
+        assert group.tolist() == expected
+        assert target.tolist() == [[d >= 0 for d in row] for row in expected]
+    assert not (batch.inputs[0, 0] == batch.inputs[0, 1]).all(), "the order of vertices is random"
+
+
+@pytest.mark.parametrize("wrong", [(1, 8), (2, 2)])
+def test_what_is_no_union_of_cycles_is_refused(wrong):
+    with pytest.raises(ValueError, match="at least"):
+        LongCycles(*wrong)
+
+
+def test_pairs_look_alike_beyond_what_a_rule_sees_and_not_within():
+    claim = CLAIMS["trained_depth/cycles_look_alike"]
+    for case in claim.grid["quick"]:
+        assert claim.measure(case) == Exact(1), case
+    assert claim.measure(claim.control.case).value > 1
+
+
+def test_rules_are_right_in_their_sight_and_at_chance_beyond():
+    for rule, size, sight in (("explicit", 1, 3), ("bounded", 3, 3), ("intersecting", 2, 4)):
+        found = cycle_nets._by_rule(rule, 2, 12, 0, size)
+        shares = np.array(found.chosen[0]) / np.array(found.choices[0])
+        assert (shares[:sight] == 1).all()
+        assert (abs(shares[sight:] - 0.5) < 0.04).all()
+
+
+def test_on_short_paths_the_same_baseline_is_right_beyond_its_sight():
+    claim = CLAIMS["trained_depth/local_baseline_at_chance"]
+    found = claim.measure(claim.control.case)
+    assert judge(claim, claim.control.case, found, force=True).verdict is Verdict.FAILS
+    assert found.mean > 0.95
+
+
+def fake(share):
+    """Answers of five nets that choose as often right as `share(distance, case)` says."""
+    def made(case, device="cpu", folder=""):
+        places = tuple(range(1, case.around // 2 + 1))
+        row = tuple(round(10_000 * share(d, case)) for d in places)
+        return Answers(1e-3, ("not converged",) * 5, (1,) * 5, (), (), (), places, (row,) * 5,
+                       ((10_000,) * len(places),) * 5)
+
+    return made
+
+
+NETS = Case(task="long cycles", net="softmax", cycles=3, around=22, depth=2, updates=1800)
+
+
+@pytest.mark.parametrize(("right", "wall", "reach"), [(9, Verdict.HOLDS, 9), (7, Verdict.FAILS, 7)])
+def test_the_wall_and_the_reach_of_nets_that_are_right_up_to_a_distance(
+    monkeypatch, right, wall, reach,
+):
+    monkeypatch.setattr(cycle_nets, "answers_of", fake(lambda d, case: 1 if d <= right else 0.5))
+    claim = CLAIMS["trained_depth/cycles_wall"]
+    found = claim.measure(NETS)
+    assert found == Ball(Fraction(right), Fraction(right))
+    assert judge(claim, NETS, found).verdict is wall
+    pooled = CLAIMS["trained_depth/reach_falls_short"].measure(NETS)
+    assert pooled.low < reach < pooled.high
+    assert pooled.high - pooled.low < 0.5
+
+
+def test_growth_is_judged_by_updates_and_by_layers(monkeypatch):
+    monkeypatch.setattr(cycle_nets, "answers_of", fake(
+        lambda d, case: 1 if d <= 3 * case.depth - (case.updates < 1800) else 0.5))
+    for name, expected in (("reach_grows", 1), ("reach_grows_with_depth", 3)):
+        claim = CLAIMS[f"trained_depth/{name}"]
+        found = claim.measure(NETS)
+        assert found.low < expected < found.high
+        assert judge(claim, NETS, found).verdict is Verdict.HOLDS
+
+
+def test_questions_show_what_is_recorded_and_nothing_else(monkeypatch):
+    for question in (walls.WALLS, reach_curves.REACH):
+        assert question.panels({}) == ()
+        assert question.says({}) == ""
+        assert question.table({}).rows == ()
+    monkeypatch.setattr(cycle_nets, "answers_of", fake(lambda d, case: 1 if d <= 5 else 0.5))
+    found = {name: {case: claim.measure(case) for case in claim.grid["training"]}
+             for key in SHOWN for name, claim in ((key.partition("/")[2], CLAIMS[key]),)
+             if "net" in claim.grid["training"][0] and "updates" in claim.grid["training"][0]
+             and name != "reach_over_seeds"}
+    found["reach_over_seeds"] = {
+        case: Sample((4.9, 5.0, 5.1)) for case in CLAIMS["trained_depth/reach_over_seeds"].grid[
+            "training"]}
+    assert [panel.title for panel in walls.WALLS.panels(found)] == [
+        "1 layer, 3 cycles of 22", "2 layers, 3 cycles of 22", "3 layers, 3 cycles of 22"]
+    assert "5 of 9 (softmax" in walls.WALLS.says(found)
+    assert [len(panel.series) for panel in reach_curves.REACH.panels(found)] == [5, 5]
+    assert "5.00 +- 0.25 after 1800 updates" in reach_curves.REACH.says(found)
+
+
+def test_every_case_says_what_is_trained_within_what_it_assumes():
+    for key in SHOWN:
+        claim = CLAIMS[key]
+        for case in (c for cases in claim.grid.values() for c in cases):
+            assert all(holds(case) for holds in claim.assumes.values()), (key, case)
+            if "updates" in case and "net" in case:
+                made = cycle_nets.training(case)
+                assert made.settings.seeds == (0, 1, 2, 3, 4)
+                assert made.settings.steps == case.updates
+
+
+@pytest.mark.slow
+@pytest.mark.train
+def test_tiny_nets_have_a_wall_and_negative_controls_fail(tmp_path):
+    walls_of = CLAIMS["trained_depth/cycles_wall_one_layer"]
+    for case in walls_of.grid["theory"]:
+        assert judge(walls_of, case, walls_of.measure(case)).verdict is Verdict.HOLDS
+    for key in SHOWN:
+        claim = CLAIMS[key]
+        if "updates" in claim.control.case:
+            changed = claim.control.measured is not None
+            value = claim.measure(claim.control.case, control=changed)
+            wrong = claim.control.statement or claim.statement
+            assert judge(replace_statement(claim, wrong), claim.control.case, value,
+                         force=True).verdict is Verdict.FAILS, key
+    stored = cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path))
+    cycle_nets._of_nets.cache_clear()
+    assert cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path)) == stored
+
+
+def replace_statement(claim, statement):
+    """The claim with another statement."""
+    from dataclasses import replace
+
+    return replace(claim, statement=statement)
