@@ -6,7 +6,8 @@ import io
 import math
 import sys
 from collections.abc import Iterator, Sequence
-from textwrap import fill
+from functools import partial
+from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
 
 from depthlaw.empirics.figures import Number, Panel, Series
@@ -16,6 +17,8 @@ from .depth_plot import metadata
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Words with a hyphen stay whole.
+fill = partial(filled, break_on_hyphens=False)
 # Okabe and Ito's colours, the light yellow last but one; a shape for each, for prints without
 # colour.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F4F24", "#6A51A3")
@@ -219,8 +222,8 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         axes.set_xticks(list(names), list(names.values()), rotation=30, ha="right",
                         rotation_mode="anchor")
     drawn = [s for s in panel.series if s.kind != "reference"]
-    # A curve through points has no places of its own.
-    marked = [s for s in drawn if s.kind == "points"] or drawn
+    # A smooth curve, whose points are not marked, has no places of its own.
+    marked = [s for s in drawn if s.kind == "points" or len(s.x) <= _MARKED] or drawn
     places = [] if names else sorted({x for s in marked for x in s.x})
     whole = bool(places) and all(float(x).is_integer() for x in places)
     if panel.x_scale == "linear" and whole:
