@@ -1,0 +1,155 @@
+"""Ranks while nets are trained, and what of the linearised theory softmax nets show."""
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from depthlaw.empirics.trained_rank import ranks_in_training, transfer
+from depthlaw.empirics.trained_rank.ranks_in_training import (
+    ATTENTIONS,
+    effective_rank,
+    numerical_rank,
+    student_cases,
+    students_of,
+    teacher_of,
+)
+from depthlaw.theory.claim import Ball, Case, Exact, Sample, find, made_in
+from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.separation_rank.linear_attention import forward
+from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
+
+TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["theory"][0]
+KEYS = [claim.key for module in (ranks_in_training, transfer)
+        for claim in made_in(module.__name__)]
+
+
+def changed(**fields):
+    return Case(**TINY.fields() | fields)
+
+
+# --- ranks of a matrix ---
+
+
+def test_ranks_of_singular_values_known_by_hand():
+    values = np.array([[1.0, 0.5, 1e-4, 0.0], [1.0, 1.0, 1.0, 1.0]])
+    assert [numerical_rank(each, Fraction(1, 1000)) for each in values] == [(2, 2), (4, 4)]
+    assert numerical_rank(values[0], Fraction(1, 100_000)) == (3, 3)
+    # Entropy of 2/3 and 1/3.
+    half = effective_rank(np.array([1.0, 0.5, 0.0]))
+    assert half == pytest.approx(3 / 2 ** (2 / 3))
+    assert effective_rank(3 * values[1]) == pytest.approx(4)
+
+
+# --- students ---
+
+
+def test_marked_steps_are_those_of_the_students():
+    for updates in (8, 300, 4000):
+        from depthlaw.empirics.trained_rank.students import Recipe
+
+        recipe = Recipe(teacher_of(TINY), 2, 1, steps=updates, marks=5)
+        assert ranks_in_training._marked(updates) == recipe.marked
+
+
+def test_exact_net_has_the_values_of_the_students():
+    students = students_of(TINY, "cpu", "")
+    weights = students.weights(TINY.updates)
+    net = integer_net(*(weights[name][1] for name in (
+        "query", "key", "value", "output", "read_out")))
+    from depthlaw.empirics.trained_rank.teachers import grid
+
+    left, right = grid(teacher_of(TINY))
+    ids = np.concatenate((left[:3], right[:3]), axis=1)
+    exact = forward(net, whole_numbers(weights["embedding"][1])[ids])
+    floated = students.values(TINY.updates)[1][range(3), range(3)]
+    ratios = [float(Fraction(int(exact[i]), int(exact[0]))) for i in range(3)]
+    assert ratios == pytest.approx(list(floated / floated[0]), rel=1e-9)
+
+
+def test_exact_rank_is_the_least_of_all_seeds(monkeypatch):
+    found = iter([Exact(18), Exact(17, misses=1e-9), *[Exact(18)] * 14])
+    monkeypatch.setattr(ranks_in_training, "rank_at", lambda net, rng: next(found))
+    assert find("trained_rank/rank_stays_generic").measure(changed(step=0)) == Exact(
+        17, misses=1e-9)
+
+
+@pytest.mark.slow
+@pytest.mark.train
+@pytest.mark.parametrize("key", KEYS)
+def test_negative_controls_fail(key):
+    claim = find(key)
+    control = claim.control
+    value = claim.measure(control.case, control=control.measured is not None)
+    wrong = claim if control.statement is None else _with(claim, control.statement)
+    assert judge(wrong, control.case, value, force=True).verdict is Verdict.FAILS
+
+
+def _with(claim, statement):
+    from dataclasses import replace
+
+    return replace(claim, statement=statement)
+
+
+# --- what is shown ---
+
+
+def records():
+    """Of two steps of one shape."""
+    def cases(attention, **more):
+        return [changed(attention=attention, step=step, **more) for step in (0, 8)]
+
+    return {
+        "rank_stays_generic": {case: Exact(18) for case in cases("linearised")},
+        "part_of_rank_shows": {case: Ball(Fraction(3), Fraction(rank)) for attention in ATTENTIONS
+                               for rank, case in zip((3, 4), cases(
+                                   attention, tolerance="1/1000"), strict=True)},
+        "half_of_rank_matters": {case: Sample((1.0, rank)) for attention in ATTENTIONS
+                                 for rank, case in zip((2.0, 8.0), cases(attention), strict=True)}}
+
+
+def test_pictures_and_numbers_come_from_records_and_may_be_missing():
+    question = ranks_in_training.RANKS
+    (panel,) = question.panels(records())
+    exact, *others = panel.series
+    assert (exact.x, exact.y) == ((1, 9), (18.0, 18.0))
+    assert [each.y for each in others] == [(3.0, 4.0)] * 2 + [(1.5, 4.5)] * 2
+    table = question.table(records())
+    assert table.rows == (
+        ("linearised", 2, 2, 18, 18.0, 18.0, 3.0, 4.0, 1.5, 4.5),
+        ("softmax", 2, 2, 18, None, None, 3.0, 4.0, 1.5, 4.5))
+    said = question.says(records())
+    assert "2 of 2 marked steps" in said
+    assert "0.25 to 0.25" in said
+    for partial in ({}, {"part_of_rank_shows": records()["part_of_rank_shows"]}):
+        assert len(question.panels(partial)) == len(partial)
+        assert question.table(partial) is not None
+        assert question.says(partial) == ""
+
+
+def test_table_tells_kinds_of_attention_apart_and_judges_each():
+    cycles = {"task": "long cycles", "cycles": 3, "around": 22, "depth": 2, "updates": 1800}
+    found = {
+        "rank_stays_generic": {changed(step=step): Exact(18) for step in (0, 8)},
+        "softmax_exceeds_count": {changed(attention="softmax", step=8, tolerance="1/1000000"):
+                                  Ball(Fraction(12), Fraction(13))},
+        "cycles_wall": {Case(net="softmax", **cycles): Ball(Fraction(5), Fraction(6)),
+                        Case(net="linearised", **cycles): Ball(Fraction(8), Fraction(9))},
+        "depth_gains_more_when_larger": {}}
+    rows = {row[0]: row[1:] for row in transfer.table(found).rows}
+    assert len(rows) == 2
+    rank = rows["the rank is S, and never more"]
+    assert rank[1:3] == ("HOLDS 2", "18")
+    assert rank[4:] == ("FAILS 1", "12.5")
+    wall = rows["L layers see 3^L steps"]
+    assert wall[1:3] == ("UNDECIDED 1", "8.5")
+    assert wall[4:] == ("FAILS 1", "5.5")
+    assert transfer.table({}).rows == ()
+
+
+def test_pairs_are_of_equal_seeds_and_pictures_show_them():
+    gaps = {changed(width=width): Sample((0.1 * width, 0.2 * width)) for width in (2, 4)}
+    (panel,) = transfer.TRANSFER.panels({"softmax_fits_worse": gaps})
+    assert panel.series[0].y == pytest.approx((0.3, 0.6))
+    assert "0.300" in transfer.TRANSFER.says({"softmax_fits_worse": gaps})
+    assert transfer.TRANSFER.panels({}) == ()
+    assert transfer.TRANSFER.says({}) == ""
