@@ -37,7 +37,7 @@ help:
 	@echo "make verify      run the verification suite (SUITE=$(SUITE), RESULTS=folder for the"
 	@echo "                 records); needs no torch"
 	@echo "make test        run the tests"
-	@echo "make slow-test   run those that train nets or kill processes by the dozen"
+	@echo "make slow-test   run those that train nets, draw them by the dozen or kill processes"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
@@ -52,7 +52,8 @@ verify: $(VENV)/.base
 test: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow"
 
-# Kills by the dozen, and trainings: real processes, so minutes. The gate runs them too.
+# Kills and full disks, in real processes; trainings; claims that need dozens of nets: minutes. The
+# gate runs them too.
 slow-test: $(VENV)/.dev
 	$(BIN)/pytest -n auto --dist worksteal -m slow
 
