@@ -135,8 +135,6 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.slow
-@pytest.mark.train
 def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     """The cases that name a corpus move to it; where none does that is said, and stores nothing."""
     digest = corpus.own(text).digest
@@ -157,6 +155,8 @@ def test_suites_take_a_corpus_too(text, tmp_path, capsys, monkeypatch):
     assert [file.stem for file in (tmp_path / "cache" / "corpora").iterdir()] == [digest]
 
 
+@pytest.mark.slow
+@pytest.mark.train
 def test_killed_it_goes_on_and_ends_the_same(text, tmp_path, capsys, monkeypatch):
     script = tmp_path / "script.py"
     script.write_text(SCRIPT.format(folder=str(Path(__file__).parent)))
