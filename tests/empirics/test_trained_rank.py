@@ -97,8 +97,10 @@ def test_a_killed_training_goes_on_to_the_same_weights(tmp_path, monkeypatch):
     assert (trained(RECIPE, folder=str(tmp_path)).history == whole.history).all()
 
 
-def test_the_enclosed_error_holds_the_exact_one():
+@pytest.mark.parametrize("loose", [1e-5, 0.0])
+def test_the_enclosed_error_holds_the_exact_one(loose, monkeypatch):
     """The exact error by rational arithmetic, from the weights as they are."""
+    monkeypatch.setattr(students, "_LOOSE", loose)
     found = trained(RECIPE)
     ball, weights = enclosed_error(found, 1), found.weights()
     exact = {name: np.vectorize(Fraction, otypes=[object])(value[1])
