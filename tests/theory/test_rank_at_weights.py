@@ -80,7 +80,7 @@ def test_integers_give_what_floats_give_up_to_a_constant():
 
 def test_a_prime_that_divides_the_weights_is_found_out(monkeypatch):
     bad, primes = 67108859, iter([67108859, 67108837, 67108819])
-    monkeypatch.setattr(rank_at_weights, "_drawn_prime", lambda rng: next(primes))
+    monkeypatch.setattr(rank_at_weights, "_drawn_prime", lambda rng, bits: next(primes))
     net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     multiple = type(net)(bad * net.query, net.key, net.value, net.output, None)
     assert rank_at(multiple, np.random.default_rng(0)).value == 18
