@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -54,7 +54,8 @@ def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: fl
     """The nets of each budget that has at least three depths, smallest budget first.
 
     A budget is an equal number of tokens (within 1 %) and of parameters, or an equal number of
-    FLOPs; it is cut at the widest gaps until each part spans at most 1 + tolerance.
+    FLOPs; it is cut at the widest gaps until each part spans at most 1 + tolerance. Of the
+    checkpoints of one training in a budget the last counts.
 
     Raises:
         UsageError: where no budget has three depths.
@@ -68,6 +69,7 @@ def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: fl
     else:
         parts = [part for same in _parted(points, "tokens", _TOKENS)
                  for part in _parted(same, "parameters", tolerance)]
+    parts = [_last(part) for part in parts]
     found = [tuple(part) for part in parts if len({p.depth for p in part}) > 2]
     if not found:
         depths = max((len({p.depth for p in part}) for part in parts), default=0)
@@ -77,6 +79,15 @@ def groups(points: Sequence[Point], budget: Budget = "parameters", tolerance: fl
                          "three depths or more that cost the same, or a wider --tolerance")
     key = "compute" if budget == "flops" else "parameters"
     return tuple(sorted(found, key=lambda part: (_mean(part, key), part[0].tokens)))
+
+
+def _last(points: Sequence[Point]) -> list[Point]:
+    """Without earlier checkpoints: nearly equal tokens are no further training."""
+    most: dict[object, float] = {}
+    for p in points:
+        key = p.width, p.depth, p.parameters, p.seed
+        most[key] = max(p.tokens, most.get(key, 0.0))
+    return [p for p in points if p.tokens == most[p.width, p.depth, p.parameters, p.seed]]
 
 
 def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Point]]:
@@ -408,7 +419,9 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
         alpha: the interval misses with at most this probability if the polynomial is right and
             errors are independent, equal and normal.
         size_exponent: losses are compared at the mean number of parameters by
-            loss ~ N^-exponent; 0 takes them as they are, as for an equal number of FLOPs.
+            loss ~ N^-exponent; 0 takes them as they are, as for an equal number of FLOPs. How
+            losses of a file fall with size is not known: the interval also holds those for half
+            and for twice the exponent.
 
     Raises:
         ValueError: for fewer than three depths.
@@ -420,6 +433,16 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     >>> round(found.depth, 6), found.at_edge
     (8.0, False)
     """
+    found = _optimum(points, alpha, size_exponent)
+    if not size_exponent or len({p.parameters for p in points}) == 1:
+        return found
+    others = [_optimum(points, alpha, factor * size_exponent) for factor in (0.5, 2)]
+    return replace(found, low=min(found.low, *(each.low for each in others)),
+                   high=max(found.high, *(each.high for each in others)))
+
+
+def _optimum(points: Sequence[Point], alpha: float, size_exponent: float) -> Optimum:
+    """With one exponent."""
     cells = _cells(points, size_exponent)
     depths = tuple(sorted({depth for depth, _ in cells.shapes}))
     if len(depths) < 3:
@@ -434,8 +457,8 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     sizes = [math.log(p.parameters) for p in points]
     if fit.free and size_exponent * (max(sizes) - min(sizes)) > 2 * math.sqrt(
             fit.variance / cells.n.min()):
-        notes.append("sizes differ so much that how losses are brought to one size "
-                     f"(N^-{size_exponent:g}) matters more than the error: closer sizes are better")
+        notes.append("sizes differ so much that how losses are brought to one size matters more "
+                     "than the error: closer sizes are better")
     if not inside:
         first, last = fit.best(x[[0, -1]])
         notes.append("the curve still falls at "
@@ -609,28 +632,31 @@ class Law:
                                            else math.log(depth)))
 
 
-def longest(optima: Sequence[Optimum]) -> tuple[Optimum, ...]:
+def longest(budgets: Sequence[tuple[Point, ...]]) -> tuple[tuple[Point, ...], ...]:
     """Of budgets whose parameters differ by at most the tolerance the one with the most tokens, in
     the given order: checkpoints of one training are no further trainings."""
-    kept: list[Optimum] = []
-    for each in sorted(optima, key=lambda o: -o.tokens):
-        if all(abs(math.log(each.parameters / o.parameters)) > math.log1p(TOLERANCE)
-               for o in kept):
+    kept: list[tuple[Point, ...]] = []
+    sizes: list[float] = []
+    for each in sorted(budgets, key=lambda part: -_mean(part, "tokens")):
+        size = math.log(_mean(each, "parameters"))
+        if all(abs(size - other) > math.log1p(TOLERANCE) for other in sizes):
             kept.append(each)
-    return tuple(o for o in optima if o in kept)
+            sizes.append(size)
+    return tuple(each for each in budgets if each in kept)
 
 
 def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0,
                ) -> tuple[Law, ...]:
-    """Both laws, fitted to the optima whose intervals are bounded; of budgets of equal parameters
-    the one with the most tokens. Empty for fewer than two such budgets of different size.
+    """Both laws, fitted to the optima whose intervals are bounded; empty for fewer than two.
+
+    Optima are of different trainings (`longest` sees to that).
 
     An error of ln L moves d the other way, at equal L d^2: ln d - a - b L moves by -(1/2 + b L)
     times it, by which it is divided. Intervals are quantiles over optima that are drawn with the
     errors of their own fits, by a generator of the given seed.
     """
-    chosen = sorted(longest([o for o in optima if o.depth and o.bounded]), key=lambda o: o.volume)
-    if len(chosen) < 2:
+    chosen = sorted((o for o in optima if o.depth and o.bounded), key=lambda o: o.volume)
+    if len(chosen) < 2 or chosen[-1].volume < (1 + TOLERANCE) * chosen[0].volume:
         return ()
     generator = np.random.default_rng(seed)
     drawn = np.stack([o._drawn(_DRAWS, generator) for o in chosen])

@@ -37,8 +37,8 @@ _MOST = 8
 class _Found:
     """All that is fitted to a file."""
 
-    optima: tuple[fits.Optimum, ...]  # every budget
-    longest: tuple[fits.Optimum, ...]  # of each size the most tokens
+    optima: tuple[fits.Optimum, ...]  # of each size the budget with the most tokens
+    left_out: int  # budgets of fewer tokens
     laws: tuple[fits.Law, ...]
     transitions: tuple[fits.Transition, ...]
     additive: Additive | None
@@ -68,7 +68,7 @@ def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_
     if plot is not None:
         from ..publish.line_plot import line_plot
 
-        write_named(plot, line_plot(pictures.panels(found.longest, found.laws), form))
+        write_named(plot, line_plot(pictures.panels(found.optima, found.laws), form))
     if json_output:
         dump(_as_data(surface, found, budget, share))
     else:
@@ -80,12 +80,12 @@ def _fitted(surface: Surface, budget: fits.Budget, tolerance: float) -> _Found:
     groups = fits.groups(surface.points, budget, tolerance)
     # At equal FLOPs a smaller net saw more tokens; its loss is what it is.
     exponent = 0.0 if budget == "flops" else SIZE_EXPONENT
-    optima = tuple(fits.optimum(group, size_exponent=exponent) for group in groups)
-    longest = optima if budget == "flops" else fits.longest(optima)
+    used = groups if budget == "flops" else fits.longest(groups)
+    optima = tuple(fits.optimum(group, size_exponent=exponent) for group in used)
     return _Found(
-        optima, longest, fits.depth_laws(longest),
-        fits.transitions(groups) if budget == "parameters" else (), additive(surface.points),
-        compare(longest))
+        optima, len(groups) - len(used), fits.depth_laws(optima),
+        fits.transitions(used) if budget == "parameters" else (), additive(surface.points),
+        compare(optima))
 
 
 # --- as data --------------------------------------------------------------------------------------
@@ -97,13 +97,13 @@ def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> 
         "rows": len(surface.points), "columns": dict(surface.columns),
         "ignored": list(surface.ignored), "notes": list(surface.notes), "budget": budget,
         "tolerance": tolerance, "level": 1 - fits.LEVEL,
-        "budgets": [_plain(each) | {"longest": each in found.longest} for each in found.optima],
+        "budgets": [_plain(each) for each in found.optima], "left_out": found.left_out,
         "laws": [_plain(each) | {"formula": each.formula} for each in found.laws],
         "levine": {"a": advised.FIT_A, "b": advised.FIT_B,
                    "chance": levine_distance(found.laws[0]) if found.laws else None},
         "transitions": [_plain(each) for each in found.transitions],
         "additive": None if law is None else _plain(law) | {
-            "best_depths": [_plain(law.depth(each.volume)) for each in found.longest]},
+            "best_depths": [_plain(law.depth(each.volume)) for each in found.optima]},
         "comparison": [_plain(row) for row in found.rows]}
 
 
@@ -149,14 +149,14 @@ def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
     table = plain_table(2)
     for heading in ("parameters", "tokens", "depths", "best", "interval", "width", "seeds"):
         table.add_column(heading, justify="right", no_wrap=True)
-    for each in found.longest:
+    for each in found.optima:
         table.add_row(
             size(each.parameters), size(each.tokens), _span(each.depths),
             "none" if each.depth is None else f"{each.depth:.1f}", _interval(each),
             "-" if each.depth is None else f"{each.width:,.0f}", str(each.seeds))
     print_table(stdout(), table)
-    if more := len(found.optima) - len(found.longest):
-        _paragraph(f"{plural(more, 'budget')} of fewer tokens: see --json.")
+    if found.left_out:
+        _paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
     _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least; interval of "
                "95 % for each budget, unbounded where no trained depth is told from the best.")
 
@@ -240,7 +240,7 @@ def _print_additive(found: _Found) -> None:
                       f"{term.low:.3g} to {term.high:.3g}" if term.determined else "-",
                       f"{term.share:.1%}")
     print_table(stdout(), table)
-    implied = [(each, law.depth(each.volume)) for each in found.longest]
+    implied = [(each, law.depth(each.volume)) for each in found.optima]
     texts = [f"{depth[0]:.1f} ({depth[1]:.1f} to {depth[2]:.1f}) at {size(each.parameters)}"
              for each, depth in implied if depth is not None]
     if texts:
@@ -291,7 +291,7 @@ def _print_limits(surface: Surface, found: _Found) -> None:
     for note in surface.notes:
         _paragraph(f"- {note}.", rest="  ")
     seen: dict[str, list[str]] = {}
-    for each in found.longest:
+    for each in found.optima:
         for note in each.notes:
             seen.setdefault(note, []).append(size(each.parameters))
     for note, sizes in seen.items():

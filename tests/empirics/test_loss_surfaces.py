@@ -136,6 +136,21 @@ def test_intervals_cover_the_best_depth_of_a_skewed_curve(
     assert sum(hits) >= 20
 
 
+def test_intervals_allow_for_sizes_that_differ() -> None:
+    """Deeper nets of a budget are a tenth larger, and losses fall with size as N^-0.13."""
+    generator = np.random.default_rng(13)
+    for _ in range(5):
+        points = [Point(round(math.sqrt(size / 12 / depth)), depth, size, 1e9, 3 * math.exp(
+            0.04 * math.log(depth / 5) ** 2 - 0.13 * math.log(size / 1e6)
+            + generator.normal(0, 2e-4)), seed)
+            for depth in DEPTHS for seed in range(3)
+            for size in (1e6 * 1.1 ** (math.log(depth) / math.log(12)),)]
+        assert optimum(points, size_exponent=0.13).low <= 5.02
+        found = optimum(points)
+        assert found.low <= 5 <= found.high
+        assert any("closer sizes" in note for note in found.notes)
+
+
 def test_a_surface_without_depth_has_no_sharp_best_depth() -> None:
     generator = np.random.default_rng(3)
     flat = [[Point(round(math.sqrt(1e5 / depth)), depth, 1.2e6, 1e8, 3 + generator.normal(0, 0.01),
@@ -173,10 +188,14 @@ def test_three_nets_of_one_seed_have_no_interval() -> None:
 def test_budgets_are_cut_at_gaps() -> None:
     points = surface(0.001, 1, np.random.default_rng(6))
     assert [len(each) for each in groups(points)] == [len(DEPTHS)] * 3
+    points = [Point(p.width, p.depth, p.parameters, p.tokens, p.loss) for p in points]
     more = [Point(p.width, p.depth, p.parameters, 2 * p.tokens, p.loss) for p in points]
     assert len(groups([*points, *more])) == 6
-    optima = [optimum(each) for each in groups([*points, *more])]
-    assert [each.tokens for each in longest(optima)] == [2e8] * 3
+    assert [each[0].tokens for each in longest(groups([*points, *more]))] == [2e8] * 3
+    # A checkpoint of 1 % fewer tokens is no further seed.
+    near = [Point(p.width, p.depth, p.parameters, 0.995 * p.tokens, 9.0) for p in points]
+    assert [{p.loss for p in each} for each in groups([*points, *near])] == [
+        {p.loss for p in each} for each in groups(points)]
     assert len(groups([Point(8, n, 10.0**n, 10.0**-n, 3) for n in (1, 2, 3)], "flops")) == 1
     with pytest.raises(UsageError, match="no three depths have equal parameters"):
         groups(points[:2])
