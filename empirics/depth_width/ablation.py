@@ -58,7 +58,7 @@ def _listed(depths: Iterable[int]) -> str:
 
 _common = partial(Case, attention="softmax", corpus=STANDARD, vocabulary=2000, replicas=8)
 # Updates: as many as two cores do in a quarter of an hour, all trainings together.
-CPU = partial(_common, heads=2, steps=360, marks=6, batch=8, length=64)
+CPU = partial(_common, heads=2, steps=300, marks=6, batch=8, length=64)
 # The corpus has about a million tokens, which these nets see eight times.
 GPU = partial(_common, heads=4, steps=2000, marks=25, batch=16, length=256)
 _MAKERS = {"training": CPU, "gpu": GPU}

@@ -307,7 +307,7 @@ def _table(found: Found) -> Table:
 PREDICTIONS = Question(
     "best-depth-and-predictions", "The best depth beside what is predicted",
     tuple(f"depth_width/{name}" for name in (
-        "language_models_learn", "depth_pays_to_threshold", "depth_is_neutral_from_threshold",
-        "depth_pays_to_knee", "depth_harms_beyond_largest", "rule_levine", "rule_nanochat",
-        "rule_marin", "rule_prenorm", "rule_mup", "rule_completep_least")),
-    _panels, _says, _table)
+        "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
+        "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
+        "rule_mup", "rule_completep_least")),
+    _panels, _says, _table, beside=("depth_width/language_models_learn",))

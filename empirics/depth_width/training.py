@@ -130,7 +130,7 @@ def curves(case: Case, depth: int, *, device: str = "cpu", folder: str = "") -> 
         UsageError: as `corpus.encoded`.
         checkpoints.CheckpointError: where what is stored is damaged, or cannot be written.
 
-    Cost: of `trainer.train` for replicas + 3 or more nets; 8 nets of 36 000 weights and 360 updates
+    Cost: of `trainer.train` for replicas + 3 or more nets; 8 nets of 36 000 weights and 300 updates
     take a minute or two.
     """
     both = texts(case.corpus, case.vocabulary, case.length, folder)
