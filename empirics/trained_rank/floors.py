@@ -55,7 +55,9 @@ floor_width = quantity(
 
 # Learning rates by depth, from tries on teachers of other seeds than any here.
 RATES = {1: 0.1, 2: 0.1, 3: 0.03}
-SEEDS = 8
+# As many as a Student interval takes to be two standard deviations wide at the level of a suite: of
+# 8, tried first, half the intervals were too wide to decide.
+SEEDS = 16
 # Widths by depth: the floor is visible in most of the first, and gone in the last.
 WIDTHS = {1: (1, 2, 4, 8, 16, 32, 48), 2: (1, 2, 3, 4, 8), 3: (1, 2, 4)}
 _TINY = partial(Case, teacher_width=3, teacher_depth=2, vocabulary=12, tokens=1, steps=200)
@@ -154,7 +156,7 @@ def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     side, d at most the vocabulary), whatever its weights.
 
     It follows from two theorems, so a violation would be a fault of the code or of one of them.
-    Measured is the error of the best of 8 seeds, with the rounding of its evaluation enclosed.
+    Measured is the error of the best of 16 seeds, with the rounding of its evaluation enclosed.
     Floors of 0 say nothing and hold always: from there on the rank excludes no exact student.
     """
     return _least_error(case, device, folder)
@@ -268,26 +270,27 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
 def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The trained width is at least that of the floor.
 
-    The least tried width at which the best of 8 students has a relative error of at most the level
+    The least tried width at which the best of 16 students has a relative error of at most the level
     (0.05, 0.1, 0.2) is at least the least tried width at which the floor is.
 
-    It follows from floor_holds. Where no tried width is enough the case is UNDECIDED: a wider or
-    longer trained student would decide.
+    It follows from floor_holds. Where no tried width is enough, more than the largest is counted.
     """
     return _first_trained(case, device, folder)
 
 
-@_widths(Le(trained_width, 4 * floor_width), control=Control(
+@_widths(Le(trained_width, 4 * floor_width), known="FAILS", control=Control(
     _CPU(depth=1, level="1/5"), "at a quarter of the width",
     statement=Le(trained_width, floor_width / 4)))
 def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The trained width is at most four times that of the floor.
 
-    The least tried width at which the best of 8 students has a relative error of at most the level
+    The least tried width at which the best of 16 students has a relative error of at most the level
     is at most four times the least tried width at which the floor is at most that.
 
-    Where no tried width is enough the case is UNDECIDED. Corollaries 1 and 2 say nothing of
-    these sizes; see separation_rank/width_without_floor.
+    Where no tried width is enough, more than the largest is counted. Corollaries 1 and 2 say
+    nothing of these sizes; see separation_rank/width_without_floor. Fails in a first run with 8
+    seeds: one layer came to 0.2 at width 8, where the floor does at 1, and two layers of at most
+    width 8 not to 0.05, where the floor does at 2.
     """
     return _first_trained(case, device, folder)
 
@@ -309,7 +312,7 @@ def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
 
 
 @_nets(Lt(trained_error, shallow_floor), source=_OURS, predicted=_shallow_floor,
-       reads=("shallow_width",),
+       reads=("shallow_width",), known="FAILS",
        cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
        control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"))
 def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -319,7 +322,8 @@ def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str =
     one-layer students of width 2, 4 and 8 (16 in suite gpu).
 
     What is compared is a trained net with a bound on all weights of the other, so the optimiser of
-    the shallow net plays no part.
+    the shallow net plays no part. A first run with 8 seeds left all cases undecided, with means
+    above the floors of widths 4 and 8: training within 2000 updates does not take what rank allows.
     """
     return Sample(tuple(map(float, _errors(_at_shape(case), device, folder))))
 
@@ -388,10 +392,11 @@ def says(found: Found) -> str:
             if bound.low >= Fraction(1, 1000)]
     best = {depth: min(values.items(), key=lambda item: item[1].high)
             for depth, values in by_depth.items()}
+    far = (f"Where the floor is 0.001 or more the errors are {min(seen):.1f} to {max(seen):.0f} "
+           "times the floor. ") if seen else ""
     return (
         f"Of {len(pairs)} kinds of students, the best of {SEEDS} seeds of {below} has an error "
-        f"below its floor. Where the floor is 0.001 or more the errors are {min(seen):.1f} to "
-        f"{max(seen):.0f} times the floor. The least errors are " + ", ".join(
+        f"below its floor. {far}The least errors are " + ", ".join(
             f"{float(value.high):.3g} with {_layers(depth)} (width {width})"
             for depth, (width, value) in best.items()) + ".")
 
