@@ -13,13 +13,17 @@ from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.trained_depth import distances, net_answers, recipes
 from depthlaw.empirics.trained_depth.experiment import LATE
 from depthlaw.empirics.trained_depth.hops import right_hops
+from depthlaw.empirics.trained_depth.reach_curves import REACH
 from depthlaw.empirics.trained_depth.recipes import training
+from depthlaw.empirics.trained_depth.walls import WALLS
 from depthlaw.ledger.run.run import Run
 from depthlaw.theory.claim import registry
 from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.values import Ball, Case, Proportion
 
-CLAIMS = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"}
+# Those on cycles of equal length have tests of their own.
+CLAIMS = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"
+          and key not in (*WALLS.claims, *REACH.claims)}
 WITHIN, WALL = (CLAIMS[f"trained_depth/connectivity_{name}"]
                 for name in ("one_layer", "one_layer_wall"))
 DEEP_WALL, LOCAL, NEAREST = (CLAIMS[f"trained_depth/{name}"] for name in (
