@@ -41,7 +41,7 @@ def whole_numbers(weights: Array) -> Array:
         ValueError: for weights that are not finite.
 
     >>> whole_numbers(np.array([[0.75, -1.5], [0.0, 3.0]])).tolist()
-    [[1, -2], [0, 4]]
+    [[3, -6], [0, 12]]
     >>> whole_numbers(np.array([1, 2**-1074])).tolist() == [2**1074, 1]
     True
     """
@@ -120,7 +120,7 @@ def rank_at(net: AttentionNet, rng: np.random.Generator) -> Exact:
     >>> from .linear_attention import random_net
     >>> net = random_net(np.random.default_rng(0), width=2, depth=2, prime=None)
     >>> rank_at(net, np.random.default_rng(1))
-    Exact(value=18, misses=0.0, truncated=False)
+    Exact(value=18, misses=0, truncated=False)
     """
     if net.prime is not None:
         raise ValueError("the rank at given weights needs them over Z; see integer_net")
