@@ -9,6 +9,7 @@ from dataclasses import asdict
 from fractions import Fraction
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -86,9 +87,12 @@ def _of_nets(made: Training, device: str, folder: str) -> Answers:
             write(place / "answers", name, made.settings.steps, {}, asdict(made_now))
             shutil.rmtree(place / "training", ignore_errors=True)
             return made_now
-    counters = found[2]
-    return Answers(**counters | {key: tuple(map(tuple, counters[key]))
-                                 for key in ("chosen", "choices")})
+    return Answers(**{name: _tuples(value) for name, value in found[2].items()})
+
+
+def _tuples(value: Any) -> Any:
+    """Lists as JSON has them."""
+    return tuple(map(_tuples, value)) if isinstance(value, list) else value
 
 
 def _trained(made: Training, device: str, place: Path | None) -> Answers:

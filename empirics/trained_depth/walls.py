@@ -47,7 +47,7 @@ CHANCE = Ball(Fraction(45, 100), Fraction(55, 100))
 
 # (cycles, vertices of each): layers and updates of their nets, by suite. Two cycles of 8 are a
 # training of seconds; those of suite training are what fifteen minutes of two cores allow.
-UPDATES = {
+UPDATES: dict[str, dict[tuple[int, int], tuple[tuple[int, ...], int]]] = {
     "theory": {(2, 8): ((1,), 600)}, "training": {(3, 22): ((1, 2, 3), 1800)},
     "gpu": {(2, 32): ((1, 2), 40_500), (2, 64): ((3,), 40_500)}}
 _GRAPH: dict[str, Any] = {"task": "long cycles"}

@@ -1,4 +1,5 @@
 """Cycles of equal length: the task against networkx, what rules see there, and tiny nets."""
+from dataclasses import replace
 from fractions import Fraction
 
 import networkx as nx
@@ -141,16 +142,10 @@ def test_tiny_nets_have_a_wall_and_negative_controls_fail(tmp_path):
         if "updates" in claim.control.case:
             changed = claim.control.measured is not None
             value = claim.measure(claim.control.case, control=changed)
-            wrong = claim.control.statement or claim.statement
-            assert judge(replace_statement(claim, wrong), claim.control.case, value,
+            wrong = claim.control.statement
+            judged = claim if wrong is None else replace(claim, statement=wrong)
+            assert judge(judged, claim.control.case, value,
                          force=True).verdict is Verdict.FAILS, key
     stored = cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path))
     cycle_nets._of_nets.cache_clear()
     assert cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path)) == stored
-
-
-def replace_statement(claim, statement):
-    """The claim with another statement."""
-    from dataclasses import replace
-
-    return replace(claim, statement=statement)
