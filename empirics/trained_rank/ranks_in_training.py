@@ -116,7 +116,8 @@ _SIZES: dict[str, dict[str, int]] = {
     "gpu": {"teacher_width": 4, "teacher_depth": 3, "side": 256, "updates": 4000, "replicas": 16}}
 # Marked steps, and ids of tokens.
 _MARKS, _VOCABULARY = 5, 64
-# Learning rates, and updates of suite training, from tries with other seeds by their errors alone.
+# Learning rates, by the errors of tries with other seeds: those of softmax on this teacher, those
+# of linearised attention on others (`floors.RATES`). The updates are what the time allows.
 _RATES = {"linearised": 1e-1, "softmax": 3e-2}
 # Suites whose nets are trained for long.
 _LONG = ("training", "gpu")
