@@ -269,7 +269,7 @@ def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
         verdict = Text(verdict_name(result), style=STYLES[result.verdict])
         console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
         said = [f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases "
-                "decided)", *remedies(result)]
+                "decided)", *(f"{each.where}: {each}" for each in remedies(result))]
         if result.unexpected:
             said.append(f"ATTENTION: {result.unexpected}")
         for line in said:

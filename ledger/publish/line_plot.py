@@ -23,7 +23,9 @@ fill = partial(filled, break_on_hyphens=False)
 # colour.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F4F24", "#6A51A3")
 _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
-_REFERENCE, _DASHES = "#333333", ((4, 2), (1, 1.5), (6, 2, 1, 2))
+# Of what a theory or a paper says: dashes, dark ones first.
+_REFERENCES = ("#333333", "#8A8A8A")
+_DASHES = ((4, 2), (1, 1.5), (6, 2, 1, 2))
 # Inches of one panel, at a font that reads in a column of text.
 _ALONE, _BESIDE = (5.2, 3.7), (3.7, 3.2)
 _STYLE: dict[str, Any] = {
@@ -41,8 +43,8 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
     """Draw panels side by side, two in a row.
 
     Lines have a band, points have bars where their ends are given; what a theory or a paper says is
-    dashed. Legends stand below their axes, where they hide nothing. A logarithmic axis leaves out
-    what is not positive.
+    dashed. Legends stand below their axes, where they hide nothing; one serves all panels where
+    equal names mean equal looks. A logarithmic axis leaves out what is not positive.
 
     Args:
         panels: at least one.
@@ -67,19 +69,47 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
     columns = 1 if alone else 2
     rows = math.ceil(len(panels) / columns)
     wide, high = _ALONE if alone else _BESIDE
-    legend = max(_lines(panel, alone) for panel in panels) * 0.17
+    shared = _shared(panels)
+    free = rows * columns > len(panels)
+    legend = 0.0 if shared else max(_lines(panel, alone) for panel in panels) * 0.17
+    below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
     with style.context(["default", STYLE | _STYLE]):
-        figure = Figure(figsize=(columns * wide, rows * (high + legend)),
+        figure = Figure(figsize=(columns * wide, rows * (high + legend) + below),
                         layout=ConstrainedLayoutEngine(h_pad=0.09))
         FigureCanvasAgg(figure)
         places = list(figure.subplots(rows, columns, squeeze=False).flat)
+        handles: dict[str, Any] = {}
         for place, panel in zip(places, panels, strict=False):
-            _draw(place, panel, alone)
+            _draw(place, panel, alone, legend=not shared)
+            found, labels = place.get_legend_handles_labels()
+            handles |= dict(zip(labels, found, strict=True))
         for place in places[len(panels):]:
             place.set_axis_off()
+        if shared:
+            where, how = ((places[-1], {"loc": "center"}) if free
+                          else (figure, {"loc": "outside lower center", "ncols": 3}))
+            where.legend([handles[label] for label in shared], shared, handlelength=2.6, **how)
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=metadata(form))
     return target.getvalue()
+
+
+def _shared(panels: Sequence[Panel]) -> list[str]:
+    """The labels of one legend for all panels: where some label is that of several panels, and
+    labels and looks belong together one to one; else none."""
+    looks: dict[str, tuple[bool, int, str]] = {}
+    count = 0
+    for panel in panels:
+        named = _in_legend(panel)
+        count += len(named)
+        for measured in (True, False):
+            own = [s for s in panel.series if (s.kind != "reference") is measured]
+            for place, series in enumerate(own):
+                look = (measured, place, series.kind)
+                if series in named and looks.setdefault(_label(series), look) != look:
+                    return []
+    one_to_one = len({look[:2] for look in looks.values()}) == len(looks)
+    return list(looks) if one_to_one and len(looks) < count else []
 
 
 def _lines(panel: Panel, alone: bool) -> int:
@@ -96,7 +126,7 @@ def _legend_columns(labels: Sequence[str], alone: bool) -> int:
     return max(1, min(3, len(labels), _LETTERS[alone] // (longest + 6)))
 
 
-def _draw(axes: Axes, panel: Panel, alone: bool) -> None:
+def _draw(axes: Axes, panel: Panel, alone: bool, *, legend: bool = True) -> None:
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     colours = iter(range(10**6))
@@ -111,7 +141,7 @@ def _draw(axes: Axes, panel: Panel, alone: bool) -> None:
     axes.set_title(fill(panel.title, _LETTERS[alone]), loc="left")
     axes.set_xlabel(fill(panel.x_label, _LETTERS[alone]))
     axes.set_ylabel(fill(panel.y_label, 38))
-    if shown := _in_legend(panel):
+    if legend and (shown := _in_legend(panel)):
         labels = [fill(series.label, _LETTERS[alone]) for series in shown]
         handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
         below = (0.17 if alone else 0.2) + (0.13 if _named_places(panel) else 0)
@@ -148,7 +178,8 @@ def _seen(panel: Panel, series: Series) -> list[int]:
 
 def _reference(axes: Axes, panel: Panel, series: Series, place: int) -> None:
     seen = _seen(panel, series)
-    axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=_REFERENCE,
+    colour = _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
+    axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=colour,
               linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
               label=_label(series))
 
@@ -235,7 +266,8 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         apart = list(_apart([float(x) for x in places if x > 0]))
         axes.xaxis.set_major_locator(FixedLocator(apart))
         axes.xaxis.set_minor_locator(NullLocator())
-        axes.xaxis.set_major_formatter(lambda x, _: f"{x:,.6g}")
+        axes.xaxis.set_major_formatter(
+            lambda x, _: f"{x:,.0f}" if x >= 10**4 else f"{x:,.6g}")
     low, high = axes.get_ylim()
     if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
         first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
-from depthlaw.empirics.figures import LEVEL, Number, Panel, Question, Series, Table
+from depthlaw.empirics.figures import LEVEL, Found, Number, Panel, Question, Series, Table
 from depthlaw.theory.claim import DEVICE_OF, Claim, at
 from depthlaw.theory.symbols import latex
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample
@@ -25,13 +25,14 @@ from .line_plot import line_plot
 from .typesetting import md, md_code, md_math
 
 __all__ = [
-    "Recorded", "claims_of", "data", "exercise", "figure", "question", "settings", "values",
-    "verdicts"]
+    "Recorded", "claims_of", "data", "exercise", "figure", "numbers", "question", "settings",
+    "values", "verdicts"]
 
 # The longest first; suites that need another device follow on their own.
 _SUITES = ("training", "exercises", "full", "theory", "quick")
-# Rows of a list that a page shows unfolded.
-_FEW = 4
+# Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
+# statement in a table.
+_FEW, _LINES, _LETTERS = 2, 4, 120
 
 Claims = Mapping[str, Claim]
 _Drawn = tuple[tuple[Panel, ...], Table | None]
@@ -79,29 +80,42 @@ class Recorded:
 
 
 def question(name: str, recorded: Recorded, folder: Path) -> str:
-    """A question of `empirics`, such as trained_depth.pictures.HOPS: picture, sentences, folded
-    table and verdicts, and the same of larger cases on another device; empty where nothing is
-    recorded.
+    """A question of `empirics`, such as trained_depth.questions.HOPS: picture and sentences, and
+    the same of larger cases on another device; empty where nothing is recorded.
 
     Args:
-        folder: where the picture goes.
+        folder: where pictures go.
     """
     asked: Question = _named(name)
+    return _blocks(recorded, asked, lambda there, suite: _seen(
+        asked, there, folder / f"{'-'.join(filter(None, (asked.name, suite)))}.png"))
+
+
+def numbers(names: Sequence[str], recorded: Recorded) -> str:
+    """The rest of a question: numbers, folded, and verdicts; empty where nothing is recorded."""
+    (name,) = names
+    asked: Question = _named(name)
+    return _blocks(recorded, asked, lambda there, _: _numbers(asked, there))
+
+
+def _blocks(recorded: Recorded, asked: Question,
+            shown: Callable[[Sequence[ClaimResult], str], str]) -> str:
+    """What is shown of a question's claims, and of those with cases on another device."""
     keys = (*asked.claims, *asked.beside)
-    judged = [r for key in keys if (r := recorded.judged(key))]
-    blocks = [_answered(asked, judged, folder / f"{asked.name}.png")]
+    blocks = [shown([r for key in keys if (r := recorded.judged(key))], "")]
     for suite, device in DEVICE_OF.items():
-        judged = [r for key in keys for where, r in recorded.elsewhere(key) if where == suite]
-        block = _answered(asked, judged, folder / f"{asked.name}-{suite}.png")
+        there = [r for key in keys for where, r in recorded.elsewhere(key) if where == suite]
+        block = shown(there, suite)
         blocks.append(f"**Larger, on {device} (suite {suite}).**\n\n{block}" if block else "")
     return "\n\n".join(filter(None, blocks))
 
 
 def exercise(name: str, recorded: Recorded, folder: Path) -> str:
-    """One exercise, as `question` shows one."""
+    """One exercise: picture, what was measured, numbers and verdicts."""
     each = exercises()[name]
-    judged = [r for key in each.claims if (r := recorded.of("exercises", key)) and _rows(r)]
-    return _answered(each, judged, folder / f"{name}.png")
+    there = [r for key in each.claims if (r := recorded.of("exercises", key)) and _rows(r)]
+    parts = (_seen(each, there, folder / f"{name}.png"), _numbers(each, there))
+    return "\n\n".join(filter(None, parts))
 
 
 def settings(name: str) -> str:
@@ -127,22 +141,39 @@ def claims_of(kind: str, name: str) -> tuple[str, ...]:
     return asked.claims
 
 
-def _answered(asked: Question | Exercise, judged: Sequence[ClaimResult], file: Path) -> str:
-    found = {r.claim.name: {row.case: row.measured for row in _rows(r) if row.measured is not None}
-             for r in judged}
-    own = [r for r in judged if r.claim.key in asked.claims]
-    if not any(found[r.claim.name] for r in own):
+def _found(there: Sequence[ClaimResult]) -> Found:
+    return {r.claim.name: {row.case: row.measured for row in _rows(r) if row.measured is not None}
+            for r in there}
+
+
+def _own(asked: Question | Exercise, there: Sequence[ClaimResult]) -> list[ClaimResult]:
+    """Those of which something is recorded and whose verdicts stand here."""
+    return [r for r in there if r.claim.key in asked.claims and _rows(r)]
+
+
+def _seen(asked: Question | Exercise, there: Sequence[ClaimResult], file: Path) -> str:
+    """Picture and sentences."""
+    if not _own(asked, there):
         return ""
+    found = _found(there)
     # Partial records leave some with nothing but what a theory says.
-    panels = [each for each in asked.panels(found)
-              if any(series.kind != "reference" for series in each.series)]
-    table = asked.table(found)
-    late = asked.late if isinstance(asked, Question) else {}
+    panels = tuple(panel for panel in asked.panels(found)
+                   if any(series.kind != "reference" for series in panel.series))
     if panels:
         _write(file, panels)
-    return "\n\n".join(filter(None, [
-        f"![{md(asked.title)}](figures/{file.name})" if panels else "", md(asked.says(found)),
-        _folded("Numbers", _table(table)) if table.rows else "", _verdicts(own, late)]))
+    parts = (f"![{md(asked.title)}](figures/{file.name})" if panels else "", md(asked.says(found)))
+    return "\n\n".join(filter(None, parts))
+
+
+def _numbers(asked: Question | Exercise, there: Sequence[ClaimResult]) -> str:
+    """The table, folded, and the verdicts."""
+    own = _own(asked, there)
+    if not own:
+        return ""
+    table = asked.table(_found(there))
+    late = asked.late if isinstance(asked, Question) else {}
+    parts = (_folded("Numbers", _table(table)) if table.rows else "", _verdicts(own, late))
+    return "\n\n".join(filter(None, parts))
 
 
 def _folded(title: str, text: str) -> str:
@@ -192,25 +223,55 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
     lines = ["| claim | states | expected before | known since | verdict | cases |",
              "|---|---|---|---|---|--:|"]
     for r in judged:
-        link, states = f"[{md(r.claim.title)}](claims/{r.claim.key}.md)", latex(r.claim.statement)
+        link, states = f"[{md(r.claim.title)}](claims/{r.claim.key}.md)", _states(r.claim)
         star = "\\*" if r.claim.name in late else ""
-        lines.append(f"| {link} | {md_math(states)} | {r.claim.expected}{star} | "
+        lines.append(f"| {link} | {states} | {r.claim.expected}{star} | "
                      f"{r.claim.known or '-'} | {verdict_name(r)} | "
                      f"{len(r.decided)} of {len(r.in_scope)} |")
     after = [f"* `{r.claim.name}`: {md(late[r.claim.name])}" for r in judged
              if r.claim.name in late]
-    open_ = [f"* `{r.claim.name}`, {md(each)}" for r in judged for each in remedies(r)]
+    open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in _undecided(r)]
     parts = ["\n".join(lines), _list("UNDECIDED, and what would decide it", open_),
              _folded("\\* Written, or restated, after something had been measured",
                      "\n".join(after)) if after else ""]
     return "\n\n".join(filter(None, parts))
 
 
+def _states(claim: Claim) -> str:
+    """The statement, where it fits a table."""
+    text = latex(claim.statement)
+    return md_math(text) if len(text) <= _LETTERS else "see its page"
+
+
+def _undecided(result: ClaimResult) -> Iterator[str]:
+    """What would decide a claim: of a few cases each, of many the range."""
+    found = list(remedies(result))
+    if len(found) <= _FEW:
+        yield from (f"{each.where}: {each}" for each in found)
+        return
+    cases = f"of {len(result.in_scope)} cases"
+    for what in sorted({each.what for each in found if each.what}):
+        own = [each for each in found if each.what == what]
+        enough = [each.enough for each in own if each.enough]
+        parts = [f"about {_between(enough)} would"] if enough else []
+        if len(enough) < len(own):
+            parts.append(f"in {len(own) - len(enough)} no number of them would")
+        there = _between([each.there for each in own])
+        yield f"{len(own)} {cases}: {there} {what} do not decide; {', '.join(parts)}"
+    for reason in dict.fromkeys(each.reason for each in found if each.reason):
+        yield f"{sum(each.reason == reason for each in found)} {cases}: {reason}"
+
+
+def _between(numbers_: Sequence[int]) -> str:
+    """The least and the largest, once where they are equal."""
+    return " to ".join(dict.fromkeys(f"{n:,}" for n in (min(numbers_), max(numbers_))))
+
+
 def _list(title: str, items: Sequence[str]) -> str:
     if not items:
         return ""
     text = "\n".join(items)
-    return f"{title}:\n\n{text}" if len(items) <= _FEW else _folded(title, text)
+    return f"{title}:\n\n{text}" if len(items) <= _LINES else _folded(title, text)
 
 
 def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
@@ -248,10 +309,10 @@ def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
     for key in keys:
         for recorded in places:
             first = recorded.judged(key)
-            judged = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
-            if judged:
+            there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
+            if there:
                 break
-        for row in (_data_row(result, each) for result in judged for each in _rows(result)):
+        for row in (_data_row(result, each) for result in there for each in _rows(result)):
             rows.append(row)
             devices.update(row[-2].split())
     if len(rows) == 1:

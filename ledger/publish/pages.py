@@ -5,7 +5,8 @@ Everything is written from the claims and from records; no number is typed by ha
 hand-written pages are filled: `<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME
 -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do on published grids,
 `<!-- counting: PART -->` by listed models counted again, `<!-- measured: MODULE.NAME -->` by a
-question of empirics, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
+question of empirics, `<!-- numbers: MODULE.NAME -->` by its numbers and verdicts, `<!-- settings:
+MODULE.NAME -->` by a table of how nets are trained,
 `<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
 `<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases, and
 `<!-- data -->` by a link to a CSV file of all cases of the claims that a page names so.
@@ -109,7 +110,8 @@ def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
 NOTHING = "*Nothing is recorded for this yet.*"
 _OF_FILES = {
     "evidence": depth_evidence.part, "counting": counting.part, "settings": measured.settings}
-_OF_CLAIMS = {"verdicts": measured.verdicts, "values": measured.values}
+_OF_CLAIMS = {
+    "verdicts": measured.verdicts, "values": measured.values, "numbers": measured.numbers}
 _WITH_PICTURE = {
     "exercise": measured.exercise, "measured": measured.question, "picture": measured.figure}
 _KINDS = "|".join(["table", "figure", "data", *_OF_FILES, *_OF_CLAIMS, *_WITH_PICTURE])
@@ -121,7 +123,7 @@ def _keys(text: str) -> list[str]:
     keys: list[str] = []
     for mark in _MARK.finditer(text):
         kind, name = mark["kind"], mark["name"] or ""
-        if kind in _OF_CLAIMS:
+        if kind in ("verdicts", "values"):
             keys += name.split(",")
         if kind in ("exercise", "measured"):
             keys += measured.claims_of(kind, name)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from sympy import sympify
 
@@ -12,14 +13,40 @@ from depthlaw.theory.values import Ball, Proportion, Sample
 
 from .report import CaseResult, ClaimResult
 
-__all__ = ["remedies"]
+__all__ = ["Remedy", "remedies"]
 
 # Beyond so many none is named.
 _MOST_SEEDS, _MOST_EXAMPLES = 10**4, 10**9
 
 
-def remedies(result: ClaimResult) -> Iterator[str]:
-    """Of each undecided case, in words: what was measured does not decide, what would.
+@dataclass(frozen=True)
+class Remedy:
+    """What would decide one case.
+
+    Attributes:
+        where: the fields of the case in which those of the claim differ.
+        there, what: how many seeds or examples there are; 0 and "" where their number is not what
+            decides.
+        enough: about how many would decide; 0 where no number of them would.
+        reason: in words, where their number is not what decides.
+    """
+
+    where: str
+    there: int = 0
+    what: str = ""
+    enough: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """In words, without the case."""
+        if self.reason:
+            return self.reason
+        would = f"about {self.enough} would" if self.enough else "no number of them would"
+        return f"{self.there} {self.what} do not decide; {would}"
+
+
+def remedies(result: ClaimResult) -> Iterator[Remedy]:
+    """Of each undecided case, what would decide it.
 
     For means, the number of seeds whose Student interval would leave the bound outside; for shares,
     the number of examples whose Clopper-Pearson interval would. Both at the level of the verdict,
@@ -32,13 +59,13 @@ def remedies(result: ClaimResult) -> Iterator[str]:
     for row in result.undecided:
         where = " ".join(f"{name} {value}" for name, value in row.case.fields().items()
                          if (name, value) not in same and len(every) > 1) or "here"
-        yield f"{where}: {_remedy(result, row)}"
+        yield _remedy(where, result, row)
 
 
-def _remedy(result: ClaimResult, row: CaseResult) -> str:
+def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
     value, alpha = row.measured, result.alphas[0]
     if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
-        return row.decision.reason
+        return Remedy(where, reason=row.decision.reason)
     bounds = _ends(result.claim.predict(row.case))
     if isinstance(value, Proportion):
         there, what, most = value.trials, "examples", _MOST_EXAMPLES
@@ -46,16 +73,14 @@ def _remedy(result: ClaimResult, row: CaseResult) -> str:
     else:
         there, what, most = len(value.values), "seeds", _MOST_SEEDS
         if there < 2:
-            return "one seed has no interval; two have one"
+            return Remedy(where, reason="one seed has no interval; two have one")
         interval = _student(value, alpha)
 
     def decides(count: int) -> bool:
         low, high = interval(count)
         return not any(low <= bound <= high for bound in bounds)
 
-    count = _least(decides, there, most)
-    return f"{there} {what} do not decide; " + (
-        f"about {count} would" if count else "no number of them would")
+    return Remedy(where, there, what, _least(decides, there, most))
 
 
 def _ends(predicted: object) -> tuple[float, ...]:

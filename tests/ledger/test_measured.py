@@ -33,7 +33,7 @@ def test_every_mark_names_a_claim_a_question_an_exercise_or_a_picture(page: str)
     known = {"exercise": set(exercises()), "picture": set(measured._FIGURES),
              "values": set(claims), "verdicts": set(claims)}
     for kind, names in marks:
-        if kind == "measured":
+        if kind in ("measured", "numbers"):
             asked = measured._named(names)
             assert set(asked.claims + asked.beside) <= set(claims), names
         elif kind == "settings":
@@ -147,6 +147,11 @@ def shown(name: str) -> dict[str, Claim]:
     return {key: find(key) for key in (*asked.claims, *asked.beside)}
 
 
+def whole(name: str, store: Store, folder: Path) -> str:
+    recorded = Recorded(shown(name), store)
+    return measured.question(name, recorded, folder) + measured.numbers([name], recorded)
+
+
 def put(store: Store, key: str, case: Case, value: Measured) -> str:
     made = Record(Run(find(key), case).inputs, encode(value), {})
     store.put(made)
@@ -161,13 +166,13 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
         put(store, WITHIN if distance <= 9 else FAR,
             Case(**GRAPH, net="softmax", depth=2, distance=distance), Proportion(right, 4000))
     put(store, WALL, Case(**GRAPH, net="softmax", depth=2), Ball(Fraction(6), Fraction(7)))
-    text = measured.question(name, Recorded(claims, store), tmp_path)
-    picture, says, fold = text.split("\n\n")[:3]
+    picture, says = measured.question(name, Recorded(claims, store), tmp_path).split("\n\n")
+    text = measured.numbers([name], Recorded(claims, store))
     assert picture.endswith("(figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
     assert "6 to 7 at L = 2 (3^L = 9)" in says
-    assert "0.900 and 0.850 \\(softmax\\)" in says.replace("(", "\\(").replace(")", "\\)")
-    assert fold == "<details><summary>Numbers</summary>"
+    assert "0.900 and 0.850 (softmax)" in says
+    assert text.startswith("<details><summary>Numbers</summary>")
     assert "| 10 | 0.85 |" in text
     row = next(line for line in text.splitlines() if f"claims/{WALL}.md" in line)
     assert row.split(" | ")[2:5] == ["HOLDS\\*", "FAILS", "FAILS"]
@@ -190,7 +195,7 @@ def test_the_nearest_radius_is_that_of_the_least_sum_of_squares(tmp_path: Path) 
             Proportion(height.get(distance, 4000) - 400 * (distance == 12), 4000))
     put(store, "trained_depth/local_baseline", Case(**GRAPH, net="linearised", depth=2),
         Ball(Fraction(6), Fraction(6)))
-    text = measured.question(name, Recorded(shown(name), store), tmp_path)
+    text = whole(name, store, tmp_path)
     # A tenth at one of twenty distances: the root of 0.01 / 20.
     assert "6 at L = 2 (3^L = 9)" in text
     assert "0.022 at L = 2" in text
@@ -203,7 +208,7 @@ def test_cases_of_another_device_stand_below_in_a_block_of_their_own(tmp_path: P
     key = "trained_depth/published_dropout_on"
     case = next(c for c in find(key).grid["gpu"] if (c.hops, c.depth) == (8, 4))
     put(store, key, case, Proportion(1580, 2000))
-    text = measured.question(name, Recorded(shown(name), store), tmp_path)
+    text = whole(name, store, tmp_path)
     assert text.startswith("**Larger, on cuda (suite gpu).**")
     assert "at most 0.006, at k = 8 and L = 4" in text
     assert "| 8 | 4 | 0.2163 | 0.21 | - |" in text
@@ -235,12 +240,11 @@ def test_an_undecided_case_says_how_many_seeds_would_decide(
     store = Store(tmp_path / "r")
     put(store, claim.key, claim.grid["exercises"][0], value)
     (result,) = results({claim.key: claim}, "exercises", store)
-    (line,) = remedies(result)
-    assert words in line
-    if "about" in words:
-        enough = int(line.partition("about ")[2].split()[0])
-        alpha, spread = result.alphas[0], Sample(value.values * (enough // 4 + 1))
-        assert spread.interval(alpha)[0] > -0.002
+    (found,) = remedies(result)
+    assert words in str(found)
+    if found.enough:
+        many = Sample(value.values * (found.enough // len(value.values) + 1))
+        assert many.interval(result.alphas[0])[0] > -0.002
 
 
 def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) -> None:
@@ -249,9 +253,19 @@ def test_an_undecided_share_says_how_many_examples_would_decide(tmp_path: Path) 
     claim, store = replace(claim, grid={"full": (case,)}), Store(tmp_path / "r")
     put(store, FAR, case, Proportion(940, 1000))
     (result,) = results({FAR: claim}, "full", store)
-    (line,) = remedies(result)
-    assert "1000 examples do not decide; about " in line
-    enough = int(line.partition("about ")[2].split()[0])
-    alpha = result.alphas[0]
+    (found,) = remedies(result)
+    assert (found.there, found.what) == (1000, "examples")
+    enough, alpha = found.enough, result.alphas[0]
     assert Proportion(round(0.94 * enough), enough).interval(alpha)[1] < 0.95
     assert Proportion(round(0.94 * enough * 0.9), round(enough * 0.9)).interval(alpha)[1] > 0.95
+
+
+def test_many_undecided_cases_of_a_claim_are_one_line(tmp_path: Path) -> None:
+    store, claim = Store(tmp_path / "r"), find(FAR)
+    for distance in (9, 10, 11):
+        put(store, FAR, Case(**GRAPH, net="softmax", depth=1, distance=distance),
+            Proportion(94 * distance, 100 * distance))
+    text = measured.verdicts([FAR], Recorded({FAR: claim}, store))
+    (line,) = re.findall(r"\* `connectivity_far`.*", text)
+    assert re.search(r"3 of \d+ cases: 900 to 1,100 examples do not decide; about [\d,]+ to [\d,]+ "
+                     r"would", line)
