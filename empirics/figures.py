@@ -34,6 +34,7 @@ class Series:
         x, y: the points, in the order in which a line joins them.
         low, high: ends of an interval around each y; None where there is none.
         kind: how it is drawn; "reference" is what a theory or a paper says, dashed.
+        like: of a reference: the label of the curve that it is about, whose colour it takes.
 
     Raises:
         ValueError: where the lengths differ.
@@ -45,6 +46,7 @@ class Series:
     low: tuple[Number, ...] | None = None
     high: tuple[Number, ...] | None = None
     kind: Literal["line", "points", "reference"] = "line"
+    like: str = ""
 
     def __post_init__(self) -> None:
         lengths = {len(part) for part in (self.x, self.y, self.low, self.high) if part is not None}

@@ -73,7 +73,7 @@ def _distance_panels(found: Found) -> tuple[Panel, ...]:
         series = [made for depth in depths
                   if (made := curve(f"L = {depth}", curves[depth, net]))]
         walls = [Series(f"3^{depth} = {reach(depth)}", (reach(depth), reach(depth)), (0.5, 1.0),
-                        kind="reference") for depth in depths]
+                        kind="reference", like=f"L = {depth}") for depth in depths]
         if series:
             panels.append(Panel(f"Trained, {net}", "distance of the connected pair",
                                 "share of choices right", (*series, *walls)))
@@ -378,7 +378,8 @@ def _published_panels(found: Found) -> tuple[Panel, ...]:
                 tuple(1 - high for _, high in ends), tuple(1 - low for low, _ in ends)))
             if dropout:
                 series.append(Series(f"published, L = {depth}", tuple(own),
-                                     tuple(error for error, _ in own.values()), kind="reference"))
+                                     tuple(error for error, _ in own.values()), kind="reference",
+                                     like=f"L = {depth}"))
         if series:
             panels.append(Panel(f"Dropout {word}", "hops k", "share of positions wrong",
                                 tuple(series), x_scale="log"))

@@ -189,7 +189,8 @@ def _panel(
     ends = [updates for points in mine.values() for updates in points]
     lines = [curve(f"{layers} layer{'s' * (layers > 1)}", points)
              for layers, points in mine.items()]
-    marks = [Series(f"3^{layers}", (min(ends), max(ends)), (reach(layers),) * 2, kind="reference")
+    marks = [Series(f"3^{layers}", (min(ends), max(ends)), (reach(layers),) * 2, kind="reference",
+                    like=f"{layers} layer{'s' * (layers > 1)}")
              for layers in mine if reach(layers) <= c // 2]
     return Panel(f"{net}, {k} cycles of {c}", "updates", "effective reach",
                  (*filter(None, lines), *marks), x_scale="log")
@@ -199,9 +200,21 @@ def _says(found: Found) -> str:
     last = {key: max(points.items()) for key, points in _curves(found).items()}
     if not last:
         return ""
-    return "The effective reach is " + "; ".join(
-        f"{written(value, 2)} after {updates} updates ({net}, {layers} layers, {k} cycles of {c})"
-        for (k, c, net, layers), (updates, value) in last.items()) + "."
+    graphs = dict.fromkeys((k, c) for k, c, _, _ in last)
+    said = []
+    for k, c in graphs:
+        own = {key[2:]: value for key, value in last.items() if key[:2] == (k, c)}
+        nets_ = dict.fromkeys(net for net, _ in own)
+        layers = sorted({depth_ for _, depth_ in own})
+        reaches = "; ".join(
+            ", ".join(written(own[net, each][1], 1) for each in layers if (net, each) in own)
+            + f" ({net})" for net in nets_)
+        updates = max(updates for updates, _ in own.values())
+        said.append(
+            f"On {k} cycles of {c} the effective reach of {', '.join(map(str, layers))} layers is, "
+            f"after {updates} updates, {reaches}; that of explicit weights is "
+            f"{', '.join(f'{min(reach(each), c / 2):g}' for each in layers)}.")
+    return " ".join(said)
 
 
 def _table(found: Found) -> Table:

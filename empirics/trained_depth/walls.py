@@ -414,10 +414,9 @@ def _panel(found: Found, k: int, c: int, layers: int) -> Panel:
     local = _by_distance(found, ("local_baseline_at_chance",), **size, net="bounded",
                          radius=reach(layers))
     lines.append(curve("local baseline beyond its radius", local, kind="points"))
-    ends = [Series("0.95", (1, c // 2), (0.95, 0.95), kind="reference")]
+    ends = [Series("95 %", (1, c // 2), (0.95, 0.95), kind="reference")]
     if reach(layers) <= c // 2:
-        ends.append(Series(f"distance {reach(layers)}", (reach(layers),) * 2, (0.45, 1.0),
-                           kind="reference"))
+        ends.append(Series("3^L", (reach(layers),) * 2, (0.45, 1.0), kind="reference"))
     return Panel(f"{layers} layer{'s' * (layers > 1)}, {k} cycles of {c}", "distance",
                  "share of right choices", (*filter(None, lines), *ends))
 
@@ -432,13 +431,16 @@ def _says(found: Found) -> str:
         item[0].cycles * item[0].around, item[0].depth, item[0].net))
     if not walls:
         return ""
+    sizes = dict.fromkeys((case.cycles, case.around, case.depth) for case, _ in walls)
     reaches = "; ".join(
-        f"{written(value)} of {reach(case.depth)} ({case.net}, {case.cycles} cycles of "
-        f"{case.around})" for case, value in walls)
+        " and ".join(f"{written(value)} ({case.net})" for case, value in walls
+                     if (case.cycles, case.around, case.depth) == (k, c, layers))
+        + f" with {layers} layer{'s' * (layers > 1)} on {k} cycles of {c}, where 3^L is "
+        f"{reach(layers)}" for k, c, layers in sizes)
     chance = [value.mean for value in found.get("local_baseline_at_chance", {}).values()
               if isinstance(value, Proportion)]
-    baseline = ("" if not chance else " Local baselines lie between "
-                f"{min(chance):.3f} and {max(chance):.3f} beyond what they see.")
+    baseline = ("" if not chance else " The local baseline is right on "
+                f"{min(chance):.3f} to {max(chance):.3f} of the choices beyond what it sees.")
     return f"Nets are right on 95 % up to distance {reaches}.{baseline}"
 
 

@@ -374,7 +374,7 @@ def panels(found: Found) -> tuple[Panel, ...]:
         there = {w: y for w, y in floors.items() if y > 1e-6}
         if there:
             series.append(Series(f"{_layers(depth)}, floor", tuple(there), tuple(there.values()),
-                                 kind="reference"))
+                                 kind="reference", like=f"{_layers(depth)}, trained"))
     if not series:
         return ()
     return (Panel("Error of the best student, and the floor of its rank", "width of the student",
@@ -397,8 +397,8 @@ def says(found: Found) -> str:
     far = (f"Where the floor is 0.001 or more the errors are {min(seen):.1f} to {max(seen):.0f} "
            "times the floor. ") if seen else ""
     return (
-        f"Of {len(pairs)} kinds of students, the best of {SEEDS} seeds of {below} has an error "
-        f"below its floor. {far}The least errors are " + ", ".join(
+        f"Of {len(pairs)} kinds of students {below} have an error below their floor, by the best "
+        f"of {SEEDS} seeds. {far}The least errors are " + ", ".join(
             f"{float(value.high):.3g} with {_layers(depth)} (width {width})"
             for depth, (width, value) in best.items()) + ".")
 

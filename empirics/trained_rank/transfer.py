@@ -220,7 +220,8 @@ def _panels(found: Found) -> tuple[Panel, ...]:
         widths = sorted(points)
         ends = [points[width].interval(0.05) for width in widths]
         series.append(Series(
-            f"{depth} layers", tuple(widths), tuple(points[width].mean for width in widths),
+            f"{depth} layer{'s' * (depth > 1)}", tuple(widths),
+            tuple(points[width].mean for width in widths),
             tuple(low for low, _ in ends), tuple(high for _, high in ends)))
     ends_of_axis = (min(min(p) for p in gaps.values()), max(max(p) for p in gaps.values()))
     zero = Series("equal errors", ends_of_axis, (0.0, 0.0), kind="reference")

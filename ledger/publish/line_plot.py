@@ -105,7 +105,7 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
         for measured in (True, False):
             own = [s for s in panel.series if (s.kind != "reference") is measured]
             for place, series in enumerate(own):
-                look = (measured, place, series.kind)
+                look = (measured, place, series.kind + series.like)
                 if series in named and looks.setdefault(_label(series), look) != look:
                     return []
     one_to_one = len({look[:2] for look in looks.values()}) == len(looks)
@@ -129,13 +129,13 @@ def _legend_columns(labels: Sequence[str], alone: bool) -> int:
 def _draw(axes: Axes, panel: Panel, alone: bool, *, legend: bool = True) -> None:
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
-    colours = iter(range(10**6))
-    dashes = iter(range(10**6))
-    for series in panel.series:
-        if series.kind == "reference":
-            _reference(axes, panel, series, next(dashes))
-        else:
-            _measured(axes, panel, series, next(colours))
+    measured = [series for series in panel.series if series.kind != "reference"]
+    for place, series in enumerate(measured):
+        _measured(axes, panel, series, place)
+    colours = {series.label: _COLOURS[place % len(_COLOURS)]
+               for place, series in enumerate(measured)}
+    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
+        _reference(axes, panel, series, place, colours.get(series.like))
     _limits(axes, panel)
     _ticks(axes, panel)
     axes.set_title(fill(panel.title, _LETTERS[alone]), loc="left")
@@ -176,9 +176,11 @@ def _seen(panel: Panel, series: Series) -> list[int]:
             and (panel.x_scale == "linear" or x > 0)]
 
 
-def _reference(axes: Axes, panel: Panel, series: Series, place: int) -> None:
+def _reference(
+    axes: Axes, panel: Panel, series: Series, place: int, colour: str | None,
+) -> None:
     seen = _seen(panel, series)
-    colour = _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
+    colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=colour,
               linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
               label=_label(series))

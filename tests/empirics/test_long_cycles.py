@@ -115,9 +115,9 @@ def test_questions_show_what_is_recorded_and_nothing_else(monkeypatch):
             "training"]}
     assert [panel.title for panel in walls.WALLS.panels(found)] == [
         "1 layer, 3 cycles of 22", "2 layers, 3 cycles of 22", "3 layers, 3 cycles of 22"]
-    assert "5 of 9 (softmax" in walls.WALLS.says(found)
+    assert "5 (softmax) with 2 layers" in walls.WALLS.says(found)
     assert [len(panel.series) for panel in reach_curves.REACH.panels(found)] == [5, 5]
-    assert "5.00 +- 0.25 after 1800 updates" in reach_curves.REACH.says(found)
+    assert "after 1800 updates, 5.0 +- 0.2" in reach_curves.REACH.says(found)
 
 
 def test_every_case_says_what_is_trained_within_what_it_assumes():

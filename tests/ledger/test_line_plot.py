@@ -86,3 +86,21 @@ def test_legends_hide_no_curve() -> None:
 def test_a_picture_of_nothing_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one panel"):
         plot.line_plot([], "png")
+
+
+def test_one_legend_serves_panels_in_which_equal_names_look_equal() -> None:
+    other = Panel("Other", "x", "y", LOSS.series[:2])
+    assert plot._shared([LOSS, other]) == ["narrow", "wide", "none"]
+    assert plot._shared([LOSS]) == []
+    swapped = Panel("Other", "x", "y", LOSS.series[1::-1])
+    assert plot._shared([LOSS, swapped]) == []
+    renamed = Panel("Other", "x", "y", (Series("thin", (2, 4), (3, 3)), LOSS.series[1]))
+    assert plot._shared([LOSS, renamed]) == []
+
+
+def test_what_is_said_of_a_curve_has_its_colour() -> None:
+    floor = Series("floor", (2, 16), (2.0, 2.0), kind="reference", like="wide")
+    lines = {line.get_label(): line for line in drawn(
+        Panel("", "", "", (*LOSS.series, floor))).get_lines()}
+    assert lines["floor"].get_color() == lines["wide"].get_color()
+    assert lines["none"].get_color() not in (lines["wide"].get_color(), lines["narrow"].get_color())
