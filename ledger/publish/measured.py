@@ -312,9 +312,11 @@ def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
             there = [*([first] if first else []), *(r for _, r in recorded.elsewhere(key))]
             if there:
                 break
-        for row in (_data_row(result, each) for result in there for each in _rows(result)):
-            rows.append(row)
-            devices.update(row[-2].split())
+        for result in there:
+            open_ = {each.case: str(each) for each in remedies(result)}
+            for each in _rows(result):
+                rows.append(_data_row(result, each, open_.get(each.case, "")))
+                devices.update(rows[-1][-2].split())
     if len(rows) == 1:
         return ""
     text = io.StringIO()
@@ -326,11 +328,11 @@ def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
             f"[{file.name}](data/{file.name}).")
 
 
-_COLUMNS = ["claim", "case", "value", "low", "high", "observations", "stated", "verdict", "device",
-            "records"]
+_COLUMNS = ["claim", "case", "value", "low", "high", "observations", "stated", "verdict",
+            "undecided because", "device", "records"]
 
 
-def _data_row(result: ClaimResult, row: CaseResult) -> list[str]:
+def _data_row(result: ClaimResult, row: CaseResult, why: str) -> list[str]:
     """One case; ends are those of a 95 % interval, or of an enclosure."""
     value, mean, low, high, observations = row.measured, "", "", "", ""
     if isinstance(value, Sample | Proportion):
@@ -344,7 +346,7 @@ def _data_row(result: ClaimResult, row: CaseResult) -> list[str]:
     stated = f"{_sign(result.claim)} {prediction(result.claim, row)}"
     devices = sorted({str(each.inputs.get("device", "")) for each in row.records})
     return [result.claim.key, str(row.case), mean, low, high, observations, stated,
-            row.verdict_name, " ".join(devices), " ".join(each.id for each in row.records)]
+            row.verdict_name, why, " ".join(devices), " ".join(each.id for each in row.records)]
 
 
 # --- figures -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sympy import sympify
 
 from depthlaw.theory.exact.enclosure import enclose
-from depthlaw.theory.values import Ball, Proportion, Sample
+from depthlaw.theory.values import Ball, Case, Proportion, Sample
 
 from .report import CaseResult, ClaimResult
 
@@ -24,6 +24,7 @@ class Remedy:
     """What would decide one case.
 
     Attributes:
+        case: which.
         where: the fields of the case in which those of the claim differ.
         there, what: how many seeds or examples there are; 0 and "" where their number is not what
             decides.
@@ -31,6 +32,7 @@ class Remedy:
         reason: in words, where their number is not what decides.
     """
 
+    case: Case
     where: str
     there: int = 0
     what: str = ""
@@ -65,7 +67,7 @@ def remedies(result: ClaimResult) -> Iterator[Remedy]:
 def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
     value, alpha = row.measured, result.alphas[0]
     if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
-        return Remedy(where, reason=row.decision.reason)
+        return Remedy(row.case, where, reason=row.decision.reason)
     bounds = _ends(result.claim.predict(row.case))
     if isinstance(value, Proportion):
         there, what, most = value.trials, "examples", _MOST_EXAMPLES
@@ -73,14 +75,14 @@ def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
     else:
         there, what, most = len(value.values), "seeds", _MOST_SEEDS
         if there < 2:
-            return Remedy(where, reason="one seed has no interval; two have one")
+            return Remedy(row.case, where, reason="one seed has no interval; two have one")
         interval = _student(value, alpha)
 
     def decides(count: int) -> bool:
         low, high = interval(count)
         return not any(low <= bound <= high for bound in bounds)
 
-    return Remedy(where, there, what, _least(decides, there, most))
+    return Remedy(row.case, where, there, what, _least(decides, there, most))
 
 
 def _ends(predicted: object) -> tuple[float, ...]:
