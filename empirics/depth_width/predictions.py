@@ -276,16 +276,16 @@ def _says(found: Found) -> str:
 
     said = []
     for each in optima:
-        middle = f"{each.depth:.1f}" if each.depth else f"{each.best}, the best trained,"
-        low = f"from {each.low:.1f}" if each.low else "no least"
-        high = f"to {each.high:.1f}" if math.isfinite(each.high) else "no greatest"
-        said.append(f"{middle} layers ({low}, {high}) at {_size(each.parameters)}")
+        middle = f"{each.depth:.1f}" if each.depth else f"{each.best}, the best trained"
+        ends = [f"from {each.low:.1f}"] if each.low else []
+        ends += [f"up to {each.high:.1f}"] if math.isfinite(each.high) else []
+        said.append(f"at {_size(each.parameters)} {middle} ({' '.join(ends) or 'no bound'})")
     laws = depth_laws(optima)
     fitted = (f"Width against best depth: {laws[0].formula}, slope "
               f"{laws[0].b_interval[0]:.2g} to {laws[0].b_interval[1]:.2g}, where Levine's fit has "
               f"{FIT_B:g}; as a power law {laws[1].formula}."
               if laws else "Too few sizes have a bounded best depth for a law of width and depth.")
-    return f"Best depth, with its 95 % interval: {'; '.join(said)}. {fitted}"
+    return f"Best number of layers, with its 95 % interval: {'; '.join(said)}. {fitted}"
 
 
 def _table(found: Found) -> Table:

@@ -183,7 +183,7 @@ def _reference(
     colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
     axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=colour,
               linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
-              label=_label(series))
+              marker="_" if len(seen) == 1 else "", markersize=14, label=_label(series))
 
 
 def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
