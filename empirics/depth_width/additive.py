@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import least_squares, nnls
+from scipy.optimize import least_squares, lsq_linear, nnls
 
 from .surface import Point
 
@@ -158,7 +158,10 @@ def _fit(logs: Array, loss: Array, weight: Array, start: Array) -> tuple[Array, 
     def linear(exponents: Array) -> tuple[Array, Array]:
         columns = np.concatenate([np.ones((len(loss), 1)), np.exp(-logs * exponents)], axis=1)
         design = columns * weight[:, None]
-        found, _ = nnls(design, loss * weight)
+        try:
+            found, _ = nnls(design, loss * weight)
+        except RuntimeError:  # it may not end where columns hardly differ or losses are equal
+            found = lsq_linear(design, loss * weight, bounds=(0, np.inf)).x
         return found, design @ found - loss * weight
 
     done = least_squares(lambda e: linear(np.exp(e))[1], np.log(start), x_scale=1.0, diff_step=1e-5,

@@ -13,7 +13,7 @@ from depthlaw.advisor import laws
 from depthlaw.advisor.rules import Rule, rule, rules
 from depthlaw.theory.judgement import Verdict
 
-from .fits import Law, Optimum
+from .fits import FORM, Law, Optimum
 
 __all__ = ["KAPLAN_LAYERS", "NEAR", "Row", "compare", "levine_distance"]
 
@@ -42,7 +42,8 @@ class Row:
         key, name: of the rule.
         reading: what is judged. near: the best depth lies within a factor 1.25, or half a layer,
             of the rule's. at least, at most: the best depth is not less, not more. within 3 % of
-            loss: the net of the rule's depth loses at most so much more than the best.
+            loss: the net of the rule's depth loses at most so much more than the best trained
+            shape.
         predicted: the rule's depth at this budget, and the ends of its own interval.
         measured: the best depth (None where there is none) and its interval.
         reason: for UNDECIDED, what would decide.
@@ -120,11 +121,17 @@ def _depth(law: Rule, best: Optimum) -> float:
 
 def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[Verdict, str]:
     """The interval of the best depth against what the reading allows."""
-    least = min(low / NEAR, low - _HALF) if reading == "near" else low
-    most = max(high * NEAR, high + _HALF) if reading == "near" else high
-    # What surely satisfies, and what may.
-    sure = {"near": (least, most), "at least": (high, math.inf), "at most": (0.0, low)}[reading]
-    may = {"near": (least, most), "at least": (low, math.inf), "at most": (0.0, high)}[reading]
+    def least(depth: float) -> float:
+        return min(depth / NEAR, depth - _HALF)
+
+    def most(depth: float) -> float:
+        return max(depth * NEAR, depth + _HALF)
+
+    # What satisfies each depth of the rule's own interval, and what satisfies one of them.
+    sure = {"near": (least(high), most(low)), "at least": (high, math.inf),
+            "at most": (0.0, low)}[reading]
+    may = {"near": (least(low), most(high)), "at least": (low, math.inf),
+           "at most": (0.0, high)}[reading]
     if sure[0] <= best.low and best.high <= sure[1] and (best.low > 0 or reading == "at most"):
         return Verdict.HOLDS, ""
     if best.high < may[0] or best.low > may[1]:
@@ -146,8 +153,10 @@ def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
     distance = min(abs(math.log(best.depth / end)) for end in ends)
     if not best.bounded:
         return "the interval has no end inside the trained depths: more seeds, or more depths"
-    half = math.log(best.high / best.low) / 2
-    factor = (half / max(distance, 1e-9)) ** 2
+    # What curves of other kinds add to an interval no seed takes away.
+    form = math.log(FORM)
+    half = math.log(best.high / best.low) / 2 - form
+    factor = (half / max(distance - form, 1e-9)) ** 2
     if factor > _MOST_SEEDS:
         return "the best depth lies where the prediction ends: seeds alone will not decide"
     return f"about {max(2, math.ceil(factor))} times as many seeds"

@@ -30,8 +30,8 @@ from depthlaw.advisor.quantities import UsageError
 
 from .surface import Point
 
-__all__ = ["Difference", "Law", "Optimum", "Transition", "depth_laws", "difference", "groups",
-           "longest", "optimum", "transitions"]
+__all__ = ["FORM", "Difference", "Law", "Optimum", "Transition", "depth_laws", "difference",
+           "groups", "longest", "optimum", "transitions"]
 
 Budget = Literal["parameters", "flops"]
 Array = NDArray[np.float64]
@@ -46,7 +46,7 @@ _POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
 _NEAR = 4.0
 # Curves of other kinds, such as an additive law under the logarithm, move the minimum by some
 # percent (simulated): no interval is narrower than this factor each way.
-_FORM = 1.05
+FORM = 1.05
 _DRAWS = 4000
 
 
@@ -261,8 +261,8 @@ class _Fit:
         if high == math.inf:
             high = min(cells.x[best + 1:][worse[best + 1:]], default=high)
         first, last = float(cells.x[0]), float(cells.x[-1])
-        return (math.exp(max(low - math.log(_FORM), first)) if low > -math.inf else 0.0,
-                math.exp(min(high + math.log(_FORM), last)) if high < math.inf else high)
+        return (math.exp(max(low - math.log(FORM), first)) if low > -math.inf else 0.0,
+                math.exp(min(high + math.log(FORM), last)) if high < math.inf else high)
 
     def drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, inside the depths that were used, for curves drawn by their
@@ -391,25 +391,28 @@ class Optimum:
         return np.interp(x, self._cells.x, logs)
 
     def excess(self, depth: float) -> tuple[float, float] | None:
-        """An interval, of the level of this one, of ln(loss at a depth / least mean loss); None
-        beyond the trained depths, or where no error is known.
+        """An interval, of the level of this one, of ln(loss at a depth / least loss of a shape);
+        None beyond the trained depths, or where no error is known.
 
-        Between shapes the mean of ln loss is linear in ln L.
+        Between shapes the mean of ln loss is linear in ln L. Which shape is the best is not known:
+        the upper end is the largest against any of them, the lower end is so at a level that holds
+        against all at once (Bonferroni).
         """
         x, y, n = self._cells.x, self._cells.y, self._cells.n
         at = math.log(depth)
         if not x[0] <= at <= x[-1] or not self.free:
             return None
         right = min(max(int(np.searchsorted(x, at)), 1), len(x) - 1)
-        weights = np.zeros(len(x))
+        here = np.zeros(len(x))
         gap = x[right] - x[right - 1]
         share = (at - x[right - 1]) / gap if gap else 1.0
-        weights[right], weights[right - 1] = share, 1 - share
-        weights[int(np.argmin(y))] -= 1
-        middle = float(weights @ y)
-        half = _student(self.free, self.alpha) * math.sqrt(
-            self._fit.variance * float((weights**2 / n).sum()))
-        return middle - half, middle + half
+        here[right], here[right - 1] = share, 1 - share
+        weights = here - np.eye(len(x))
+        middle = weights @ y
+        error = np.sqrt(self._fit.variance * (weights**2 / n).sum(axis=1))
+        low = middle - _student(self.free, self.alpha / len(x)) * error
+        high = middle + _student(self.free, self.alpha) * error
+        return max(0.0, float(low.max())), max(0.0, float(high.max()))
 
     def _drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, drawn with the errors of the fit, inside the trained depths."""
@@ -662,16 +665,20 @@ def depth_laws(optima: Sequence[Optimum], *, alpha: float = LEVEL, seed: int = 0
 
     An error of ln L moves d the other way, at equal L d^2: ln d - a - b L moves by -(1/2 + b L)
     times it, by which it is divided. Intervals are quantiles over optima that are drawn with the
-    errors of their own fits, by a generator of the given seed.
+    errors of their own fits, and moved by up to the factor `FORM`, by a generator of the given
+    seed.
     """
     chosen = sorted((o for o in optima if o.depth and o.bounded), key=lambda o: o.volume)
     if len(chosen) < 2 or chosen[-1].volume < (1 + TOLERANCE) * chosen[0].volume:
         return ()
     generator = np.random.default_rng(seed)
-    drawn = np.stack([o._drawn(_DRAWS, generator) for o in chosen])
+    form = math.log(FORM)
+    drawn = np.stack([o._drawn(_DRAWS, generator) + generator.uniform(-form, form, _DRAWS)
+                      for o in chosen])
     x = np.array([math.log(o.depth or 1) for o in chosen])
-    # Half an interval; all have about the same degrees of freedom.
-    errors = np.array([math.log(o.high / o.low) / 2 + 1e-9 for o in chosen])
+    # Intervals are so many standard errors long.
+    errors = np.array([math.log(o.high / o.low) / 2 / _student(o.free, o.alpha) + 1e-9
+                       for o in chosen])
     return tuple(_law(form, chosen, x, drawn, errors, alpha) for form in ("exponential", "power"))
 
 

@@ -21,8 +21,9 @@ _THEORY, _PRACTICE = ("threshold", "knee", "levine"), ("nanochat", "marin", "mup
 
 
 def panels(optima: Sequence[Optimum], laws: Sequence[Law]) -> tuple[Panel, ...]:
-    """A panel for each of at most five budgets (losses with standard errors, the fitted curve, the
-    interval of the best depth), then width against depth: best shapes, laws, rules."""
+    """A panel for each of at most five budgets (losses at its mean size with standard errors, the
+    fitted curve, the interval of the best depth), then width against depth: best shapes, laws,
+    rules."""
     count = min(len(optima), _MOST)
     places = sorted({round(k * (len(optima) - 1) / max(count - 1, 1)) for k in range(count)})
     return (*(_losses(optima[k]) for k in places), _shapes(optima, laws))
@@ -34,12 +35,13 @@ def _losses(best: Optimum) -> Panel:
     low, high = (tuple(loss * math.exp(sign * error) for loss, error in
                        zip(best.losses, best.spread, strict=True)) for sign in (-1, 1))
     fine = np.geomspace(*best.fitted, 60).tolist()
-    curves = [Series("trained", depths, best.losses, low if bars else None, high if bars else None,
-                     "points"),
+    curves = [Series("trained, with standard errors" if bars else "trained", depths, best.losses,
+                     low if bars else None, high if bars else None, "points"),
               Series("fitted", tuple(fine), tuple(best.curve(depth) for depth in fine))]
     ends = (min(best.losses), max(best.losses))
     if best.depth is not None:
-        curves.append(Series(f"best: {best.depth:.1f} layers", (best.depth,) * 2, ends,
+        unsure = "" if best.bounded else ", not bounded"
+        curves.append(Series(f"best: {best.depth:.1f} layers{unsure}", (best.depth,) * 2, ends,
                              kind="reference"))
     if inside := [end for end in (best.low, best.high) if 0 < end < math.inf]:
         corners = [(end, height) for end, two in zip(inside, (ends, ends[::-1]), strict=False)
@@ -59,7 +61,8 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
                 for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]]
         curves.append(Series(
             # To two digits: an axis names the places of its points.
-            "best shapes", tuple(float(f"{o.depth or 0:.2g}") for o in found),
+            "best shapes; intervals cut at trained depths",
+            tuple(float(f"{o.depth or 0:.2g}") for o in found),
             tuple(o.width for o in found),
             tuple(low for low, _ in ends), tuple(high for _, high in ends), "points"))
     for law in laws:

@@ -18,6 +18,8 @@ __all__ = ["Point", "Surface", "read"]
 # More is the wrong file.
 _MOST_BYTES, _MOST_ROWS = 20_000_000, 100_000
 _MOST_LAYERS, _MOST_WIDTH = 10**5, 10**7
+# Of any number; its powers are finite as well.
+_LEAST, _MOST = 1e-40, 1e40
 # The first name of a column wins over the others. No single letters: d is a width here and a
 # number of tokens there, L a depth and a loss.
 _NAMES = {
@@ -134,7 +136,8 @@ def read(path: str | Path, seed_column: str = "") -> Surface:
     _refuse_repeats(points, lines, name, "seed" in places)
     used = set(places.values())
     return Surface(tuple(points), tuple((key, head[at].strip()) for key, at in places.items()),
-                   tuple(cell.strip() for at, cell in enumerate(head) if at not in used),
+                   tuple(cell.strip() for at, cell in enumerate(head)
+                         if at not in used and cell.strip()),
                    tuple(_notes(points, places)))
 
 
@@ -221,14 +224,19 @@ def _point(cells: Sequence[str], head: Sequence[str], places: dict[str, int], li
         try:
             value = float(text)
         except ValueError:
-            bad(meaning, "is not a number; give one such as 3.12 or 1e9" if text
-                else "is empty; give a number, or leave out the row")
+            bad(meaning, "is empty; give a number, or leave out the row" if not text
+                else "is not a number; write it without commas, with a point for decimals"
+                if "," in text else "is not a number; give one such as 3.12 or 1e9")
         if not math.isfinite(value):
-            bad(meaning, "is not a finite number; leave out rows whose training diverged")
+            bad(meaning, "is not a finite number; " + (
+                "leave out rows whose training diverged" if meaning == "loss"
+                else "give one such as 1e9"))
         if value <= 0:
             bad(meaning, "is not positive; " + (
                 "the fits are of logarithms of losses, so take losses above zero"
                 if meaning == "loss" else "give a number above zero"))
+        if not _LEAST <= value <= _MOST:
+            bad(meaning, f"is not from {_LEAST:g} to {_MOST:g}; give what was measured")
         return value
 
     def whole(meaning: str, most: int) -> int:

@@ -14,6 +14,7 @@ from depthlaw.advisor import laws as advised
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.advisor.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.report import wrapped
+from depthlaw.advisor.rules import rule
 from depthlaw.empirics.depth_width import fits, pictures
 from depthlaw.empirics.depth_width.additive import Additive, additive
 from depthlaw.empirics.depth_width.comparison import NEAR, Row, compare, levine_distance
@@ -99,7 +100,7 @@ def _as_data(surface: Surface, found: _Found, budget: str, tolerance: float) -> 
         "tolerance": tolerance, "level": 1 - fits.LEVEL,
         "budgets": [_plain(each) for each in found.optima], "left_out": found.left_out,
         "laws": [_plain(each) | {"formula": each.formula} for each in found.laws],
-        "levine": {"a": advised.FIT_A, "b": advised.FIT_B,
+        "levine": {"a": advised.FIT_A, "b": advised.FIT_B, "wording": rule("levine").wording,
                    "chance": levine_distance(found.laws[0]) if found.laws else None},
         "transitions": [_plain(each) for each in found.transitions],
         "additive": None if law is None else _plain(law) | {
@@ -192,7 +193,8 @@ def _print_laws(found: _Found) -> None:
     print_table(stdout(), table)
     _paragraph(f"From {plural(found.laws[0].optima, 'budget')}; p: the chance of best depths so far"
                " from the law if it were right. The chance of an exponential law so far from "
-               f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}.")
+               f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
+               f"fit is {rule('levine').wording}.")
 
 
 def _chance(value: float) -> str:
@@ -242,9 +244,12 @@ def _print_additive(found: _Found) -> None:
     print_table(stdout(), table)
     implied = [(each, law.depth(each.volume)) for each in found.optima]
     texts = [f"{depth[0]:.1f} ({depth[1]:.1f} to {depth[2]:.1f}) at {size(each.parameters)}"
+             + ("" if each.depths[0] <= depth[0] <= each.depths[-1] else "*")
              for each, depth in implied if depth is not None]
     if texts:
-        _paragraph(f"Best depth by this law: {'; '.join(texts)}.")
+        starred = any(text.endswith("*") for text in texts)
+        _paragraph(f"Best depth by this law: {'; '.join(texts)}."
+                   + " * beyond the depths trained there." * starred)
 
 
 def _print_rows(rows: Sequence[Row]) -> None:
@@ -264,9 +269,10 @@ def _print_rows(rows: Sequence[Row]) -> None:
                       ", ".join(f"{row.predicted[0]:.1f}" for row in group), words)
     print_table(stdout(), table)
     _paragraph(f"layers: what it says of each budget above, in that order; near: the best depth is "
-               f"within a factor {NEAR:g} or half a layer of it. * every budget lies outside what "
-               "it was measured on. With intervals of 95 %, of twenty right predictions about one "
-               "would be called FAILS.")
+               f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
+               "trained shape. * every budget lies outside what "
+               "it was measured on. With intervals of 95 %, of twenty right predictions at most "
+               "about one would be called FAILS.")
     remedies: dict[str, list[str]] = {}
     for row in rows:
         if row.verdict is Verdict.UNDECIDED:

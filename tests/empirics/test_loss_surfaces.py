@@ -57,6 +57,8 @@ def test_columns_in_any_order_and_under_usual_names(tmp_path: Path) -> None:
     (HEAD + "64,2,1e5,1e6,3\n64,2.5,1e5,1e6,3\n", ["line 3", "'depth'", "whole number"]),
     (HEAD + "64,2,1e5,-1,3\n", ["line 2", "'tokens'", "not positive"]),
     (HEAD + "64,2,1e5,1e6,nan\n", ["line 2", "'loss'", "not a finite number", "diverged"]),
+    (HEAD + "64,2,1e5,1e300,3\n", ["line 2", "'tokens'", "is not from 1e-40 to 1e+40"]),
+    (HEAD + '64,2,"100,000",1e6,3\n', ["line 2", "'parameters'", "without commas"]),
     (HEAD + "64,2,,1e6,3\n", ["line 2", "'parameters'", "is empty"]),
     (HEAD + "64,2,100,000,1e6,3\n", ["line 2", "6 cells, the header 5"]),
     (HEAD + "64,2,1e5,1e6,3\n64,2,1e5,1e6,3\n", ["lines 2 and 3", "same shape"]),
@@ -275,6 +277,14 @@ def test_what_a_file_does_not_determine_is_said() -> None:
     assert additive(flat[:4]) is None
 
 
+def test_equal_losses_are_fitted_without_a_depth() -> None:
+    points = [Point(p.width, p.depth, p.parameters, p.tokens, 3.0)
+              for p in surface(0.001, 1, np.random.default_rng(0))]
+    assert not any(optimum(each).bounded for each in groups(points))
+    found = additive(points, draws=3)
+    assert found is None or found.depth(1e6) is None
+
+
 # --- rules ----------------------------------------------------------------------------------------
 
 
@@ -307,6 +317,17 @@ def test_a_rule_that_made_the_surface_holds_and_others_fail() -> None:
     assert verdicts["kaplan-layers"] == ["UNDECIDED", "FAILS", "FAILS"]
     assert verdicts["delusion"] == ["HOLDS", "HOLDS", "FAILS"]
     assert verdicts["completep-least"][0] == "FAILS"  # five times as deep costs more than 1 %
+
+
+def test_the_best_trained_shape_may_not_be_the_best() -> None:
+    """Five depths that differ by noise alone: which is the best is not known."""
+    generator = np.random.default_rng(14)
+    points = [Point(64, depth, 1e6, 1e8, 3 * math.exp(generator.normal(0, 0.02)), seed)
+              for depth in (1, 2, 4, 8, 16) for seed in range(3)]
+    found = optimum(points)
+    low, high = found.excess(found.best) or (1.0, 0.0)
+    assert low == 0
+    assert high > 0.005
 
 
 def test_a_published_grid_of_one_seed_decides_little() -> None:
