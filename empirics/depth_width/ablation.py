@@ -79,7 +79,9 @@ LATE = {
 _SCALE = (
     "Nets of {least:,} to {most:,} weights in their layers that see {tokens:,} tokens of one "
     "corpus are a hundred times smaller or more than those that rules are about, and far from "
-    "trained out: of larger nets they tell nothing, of a rule how far down it carries.")
+    "trained out: of larger nets they tell nothing, of a rule how far down it carries. Embedding "
+    "and read-out, which 12 L d^2 leaves out, hold more weights than the layers of the wide nets "
+    "here, and shrink as depth grows: some of what depth costs is paid there.")
 
 
 def case_of(suite: str, parameters: int, parametrisation: str = "standard",
@@ -192,8 +194,10 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     rate after its warm-up, and its loss at fewer updates is read off its curve: ln loss linear in
     ln updates between evaluations. A budget of operations or seconds is the largest that no shape
     needs more than all updates for. Operations count six for each weight in layers and read-out,
-    and attention; seconds are those of this machine, measured in turn in one process. The interval
-    is over seeds, which are not those that learning rates are chosen with.
+    and attention; seconds are those of this machine, measured in turn in one process. Learning
+    rates are chosen for all updates, and so is the warm-up, a tenth of them: a shape that makes
+    fewer has a rate and a warm-up that are not its own. The interval is over seeds, which are not
+    those that learning rates are chosen with.
     """
     return sample(_losses(case, case.depth, case.budget, device, folder))
 
@@ -230,7 +234,8 @@ def deeper_updates_are_slower(case: Case, device: str = "cpu", folder: str = "")
     more than 1.
 
     Batches, vocabulary and context are equal. The wide net pays for its read-out, the deep one for
-    more and smaller products. Measured on this machine beside whatever else it did, in turn.
+    more and smaller products. All replicas are updated at once, so that small products cost less
+    than for one net. Measured on this machine beside whatever else it did, in turn.
     """
     from .training import update_seconds
 
@@ -308,7 +313,8 @@ def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = ""
     The caption's "varies only a few percent over a wide range of shapes" (recalled) was hardened
     into the 3 % that is printed for 6 against 48 layers. Aspect ratios d / L span a factor 40
     there, excluding nets of fewer than 2 layers and extreme ratios; nets of 2 and 12 layers span
-    less. Of a case that fails, `depth` is the one whose loss is higher.
+    less, but go down to d / L = 1.3, where the deepest there has 768 / 207 = 3.7. Of a case that
+    fails, `depth` is the one whose loss is higher.
     """
     return sample(gains(case, device, folder))
 

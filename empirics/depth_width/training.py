@@ -86,7 +86,8 @@ def made(case: Case, depth: int, rates: Sequence[float], seeds: Sequence[int]) -
     AdamW with betas 0.9 and 0.95 and weight decay 0.1 of matrices, gradient norm at most 1, linear
     warm-up over a tenth of the updates, then a constant rate. "standard" is GPT-2's initialisation
     and one rate. "mup" and "completep" have the deviations, rates, attention scale and branches of
-    `parametrisations.RULES`, relative to 2 layers of width 32; Adam's epsilon stays as it is.
+    `parametrisations.RULES`, relative to 2 layers of width 32; Adam's epsilon stays as it is, and
+    weight decay is multiplied by the rates.
 
     Args:
         case: parameters, heads, steps, marks (evaluations), batch, length, vocabulary,
