@@ -494,10 +494,10 @@ def _panels(found: Found) -> tuple[Panel, ...]:
                         label if name == _EXACT else f"{label}, {attention}",
                         tuple(step + 1 for step in points), tuple(points.values())))
         width, depth = shape
-        where = "below" if 3**depth < width else "beyond"
+        sign = "<" if 3**depth < width else ">="
         panels.append(Panel(
-            f"Width {width}, {depth} layers ({where} log_3 of the width)", "updates + 1",
-            "rank of the values on the grid", tuple(series), x_scale="log", y_scale="log"))
+            f"d = {width}, L = {depth} (3^L {sign} d)", "updates + 1", "rank", tuple(series),
+            x_scale="log", y_scale="log"))
     return tuple(panels)
 
 
