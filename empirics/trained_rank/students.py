@@ -210,7 +210,8 @@ def enclosed_error(students: Students, replica: int) -> Ball:
     A computed sum of products in which no path has more than K roundings differs from the exact one
     by at most g = K u / (1 - K u) times the sum of the absolute values, which the same net with the
     absolute values of its weights computes up to a factor 1 +- g. The targets are rounded, too: by
-    two roundings each, and by one common factor, which changes no relative error. Where that bound
+    two roundings each, and by one common factor, which changes no relative error. Underflow, below
+    1e-307, is not counted. Where that bound
     is wide, as the absolute values of a polynomial of high degree are far larger than its values,
     the values are worked out again in balls of 256 bits.
 

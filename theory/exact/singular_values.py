@@ -3,8 +3,8 @@
 The distance of F to the matrices of rank at most r, in the Frobenius norm, is the root of the sum
 of the squares of its singular values from the (r+1)-th on (Eckart & Young 1936). Distances to a set
 change by no more than the matrix does. So a float64 decomposition U diag(s) V^T serves, however it
-was found: with orthonormal U and V its own distances are sums of squares of s, and what F differs
-from it by, and U and V from orthonormal ones, is bounded in balls.
+was found, where s descends: with orthonormal U and V its own distances are sums of squares of s,
+and what F differs from it by, and U and V from orthonormal ones, is bounded in balls.
 """
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def tails(matrix: NDArray[Any] | Sequence[Sequence[int | Fraction]]) -> Tails:
         matrix: shape (m, n), of Python integers of any size, or fractions; not all 0.
 
     Returns:
-        Balls about 1e-14 wide, relative to ||F||_F.
+        Balls of a width that grows with the sides: less than 1e-13 at n = 64, relative to ||F||_F.
 
     Raises:
         ValueError: for a matrix that is empty, or 0.

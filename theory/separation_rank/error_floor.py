@@ -2,7 +2,8 @@
 gone.
 
 A function of separation rank at most r has values of rank at most r on every grid, so it differs
-from a target there by at least the target's singular values beyond the r-th.
+from a target there, in the Frobenius norm, by at least the root of the sum of the squares of the
+target's singular values beyond the r-th.
 """
 from __future__ import annotations
 
@@ -43,11 +44,13 @@ least = quantity(
 
 
 def rank_bound(width: int, depth: int, tokens: int, vocabulary: int) -> int:
-    """The largest separation rank of a linearised net that reads V ids through an embedding of
-    width d, without residual connections, whatever its heads and weights.
+    """A bound on the separation rank of every linearised net that reads V ids through an embedding
+    of width d, without residual connections, whatever its heads and weights.
 
-    The embedded tokens span at most m = min(d, V) dimensions, so the net is one of width m. Its
-    rank is at most S(m, L), and with one token on each side at most binom(m + C, C), C = (3^L-1)/2.
+    The embedded tokens span at most m = min(d, V) dimensions, in which the output has the form of
+    one of width m. So its rank is at most S(m, L), and with one token on each side at most
+    binom(m + C, C), C = (3^L-1)/2. The bound with one token is argued with its algebra checked
+    (two_tokens_upper); S is argued in words alone (dimension_count).
 
     Args:
         width, depth: of the net.
