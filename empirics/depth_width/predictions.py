@@ -232,7 +232,8 @@ def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = ""
     At equal 12 L d^2 and equal updates, the loss of the deeper net of two neighbouring depths is
     typically higher where the middle of the two, in ln L, is deeper than 2.43 ln d.
 
-    A curve in ln L that is even about its minimum, which lies at or below that depth, rises so.
+    So rises a curve in ln L that is even about a minimum at or below that depth; one that is
+    steeper towards few layers may still fall in a step that starts below it.
     """
     return sample(gains(case, device, folder))
 

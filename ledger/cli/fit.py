@@ -126,7 +126,7 @@ def _plain(value: Any) -> Any:
 
 
 def _print(path: Path, surface: Surface, found: _Found, budget: str, tolerance: float) -> None:
-    _heading(f"Loss surface {path.name}")
+    _heading(f"Loss surface {' '.join(path.name.split())}")
     points = surface.points
     shapes = {(p.width, p.depth) for p in points}
     _paragraph(f"{plural(len(points), 'row')}: {plural(len(shapes), 'shape')} of "
