@@ -196,8 +196,9 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     needs more than all updates for. Operations count six for each weight in layers and read-out,
     and attention; seconds are those of this machine, measured in turn in one process. Learning
     rates are chosen for all updates, and so is the warm-up, a tenth of them: a shape that makes
-    fewer has a rate and a warm-up that are not its own. The interval is over seeds, which are not
-    those that learning rates are chosen with.
+    fewer has a rate and a warm-up that are not its own. Nets of suite gpu see the standard corpus
+    about eight times: what they learn by heart is part of what is compared. The interval is over
+    seeds, which are not those that learning rates are chosen with.
     """
     return sample(_losses(case, case.depth, case.budget, device, folder))
 
