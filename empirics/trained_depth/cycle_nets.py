@@ -123,7 +123,7 @@ def effective_reaches(case: Case, device: str = "cpu", folder: str = "") -> np.n
 
 def pooled_reach(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """The effective reach of all seeds' nets together: the sum over distances of what the interval
-    of Clopper and Pearson of each share leaves open, at the level of `depth_search.LEVEL`."""
+    of Clopper and Pearson of each share leaves open, each at `depth_search.LEVEL`."""
     found = answers_of(case, device, folder)
     ends = [found.chosen_at(distance).interval(LEVEL) for distance in found.distances]
     low, high = (math.fsum(2 * end[side] - 1 for end in ends) for side in (0, 1))

@@ -2,7 +2,9 @@
 
 The effective reach is a number that needs no bar: the sum over distances of 2 a - 1, for the share
 a of right choices between a pair at that distance and one that is not connected. A rule that is
-right up to r and at chance beyond has r: explicit weights of L layers have 3^L.
+right up to r and at chance beyond has r: explicit weights of L layers have 3^L. It is a sum, not
+a distance: nets that are less than right up to r may have as much by what they know of pairs
+beyond.
 """
 from __future__ import annotations
 
@@ -19,7 +21,7 @@ from depthlaw.theory.symbols import depth, quantity
 from ..figures import Found, Panel, Question, Series, Table, curve, written
 from ..signal_propagation.exponents import sample
 from .experiment import TRAINED, Maker, noted
-from .walls import SETTING, SOURCE, has_room, on_cycles, only, tiny
+from .walls import HOW, SOURCE, has_room, on_cycles, only, tiny
 
 reach_effective = quantity(
     "reach_effective", r"r_{\mathrm{eff}}",
@@ -58,32 +60,34 @@ _SEEDS_LATE = (
 _WIDER = (
     "Its tolerance went from 1 to 2 steps then, and what is expected from FAILS to HOLDS.")
 _POOLED = (
-    "Five seeds, pooled: the interval sums those of Clopper and Pearson at each distance, level "
-    "1e-7, and is about these nets. Five seeds are too few for verdicts on nets of other seeds, "
-    "which reach_over_seeds shows.")
+    "Five seeds, pooled: the interval is about these nets. It adds up those of Clopper and Pearson "
+    "at all distances, of level 1e-7 each, which is safe and wide: a distance at chance adds 0.075 "
+    "to either side. So little is decided where there are many such distances, as on cycles of 64 "
+    "and 128. Five seeds are too few for verdicts on nets of other seeds, which reach_over_seeds "
+    "shows.")
 
 
 @nets(Gt(reach_effective, 1), cases=on_cycles(*PARTS), control=Control(
           tiny(), "more than all distances there are", Gt(reach_effective, 4)))
-@noted(SETTING)
+@noted(HOW)
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Trained nets of any seed see farther than their own input.
+    """Trained nets see farther than their own input, over seeds.
 
     The effective reach of nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of equal
     cycles by the updates of a full budget, a third of it and a ninth of it, is typically more than
     1, the reach of a row of A + I without any attention.
 
-    One number for each seed: the curve of reach against updates shows their means, with intervals
-    over seeds. Each budget is a training of its own, with its own warm-up and decay. Nets that have
-    just begun to learn leave it undecided, as five seeds do where they differ by more than a
-    twentieth of what they gained: eight seeds would take a fifth.
+    One number for each of five seeds: the curve of reach against updates shows their means, with
+    intervals over seeds. Each budget is a training of its own, with its own warm-up and decay. Nets
+    that have just begun to learn leave it undecided, as five seeds do whose standard deviation is
+    more than about a twentieth of what they gained: of eight seeds it may be a fifth.
     """
     return _reaches(case, device, folder)
 
 
 @nets(Lt(reach_effective, Min(3**depth, around / 2)), cases=on_cycles(*PARTS), control=Control(
           tiny(), "a third of it", Lt(reach_effective, Min(3**depth, around / 2) / 3)))
-@noted(_POOLED, _SEEDS_LATE, SETTING)
+@noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Trained nets see less far than explicit weights.
 
@@ -99,19 +103,22 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
 @nets(Lt(reach_effective, 3**depth + 1), assumes={"c / 2 > 3^L": has_room},
       cases=only(on_cycles(), has_room),
       control=Control(tiny(), "less than a third of it", Lt(reach_effective, 3 ** (depth - 1))))
-@noted(_POOLED, _SEEDS_LATE, SETTING)
+@noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Trained nets see no step farther than explicit weights.
+    """The effective reach of trained nets is below 3^L + 1.
 
     The effective reach of nets of L layers trained on all-pairs connectivity of k cycles of c
-    vertices each, c / 2 > 3^L, is typically less than 3^L + 1.
+    vertices each, c / 2 > 3^L, is typically less than 3^L + 1: one step more than explicit weights.
+
+    Nets may know something of pairs beyond 3^L all the same, where they are less than right within;
+    cycles_beyond and cycles_at_chance ask about each distance.
     """
     return _reach(case, device, folder)
 
 
 @nets(Gt(gained, 0), cases=on_cycles(), control=Control(
           tiny(), "three more steps in the last two thirds", Gt(gained, 3)))
-@noted(_POOLED, _SEEDS_LATE, SETTING)
+@noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Trained nets see farther after three times the updates.
 
@@ -133,7 +140,7 @@ def _is_deeper(case: Case) -> bool:
 
 @nets(Gt(gained, 0), cases=only(on_cycles(), _is_deeper), control=Control(
           tiny(depth=2), "a layer adds all distances there are", Gt(gained, 4)))
-@noted(_POOLED, _SEEDS_LATE, SETTING)
+@noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """One more layer sees farther after equal updates.
 
@@ -153,7 +160,7 @@ def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
                        for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
       control=Control(tiny(), "of nets that learned and of nets that did not",
                       measured=_taught_or_not))
-@noted(_POOLED, _SEEDS_LATE, _WIDER, SETTING)
+@noted(_POOLED, _SEEDS_LATE, _WIDER, HOW)
 def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Softmax and linearised attention see equally far, up to two steps.
 
@@ -222,7 +229,7 @@ def _table(found: Found) -> Table:
               for c, value in found.get("reach_falls_short", {}).items()}
     return Table(
         ("cycles", "net", "layers", "3^L", "updates", "effective reach, 95 % over seeds",
-         "of these nets, level 1e-7"),
+         "of these nets, level 1e-7 a distance"),
         tuple((f"{k} x {c}", net, layers, reach(layers), updates, written(value, 2),
                pooled.get((k, c, net, layers, updates)))
               for (k, c, net, layers), points in _curves(found).items()

@@ -3,7 +3,8 @@
 On random paths a rule that sees 9 steps far answers pairs at any distance
 (`rules.local_baseline_misses`), so that no wall could show there. On cycles every vertex looks like
 every other one: rules that see r steps far are at chance beyond r, or beyond 2r where they compare
-what they see vertex by vertex. Nets that are right farther than that see farther.
+what they see vertex by vertex. Nets that are right farther than that see farther, or use which
+vertex is which: they are given the index, which such rules do not see.
 """
 from __future__ import annotations
 
@@ -146,8 +147,9 @@ def cycles_look_alike(case: Case) -> Exact:
     two, look alike to a rule that sees the two balls of radius r up to isomorphism; and all pairs
     at a distance above 2r to a rule that knows besides which vertices the two balls share.
 
-    So such a rule, whatever it computes, is right on exactly half of the choices between a pair at
-    such a distance and one that is not connected, ties settled by a coin. Counted are classes of
+    So such a rule, whatever it computes, gives a pair at such a distance and one that is not
+    connected the same score; with ties settled by a coin the chance to be right is one half,
+    exactly. That says nothing of rules that know vertices by their index. Counted are classes of
     isomorphic pairs of rooted balls, and of unions of two rooted balls, over all pairs of a first
     vertex with another one; rotations and exchanges of cycles take every pair to one of these. A
     rule that also sees edges between its balls sees one step more.
@@ -203,7 +205,9 @@ def local_baseline_at_chance(case: Case) -> Proportion:
     intersects its balls, beyond 2r.
 
     That they are at chance exactly follows from cycles_look_alike; this checks the pipeline of
-    graphs and choices that nets are asked through, on 4096 graphs. net=bounded is the baseline of
+    graphs and choices that nets are asked through, on 4096 graphs. One coin a graph settles the
+    ties of all distances, so both rules show one and the same share at all of them: one test for
+    each size of graphs, not one for each distance. net=bounded is the baseline of
     local_baseline_misses.
     """
     return _chosen(case, "cpu", "")
@@ -241,7 +245,8 @@ def weights_at_chance(case: Case) -> Proportion:
     On k cycles of c vertices each, explicit weights of L = 1, 2 layers tell pairs at a distance
     above 3^L from pairs that are not connected as often as a coin does, up to 5 points in 100.
 
-    Every output entry beyond 3^L is 0. On 4096 graphs. The theorems of ye2025, as reported, are
+    Every output entry beyond 3^L is 0. On 4096 graphs, with the coins of local_baseline_at_chance,
+    so that all distances show one share. The theorems of ye2025, as reported, are
     about whole graphs whose largest distance is at most 3^L, and about some graph beyond; these
     cycles are larger, so neither says anything of them. Pair by pair the construction does: weights
     of the reported form a I + b J, not negative, give p(A) + q J on a graph whose degrees are all
@@ -256,13 +261,14 @@ def weights_at_chance(case: Case) -> Proportion:
 _RATE_LATE = (
     "The learning rate of softmax nets was raised from 1e-3 to 1.5e-3 after trials with other "
     "seeds, in which nets of one layer were right on 85 to 89 % at distance 3.")
-SETTING = (
-    "Five seeds, pooled: intervals are about these nets. Attention without MLP, one head, width "
-    "2n, pre-norm; AdamW, linear warm-up over a tenth of the updates and linear decay, batch 16, "
-    "one learning rate for each kind of attention. One choice is asked for from each of 1024 fresh "
-    "graphs and each seed (chance: one half). Width, rates, batch, number of cycles and updates "
-    "were found by trial trainings with other seeds (100 and 101), two cycles of 8 with those "
-    "reported, which were looked at before these claims were written.")
+HOW = (
+    "Attention without MLP, one head, width 2n, pre-norm; AdamW, linear warm-up over a tenth of "
+    "the updates and linear decay, batch 16, one learning rate for each kind of attention. One "
+    "choice is asked for from each of 1024 fresh graphs and each seed (chance: one half). Width, "
+    "rates, batch, number of cycles and updates were found by trial trainings with other seeds "
+    "(100 and 101), two cycles of 8 with those reported, which were looked at before these claims "
+    "were written.")
+SETTING = f"Five seeds, pooled: intervals are about these nets. {HOW}"
 _NOTHING_TAUGHT = Control(tiny(shuffled=True, distance=3), _UNTAUGHT)
 _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 
