@@ -49,7 +49,7 @@ from .ranks_in_training import (
 __all__ = ["TRANSFER", "table"]
 
 floor_share = quantity(
-    "floor_share", r"\varepsilon/\varepsilon_S", "relative error of a softmax student over the "
+    "floor_share", r"\varepsilon/\varepsilon_S", "relative error of a student over the "
     "floor that linearised students of the same width and depth cannot beat", "nonnegative real")
 error_gap = quantity(
     "error_gap", r"\Delta\varepsilon", "relative error of a softmax student minus that of the "
@@ -68,24 +68,25 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 
 
 @_measured(
-    Ge(floor_share, 1), cases=student_cases(below_side, ATTENTIONS[1:], suites=_LONG),
+    Ge(floor_share, 1), cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
     control=Control(student_cases(below_side, ATTENTIONS[1:])["theory"][0],
                     "ten thousand times the floor", statement=Ge(floor_share, 10_000)))
 @about_students
-def softmax_respects_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
-    """Softmax students stay above the floor of linearised ones.
+def students_respect_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
+    """Students of either attention stay above the floor of linearised ones.
 
-    The relative error of softmax students is typically at least the tail of the teacher's singular
-    values beyond the S(min(d_x, V), L)-th, which no linearised student of the same width and depth
-    can beat.
+    The relative error of linearised and of softmax students is typically at least the tail of the
+    teacher's singular values beyond the S(min(d_x, V), L)-th, which no linearised student of the
+    same width and depth can beat.
 
     No theorem says so of softmax, whose rank is not bounded by S: where it holds, softmax students
     fall short of what rank S allows, and that is no evidence for a bound. That it would hold was
-    expected when errors of other seeds, far above this floor, had been seen.
+    expected when errors of other seeds, far above this floor, had been seen. First asked of softmax
+    alone; linearised students were added after that had been recorded.
     """
     bound = rank_bound(case.width, case.depth, teacher_of(case).tokens, case.vocabulary)
     least = floor(teacher_of(case), bound)
-    return sample(_errors(case, "softmax", device, folder) / float(least.high))
+    return sample(_errors(case, case.attention, device, folder) / float(least.high))
 
 
 def _against_nothing(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -133,11 +134,10 @@ def _both(prediction: str, key: str) -> _Row:
 
 
 _ROWS = (
-    _Row("no error below the floor of rank S", "trained_rank/floor_holds",
-         "trained_rank/softmax_respects_floor"),
+    _both("no error below the floor of rank S", "trained_rank/students_respect_floor"),
     _Row("the rank is S, and never more", "trained_rank/rank_stays_generic",
          "trained_rank/softmax_exceeds_count"),
-    _both("less effective rank than S", "trained_rank/half_of_rank_matters"),
+    _both("effective rank below half of min(S, side)", "trained_rank/half_of_rank_matters"),
     _both("a layer adds more rank where 3^L < d", "trained_rank/wide_nets_gain_more_by_layers"),
     _both("one layer sees 3 steps", "trained_depth/cycles_wall_one_layer"),
     _both("L layers see 3^L steps", "trained_depth/cycles_wall"),
@@ -252,8 +252,13 @@ def _says(found: Found) -> str:
 
 # Whose verdicts stand in this section; those of the other claims of the table stand elsewhere.
 _OWN = tuple(f"trained_rank/{name}" for name in (
-    "softmax_exceeds_count", "softmax_respects_floor", "softmax_fits_worse"))
+    "softmax_exceeds_count", "students_respect_floor", "softmax_fits_worse"))
 TRANSFER = Question(
     "linearised-against-softmax", "Where the linearised theory transfers to softmax nets", _OWN,
     _panels, _says, table, beside=tuple(dict.fromkeys(
-        key for row in _ROWS for key in (row.linearised, row.softmax) if key not in _OWN)))
+        key for row in _ROWS for key in (row.linearised, row.softmax) if key not in _OWN)),
+    late={
+        "students_respect_floor": "Linearised students were added after softmax ones had been "
+        "recorded.",
+        "softmax_exceeds_count": "Cases of nets of 8 updates were dropped after they had failed: "
+        "such nets are not trained."})
