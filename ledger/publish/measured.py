@@ -55,10 +55,13 @@ class Recorded:
     def judged(self, key: str) -> ClaimResult | None:
         """The claim in the longest suite of which every case is recorded, else in the one of which
         most are; None where nothing is."""
-        found = [r for suite in _SUITES if (r := self.of(suite, key)) is not None]
-        whole = [r for r in found if r.cases and not r.missing]
-        some = sorted((r for r in found if _rows(r)), key=lambda r: len(r.missing))
-        return next(iter([*whole, *some]), None)
+        some = []
+        for suite in _SUITES:
+            found = self.of(suite, key)
+            if found is not None and found.cases and not found.missing:
+                return found
+            some += [found] if found is not None and _rows(found) else []
+        return min(some, key=lambda r: len(r.missing), default=None)
 
     def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
         """The claim in each suite of which something is recorded and that needs another device."""
