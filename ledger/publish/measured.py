@@ -231,8 +231,9 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
         lines.append(f"| {link} | {states} | {r.claim.expected}{star} | "
                      f"{r.claim.known or '-'} | {verdict_name(r)} | "
                      f"{len(r.decided)} of {len(r.in_scope)} |")
-    after = [f"* `{r.claim.name}`: {md(late[r.claim.name])}" for r in judged
-             if r.claim.name in late]
+    texts = dict.fromkeys(late[r.claim.name] for r in judged if r.claim.name in late)
+    after = [f"* {', '.join(f'`{name}`' for name in names)}: {md(text)}" for text in texts
+             if (names := [r.claim.name for r in judged if late.get(r.claim.name) == text])]
     open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in _undecided(r)]
     parts = ["\n".join(lines), _list("UNDECIDED, and what would decide it", open_),
              _folded("\\* Written, or restated, after something had been measured",
