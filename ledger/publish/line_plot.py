@@ -281,7 +281,8 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
         # Ticks between powers of ten have a label where there are few powers.
         axes.yaxis.set_minor_formatter(
-            lambda y, _: f"{y:.2g}" if high / low < 40 and _first_digit(y) in (2, 5) else "")
+            lambda y, _: f"{float(f'{y:.2g}'):g}"
+            if high / low < 40 and _first_digit(y) in (2, 5) else "")
 
 
 def _decades(low: float, high: float) -> float:
