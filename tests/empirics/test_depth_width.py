@@ -178,13 +178,14 @@ def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
     assert set(claims["equal_operations_gain"].measured(case).values) == {0.0}
 
 
-def test_a_rule_is_read_between_depths_and_at_the_fewest():
-    case = case_of("training", 36_000, rule="levine")
-    assert predictions._ruled_depth(case) == 1
-    between = case_of("training", 36_000, "completep", rule="completep-least")
-    depth = predictions._ruled_depth(between)
-    assert math.isclose(depth, (36_000 / 12 / 11.8**2) ** (1 / 3), rel_tol=1e-3)
-    assert 2 < depth < 6
+def test_a_rule_is_read_at_the_nearest_trained_depth_and_not_below_the_fewest():
+    # (36,000 / 12 / 11.8^2)^(1/3) = 2.8 layers: nearer to 2 than to 6 in ln L.
+    narrow = case_of("training", 36_000, "completep", rule="completep-least")
+    assert predictions._ruled_depth(narrow) == 2
+    claims = {each.name: each for each in made_in(predictions.__name__)}
+    # Levine's fit asks for 0.1, 0.3 and 0.7 layers: that of the largest size alone is one.
+    assert {case.parameters for case in claims["rule_levine"].grid["training"]} == {210_000}
+    assert {case.other for case in claims["rule_levine"].grid["training"]} == {2, 3, 6, 12}
 
 
 def _records(best):
@@ -212,7 +213,7 @@ def test_what_is_shown_finds_the_best_depth_and_says_nothing_of_nothing():
     assert math.isclose(max(spent), min(spent))
 
     says = PREDICTIONS.says(found)
-    assert "2.0 layers" in says
+    assert "at equal updates 36k: 2.0 (from " in says
     assert "Width against best depth: d = exp(" in says
     table = PREDICTIONS.table(found)
     verdicts = {row[1]: row[7] for row in table.rows if row[0] == table.rows[0][0]}
