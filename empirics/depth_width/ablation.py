@@ -237,7 +237,8 @@ def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Ex
 
 
 @nets(
-    Gt(slower, 1), source=_ours("practice: latency grows with depth"), expected="FAILS",
+    Gt(slower, 1),
+    known="UNDECIDED", source=_ours("practice: latency grows with depth"), expected="FAILS",
     cases={suite: [case_of(suite, parameters, depth=depth)
                    for parameters in SIZES[suite] for depth in depths[1:]]
            for suite, depths in DEPTHS.items()},
@@ -271,6 +272,7 @@ def _beyond(least: int, most: int) -> list[tuple[int, int]]:
 
 @nets(
     Le(gain, Rational(1, 100)), wording="universal",
+    known="UNDECIDED",
     source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
     cases=_stepped(_beyond(_SPLIT, 99)), control=Control(
         _FIRST, "twice the layers at equal size cost a third of the loss",
@@ -377,7 +379,8 @@ def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 
 @nets(
-    Gt(extra, 0), source=_ours("after levine2020: the best depth grows with size"),
+    Gt(extra, 0),
+    known="UNDECIDED", source=_ours("after levine2020: the best depth grows with size"),
     cases={suite: [case_of(suite, small, depth=depth, other=other, larger=large)
                    for small, large in pairwise(SIZES[suite]) for depth, other in steps_of(suite)]
            for suite in SIZES},
@@ -398,7 +401,8 @@ def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = 
 
 
 @nets(
-    Ge(extra, 0), source=Source("dey2025", "abstract: deeper nets are compute-efficient",
+    Ge(extra, 0),
+    known="UNDECIDED", source=Source("dey2025", "abstract: deeper nets are compute-efficient",
                                 "arXiv:2505.01618"),
     wording="universal",
     cases={suite: [case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)

@@ -75,7 +75,8 @@ def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
 
 def _costs_little(
     key: str, source: Source, says: str, *,
-    expected: Literal["HOLDS", "FAILS"] = "FAILS", parametrisation: str = "standard",
+    expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "UNDECIDED"] = "",
+    parametrisation: str = "standard",
 ) -> None:
     """A claim that the depth of a rule is within one per cent of every other: hardened, since no
     source says how much its shape may cost."""
@@ -85,7 +86,7 @@ def _costs_little(
     @claim(
         Le(excess, Rational(1, 100)), source=source, wording="universal", name=f"rule_{name}",
         kind="empirical fit", holds_for="typical", weight="measurement", portable=False,
-        cases=cases, expected=expected, control=Control(
+        cases=cases, expected=expected, known=known, control=Control(
             cases["training"][0], "a third of the loss less",
             statement=Le(excess, -Rational(1, 3))),
         doc=f"""{says} costs at most one per cent.
@@ -104,14 +105,14 @@ def _costs_little(
 
 
 _costs_little("levine", Source("bigscience", "math/README.md, after levine2020 (reported)"),
-              "Levine's fit, carried down,")
+              "Levine's fit, carried down,", known="UNDECIDED")
 _costs_little("nanochat", Source("nanochat", "scripts/base_train.py (printed)", "commit 92d63d4"),
-              "nanochat's rule, carried down,")
+              "nanochat's rule, carried down,", known="UNDECIDED")
 _costs_little("marin", Source("marin", "experiments/grug/moe (printed)"),
-              "Marin's rule, carried down,")
+              "Marin's rule, carried down,", known="UNDECIDED")
 _costs_little("prenorm", Source(
     "attnres2026", "25 shapes at 6.5e19 FLOPs (printed)", "arXiv:2603.15031"),
-              "d = 60 L, carried down,")
+              "d = 60 L, carried down,", known="UNDECIDED")
 _costs_little("mup", Source("dey2025", "best N:L under muP (reported)", "arXiv:2505.01618"),
               "muP's best shape, carried down,", expected="HOLDS", parametrisation="mup")
 _costs_little("completep-least", Source(
@@ -181,7 +182,7 @@ def _within(statement: Relational, case: Case) -> Ball:
 
 
 @nets(
-    Eq(gain, 0), source=_levine, expected="FAILS", predicted=_within,
+    Eq(gain, 0), known="UNDECIDED", source=_levine, expected="FAILS", predicted=_within,
     cases=_steps(_from_threshold), control=Control(
         _first(_from_threshold), "a third of the loss is gained",
         statement=Eq(gain, Rational(1, 3))))
@@ -215,7 +216,8 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 
 @nets(
-    Lt(gain, 0), source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io",
+    Lt(gain, 0),
+    known="UNDECIDED", source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io",
                                "arXiv:2601.20994v1"),
     wording="reported", cases=_steps(_beyond_largest), control=Control(
         _first(_beyond_largest), "by a third of the loss", statement=Lt(gain, -Rational(1, 3))))

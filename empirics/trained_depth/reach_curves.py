@@ -67,7 +67,7 @@ _POOLED = (
     "shows.")
 
 
-@nets(Gt(reach_effective, 1), cases=on_cycles(*PARTS), control=Control(
+@nets(Gt(reach_effective, 1), known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
           tiny(), "more than all distances there are", Gt(reach_effective, 4)))
 @noted(HOW)
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -85,7 +85,8 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     return _reaches(case, device, folder)
 
 
-@nets(Lt(reach_effective, Min(3**depth, around / 2)), cases=on_cycles(*PARTS), control=Control(
+@nets(Lt(reach_effective, Min(3**depth, around / 2)),
+      known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
           tiny(), "a third of it", Lt(reach_effective, Min(3**depth, around / 2) / 3)))
 @noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -138,7 +139,7 @@ def _is_deeper(case: Case) -> bool:
     return any(less in cases for cases in on_cycles().values())
 
 
-@nets(Gt(gained, 0), cases=only(on_cycles(), _is_deeper), control=Control(
+@nets(Gt(gained, 0), known="FAILS", cases=only(on_cycles(), _is_deeper), control=Control(
           tiny(depth=2), "a layer adds all distances there are", Gt(gained, 4)))
 @noted(_POOLED, _SEEDS_LATE, HOW)
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
@@ -146,6 +147,9 @@ def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") ->
 
     The effective reach of nets of L = 2 and 3 layers trained on equal cycles, minus that of nets of
     one layer less after as many updates, is typically positive.
+
+    Fails for three layers of linearised attention: some of its five seeds had hardly begun to learn
+    when two layers had (reach_over_seeds). Longer training may turn it.
     """
     return _minus(_reach(case, device, folder),
                   _reach(case, device, folder, depth=case.depth - 1))
@@ -155,7 +159,8 @@ def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     return _minus(_reach(case, device, folder), _reach(case, device, folder, shuffled=True))
 
 
-@nets(Eq(gained, 0), predicted=lambda *_: Ball(Fraction(-2), Fraction(2)), cases={
+@nets(Eq(gained, 0), predicted=lambda *_: Ball(Fraction(-2), Fraction(2)),
+      known="UNDECIDED", cases={
           suite: tuple(Case(**{k: v for k, v in c.fields().items() if k != "net"})
                        for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
       control=Control(tiny(), "of nets that learned and of nets that did not",

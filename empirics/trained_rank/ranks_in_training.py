@@ -355,7 +355,7 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @_measured(
-    Lt(effective, _on_grid / 2), cases=student_cases(_deep, steps=_ALL),
+    Lt(effective, _on_grid / 2), known="UNDECIDED", cases=student_cases(_deep, steps=_ALL),
     control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)))
 @about_students
 def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -376,7 +376,7 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_measured(
-    Gt(rank_raised, 0), cases=student_cases(_any, suites=_LONG),
+    Gt(rank_raised, 0), known="UNDECIDED", cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left))
 @about_students
 def training_raises_rank(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -400,7 +400,7 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 
 @_measured(
-    Lt(rank_approach, 0), cases=student_cases(_any, suites=_LONG),
+    Lt(rank_approach, 0), known="UNDECIDED", cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training",
                     measured=_approach_of_one))
 @about_students

@@ -100,7 +100,7 @@ _PAIRS = {suite: [Case(**{name: value for name, value in case.fields().items()
 
 
 @_measured(
-    Gt(error_gap, 0), cases={suite: _PAIRS[suite] for suite in _LONG},
+    Gt(error_gap, 0), known="UNDECIDED", cases={suite: _PAIRS[suite] for suite in _LONG},
     control=Control(_PAIRS["theory"][0], "the function 0 in place of the linearised student",
                     measured=_against_nothing))
 @about_students
