@@ -120,7 +120,7 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw verify quick $(RECORDS)
 	$(BIN)/depthlaw verify frontier $(RECORDS)
 	$(BIN)/depthlaw verify full --only trained_depth --only rank_collapse \
-		--only signal_propagation $(RECORDS)
+		--only signal_propagation --only trained_rank $(RECORDS)
 	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
