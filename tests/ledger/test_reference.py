@@ -52,7 +52,8 @@ def test_a_ledger_gives_back_its_records(tmp_path):
 
 def test_the_same_records_give_the_same_bytes(tmp_path):
     write_ledger(tmp_path / "a.gz", SOME, "quick")
-    write_ledger(tmp_path / "b.gz", reversed(SOME), "quick")
+    # A run that two suites share comes twice.
+    write_ledger(tmp_path / "b.gz", [*reversed(SOME), SOME[0]], "quick")
     assert (tmp_path / "a.gz").read_bytes() == (tmp_path / "b.gz").read_bytes()
 
 
