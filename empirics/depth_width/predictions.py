@@ -78,13 +78,13 @@ def _costs_little(
     expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "UNDECIDED"] = "",
     parametrisation: str = "standard",
 ) -> None:
-    """A claim that the depth of a rule is within one per cent of every other: hardened, since no
-    source says how much its shape may cost."""
+    """A claim that the depth of a rule is within one per cent of every other: ours, since no source
+    says how much its shape may cost."""
     name = key.replace("-", "_")
     cases = _ruled(key, parametrisation)
 
     @claim(
-        Le(excess, Rational(1, 100)), source=source, wording="universal", name=f"rule_{name}",
+        Le(excess, Rational(1, 100)), source=source, name=f"rule_{name}",
         kind="empirical fit", holds_for="typical", weight="measurement", portable=False,
         cases=cases, expected=expected, known=known, control=Control(
             cases["training"][0], "a third of the loss less",

@@ -8,7 +8,7 @@ vertex is which: they are given the index, which such rules do not see.
 """
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -126,16 +126,20 @@ _NETS_ON = sorted({(*size, L) for sizes in UPDATES.values() for size, (depths, _
                    for L in depths})
 
 
+def _looks(graphs: Iterable[tuple[int, int, Iterable[int]]]) -> list[Case]:
+    """Cases of both rules, where pairs out of their sight exist: cycles, vertices of each, radii."""
+    return [Case(net=rule, cycles=k, around=c, radius=r) for k, c, radii in graphs
+            for rule in ("bounded", "intersecting") for r in radii if _sight(rule, r) < c // 2]
+
+
+_LOOKS = {"quick": _looks((k, c, (1, 2, 3)) for k, c in ((2, 7), (2, 8), (3, 5), (3, 22)))}
+_LOOKS["training"] = [case for case in _looks((k, c, (reach(L),)) for k, c, L in _NETS_ON)
+                      if case not in _LOOKS["quick"]]
+
+
 @claim(
     Eq(views, 1), source=Source("depthlaw", "symmetry of unions of equal cycles"), weight="step",
-    cases={"quick": tuple(
-        Case(net=rule, cycles=k, around=c, radius=r)
-        for k, c in ((2, 7), (2, 8), (3, 5), (3, 22)) for rule in ("bounded", "intersecting")
-        for r in (1, 2, 3) if _sight(rule, r) < c // 2),
-        "training": tuple(
-        Case(net=rule, cycles=k, around=c, radius=reach(L))
-        for k, c, L in _NETS_ON for rule in ("bounded", "intersecting")
-        if _sight(rule, reach(L)) < c // 2)},
+    cases=_LOOKS,
     assumes={"r, or 2r where balls are compared, is less than the largest distance":
              lambda c: _sight(c.net, c.radius) < c.around // 2},
     control=Control(Case(net="intersecting", cycles=2, around=16, radius=3, beyond=3),
@@ -349,7 +353,7 @@ _WALLS = only(on_cycles(), has_room)
       control=Control(tiny(shuffled=True), _UNTAUGHT))
 @noted(SETTING, _RATE_LATE)
 def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """One trained layer is right up to distance 3 on equal cycles, and not beyond.
+    """On cycles one trained layer is right up to 3, no farther.
 
     Nets of one layer trained on all-pairs connectivity of k cycles of c vertices each, c / 2 > 3,
     typically tell pairs at every distance up to 3 from pairs that are not connected, in at least
@@ -366,7 +370,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
       control=Control(tiny(shuffled=True), _UNTAUGHT))
 @noted(SETTING)
 def cycles_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Several trained layers are right up to 3^L on equal cycles, and not beyond.
+    """On cycles several trained layers are right up to 3^L, no farther.
 
     Nets of L = 2 and 3 layers trained on all-pairs connectivity of k cycles of c vertices each,
     c / 2 > 3^L, typically tell pairs at every distance up to 3^L from pairs that are not connected,
