@@ -127,7 +127,7 @@ _NETS_ON = sorted({(*size, L) for sizes in UPDATES.values() for size, (depths, _
 
 
 def _looks(graphs: Iterable[tuple[int, int, Iterable[int]]]) -> list[Case]:
-    """Cases of both rules, where pairs out of their sight exist: cycles, vertices of each, radii."""
+    """Cases of both rules with pairs out of their sight, from cycles, vertices of each, radii."""
     return [Case(net=rule, cycles=k, around=c, radius=r) for k, c, radii in graphs
             for rule in ("bounded", "intersecting") for r in radii if _sight(rule, r) < c // 2]
 
