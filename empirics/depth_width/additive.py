@@ -65,12 +65,14 @@ class Additive:
 
     def depth(self, volume: float) -> tuple[float, float, float] | None:
         """The best depth of nets with L d^2 = volume, and its interval; None where the file
-        does not determine the terms of width and of depth.
+        does not determine the terms of width and of depth, or fewer than half of the starting
+        points came to this fit.
 
         By Lagrange l^(b + a/2) = 2 b B / (a A) volume^(a/2).
         """
         of_width, of_depth = self.terms[:2]
-        if not of_width.determined or not of_depth.determined:
+        agreed, tried = self.starts
+        if not of_width.determined or not of_depth.determined or 2 * agreed < tried:
             return None
         # Of the fits to drawn shapes a few may lack a term.
         drawn = self._drawn[(self._drawn[:, 1] > 0) & (self._drawn[:, 3] > 0)]

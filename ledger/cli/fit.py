@@ -233,7 +233,8 @@ def _print_additive(found: _Found) -> None:
         return
     low, high = law.floor_interval
     _paragraph(f"E = {law.floor:.4g} ({low:.4g} to {high:.4g}); relative error {law.error:.2%} over"
-               f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree.")
+               f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree"
+               + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1])) + ".")
     table = plain_table(2)
     for heading in ("variable", "exponent", "interval", "share of loss"):
         table.add_column(heading, justify="right", no_wrap=True)
