@@ -17,9 +17,9 @@ def measured(case: Case, seed: int) -> Exact:
         if "after" in case:
             Path(case.after).touch()
         go_wrong(case)
+    time.sleep((case.get("milliseconds") or int(os.environ.get("FAULTY_MILLISECONDS", "0"))) / 1000)
     if case.get("gpu"):
         return Exact(int(os.environ["CUDA_VISIBLE_DEVICES"]))
-    time.sleep((case.get("milliseconds") or int(os.environ.get("FAULTY_MILLISECONDS", "0"))) / 1000)
     return Exact(3**case.depth)
 
 

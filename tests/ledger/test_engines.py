@@ -105,7 +105,8 @@ def test_gpu_slots_pin_each_process(faulty, tmp_path):
     the same; no device is needed."""
     deaths = (Case(depth=1, n=n, gpu=1, kill=1, after=str(tmp_path / str(n))) for n in range(3))
     runs = runs_with(faulty, *deaths,
-                     *(Case(depth=1, n=n, gpu=1, milliseconds=300) for n in range(16)))
+                     # Enough for a process that starts seconds late to find some left.
+                     *(Case(depth=1, n=n, gpu=1, milliseconds=400) for n in range(20)))
     found = outcomes(pool(processes=0, gpus=("3", "5")), runs)
     assert {o.result["exact"] for o in found.values()} == {"3", "5"}
 
