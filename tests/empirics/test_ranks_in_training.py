@@ -1,5 +1,6 @@
 """Ranks while nets are trained, and what of the linearised theory softmax nets show."""
 from fractions import Fraction
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -153,3 +154,18 @@ def test_pairs_are_of_equal_seeds_and_pictures_show_them():
     assert "0.300" in transfer.TRANSFER.says({"softmax_fits_worse": gaps})
     assert transfer.TRANSFER.panels({}) == ()
     assert transfer.TRANSFER.says({}) == ""
+
+
+def test_tokens_in_a_smaller_space_lower_the_exact_rank(monkeypatch):
+    """Generic matrices of width 2 and one layer have rank 3; of tokens on a line the net of width 1
+    is left, with rank 2."""
+    rng = np.random.default_rng(0)
+    shapes = {"embedding": (1, 6, 2), "query": (1, 1, 1, 2, 2), "key": (1, 1, 1, 2, 2),
+              "value": (1, 1, 1, 2, 2), "output": (1, 1, 1, 2, 2), "read_out": (1, 2)}
+    weights = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    monkeypatch.setattr(ranks_in_training, "students_of", lambda *_: SimpleNamespace(
+        weights=lambda step: {name: array.copy() for name, array in weights.items()}))
+    case = Case(width=2, depth=1, replicas=1, step=0)
+    assert ranks_in_training._ranks(case, "cpu", "").value == 3
+    weights["embedding"] = weights["embedding"][..., :1] * np.array([1.0, 2.0])
+    assert ranks_in_training._ranks(case, "cpu", "").value == 2
