@@ -138,7 +138,7 @@ $(VENV)/.python:
 
 $(VENV)/.base: pyproject.toml | $(VENV)/.python
 	@echo "installing depthlaw into $(VENV)"
-	@$(BIN)/pip install -qq --editable .
+	@$(BIN)/pip install -qq --editable '.[appendix]'
 	@touch $@
 
 $(VENV)/.dev: pyproject.toml | $(VENV)/.python
