@@ -123,6 +123,8 @@ class Claim:
         weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
             construction; a "measurement", published or ours; the "arithmetic" of printed numbers.
             Findings are sorted by it.
+        headline: why it stands in the appendix that is written by default, in one sentence; empty
+            for most.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one
             distance of all that a trained net is asked about. One process measures all cases that
@@ -158,6 +160,7 @@ class Claim:
     expected: Literal["HOLDS", "FAILS"] = "HOLDS"
     known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
     weight: Weight = "theorem"
+    headline: str = ""
     seeds: int = 1
     reads: tuple[str, ...] = ()
     portable: bool = True

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -17,66 +16,23 @@ from depthlaw.theory.claim import DEVICE_OF, Claim, at
 from depthlaw.theory.symbols import latex
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample
 
-from ..run.records import Store
 from ..verdicts.display import measured_side, prediction
+from ..verdicts.recorded import Recorded
 from ..verdicts.remedies import remedies
-from ..verdicts.report import CaseResult, ClaimResult, levels, results, verdict_name
+from ..verdicts.report import CaseResult, ClaimResult, verdict_name
 from .line_plot import line_plot
 from .typesetting import md, md_code, md_math
 
 __all__ = [
-    "Recorded", "claims_of", "data", "exercise", "figure", "numbers", "question", "settings",
-    "values", "verdicts"]
+    "claims_of", "data", "exercise", "figure", "numbers", "question", "settings", "values",
+    "verdicts"]
 
-# The longest first; suites that need another device follow on their own.
-_SUITES = ("training", "exercises", "full", "theory", "quick")
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
 _FEW, _LINES, _LETTERS = 2, 4, 120
 
 Claims = Mapping[str, Claim]
 _Drawn = tuple[tuple[Panel, ...], Table | None]
-
-
-@dataclass(frozen=True)
-class Recorded:
-    """Claims, judged on the records of one store by the level that the whole suite leaves them, as
-    `depthlaw verify` judges them.
-
-    Attributes:
-        claims: every claim, by key.
-        store: of the records.
-    """
-
-    claims: Claims
-    store: Store
-    _levels: dict[str, tuple[float, float]] = field(default_factory=dict)
-
-    def judged(self, key: str) -> ClaimResult | None:
-        """The claim in the longest suite of which every case is recorded, else in the one of which
-        most are; None where nothing is."""
-        some = []
-        for suite in _SUITES:
-            found = self.of(suite, key)
-            if found is not None and found.cases and not found.missing:
-                return found
-            some += [found] if found is not None and _rows(found) else []
-        return min(some, key=lambda r: len(r.missing), default=None)
-
-    def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
-        """The claim in each suite of which something is recorded and that needs another device."""
-        for suite in DEVICE_OF:
-            if (result := self.of(suite, key)) is not None and _rows(result):
-                yield suite, result
-
-    def of(self, suite: str, key: str) -> ClaimResult | None:
-        """The claim in a suite; None where it has no cases there or is not known."""
-        claim = self.claims.get(key)
-        if claim is None or not claim.cases(suite):
-            return None
-        if suite not in self._levels:
-            self._levels[suite] = levels(self.claims, suite, self.store)
-        return results({key: claim}, suite, self.store, alphas=self._levels[suite])[0]
 
 
 # --- questions and exercises ---------------------------------------------------------------------

@@ -36,10 +36,10 @@ from ..run.records import Store, manifest, open_store
 from ..verdicts.display import duration, expectation, measured_side, prediction, slack
 from ..verdicts.findings import groups, reason
 from ..verdicts.mutation import Mutant, mutate
+from ..verdicts.recorded import Recorded
 from ..verdicts.reference import shipped
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
 from . import counting, depth_evidence, figures, measured
-from .measured import Recorded
 from .typesetting import md, md_code, md_math, sentence
 
 # Longer tables hide what matters; the records hold every case.

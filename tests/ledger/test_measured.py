@@ -11,10 +11,10 @@ import pytest
 
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.ledger.publish import measured
-from depthlaw.ledger.publish.measured import Recorded
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, Store, encode
 from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.verdicts.recorded import Recorded
 from depthlaw.ledger.verdicts.remedies import remedies
 from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import Claim, find, registry

@@ -1,0 +1,62 @@
+"""Claims judged on what one store holds of them, in whatever suites that is: what `show`, pages and
+the appendix say of a claim."""
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from depthlaw.theory.claim import DEVICE_OF, Claim
+
+from ..run.records import Store
+from .report import ClaimResult, levels, results
+
+__all__ = ["Recorded"]
+
+# The longest first; suites that need another device follow on their own.
+_SUITES = ("training", "exercises", "full", "frontier", "theory", "quick")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Claims, judged on the records of one store by the level that the whole suite leaves them, as
+    `depthlaw verify` judges them: which of them are asked about changes no verdict.
+
+    Attributes:
+        claims: every claim, by key.
+        store: of the records.
+    """
+
+    claims: Mapping[str, Claim]
+    store: Store
+    _levels: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+    def judged(self, key: str) -> ClaimResult | None:
+        """The claim in the longest suite of which every case is recorded, else in the one of which
+        most are; None where nothing is."""
+        some = []
+        for suite in _SUITES:
+            found = self.of(suite, key)
+            if found is not None and found.cases and not found.missing:
+                return found
+            some += [found] if found is not None and _any(found) else []
+        return min(some, key=lambda r: len(r.missing), default=None)
+
+    def elsewhere(self, key: str) -> Iterator[tuple[str, ClaimResult]]:
+        """The claim in each suite of which something is recorded and that needs another device."""
+        for suite in DEVICE_OF:
+            if (result := self.of(suite, key)) is not None and _any(result):
+                yield suite, result
+
+    def of(self, suite: str, key: str) -> ClaimResult | None:
+        """The claim in a suite; None where it has no cases there or is not known."""
+        claim = self.claims.get(key)
+        if claim is None or not claim.cases(suite):
+            return None
+        if suite not in self._levels:
+            self._levels[suite] = levels(self.claims, suite, self.store)
+        return results({key: claim}, suite, self.store, alphas=self._levels[suite])[0]
+
+
+def _any(result: ClaimResult) -> bool:
+    """Whether any case is recorded."""
+    return any(row.records for row in result.cases)
