@@ -296,4 +296,5 @@ def _templates() -> jinja2.Environment:
     for name in ("tex", "tex_code", "tex_hash", "tex_value", "prose", "sentence", "verdict_tex",
                  "md", "md_code", "md_math", "md_value", "verdict_md"):
         environment.filters[name] = getattr(typesetting, name)
+    environment.filters["prose"] = typesetting.tex_prose
     return environment

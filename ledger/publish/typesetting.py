@@ -62,11 +62,11 @@ _SCRIPTS = re.compile(rf"(?P<base>{_BASE})_(?P<sub>{_GROUP})(?![\w/.]*[/_]\w)|\^
 _RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "<->": "↔", "->": "→"}
 
 
-def prose(text: str) -> str:
+def tex_prose(text: str) -> str:
     r"""Prose with formulas written in ASCII, as LaTeX text: subscripts, superscripts and relations
     are set as such.
 
-    >>> prose("log_3(d_x) <= 3^(L-2)")
+    >>> tex_prose("log_3(d_x) <= 3^(L-2)")
     'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2}'
     """
     # Quotes are paired before the text is cut into pieces, each of which would begin anew.
@@ -76,7 +76,7 @@ def prose(text: str) -> str:
         parts.append(tex(text[done:found.start()] + (found["base"] or "")))
         group = found["sub"] or found["sup"]
         inner = group[1:-1] if group[0] in "({" else group
-        parts.append(rf"\text{'sub' if found['sub'] else 'super'}script{{{prose(inner)}}}")
+        parts.append(rf"\text{'sub' if found['sub'] else 'super'}script{{{tex_prose(inner)}}}")
         done = found.end()
     return "".join(parts) + tex(text[done:])
 
@@ -143,15 +143,42 @@ def md_math(latex: str) -> str:
     return f"${text.strip()}$"
 
 
+def prose(text: str) -> str:
+    """Running text as Markdown for pandoc and MyST: formulas written in ASCII are set as maths, and
+    everything else is escaped."""
+    return re.sub(r"([\\`*_{}\[\]<>|$~&#@^])", r"\\\1", _flat(text))
+
+
+def maths(latex: str) -> str:
+    r"""LaTeX as inline maths that may stand in a pipe table."""
+    return md_math(latex)
+
+
+def code(text: str) -> str:
+    """A key, a case or a hash as a code span; empty for an empty one."""
+    return md_code(text) if text else ""
+
+
+def value(text: str) -> str:
+    """A measured or predicted value: maths where it is a number, prose otherwise."""
+    number = _number(text)
+    return prose(text) if number is None else maths(number)
+
+
+def verdict(name: str) -> str:
+    """A verdict in words that may break over lines."""
+    return name.replace("_", " ")
+
+
 def tex_value(text: str) -> str:
     """A measured or predicted value: maths where it is a number, text otherwise."""
-    number = maths(text)
+    number = _number(text)
     return tex(text) if number is None else f"${number}$"
 
 
 def md_value(text: str) -> str:
     """The same for Markdown."""
-    number = maths(text)
+    number = _number(text)
     return md(text) if number is None else md_math(number)
 
 
@@ -195,11 +222,11 @@ def factor(value: float | None) -> str:
                          else _scientific(text[1:]))
 
 
-def maths(text: str) -> str | None:
+def _number(text: str) -> str | None:
     r"""A number, an interval or a power of ten, as `terminal.number` writes it, as maths; None when
     it is not one of them.
 
-    >>> maths("1.5e-07"), maths("[1, 10^-320.51]"), maths("mean 3 of 4")
+    >>> _number("1.5e-07"), _number("[1, 10^-320.51]"), _number("mean 3 of 4")
     ('1.5\\cdot 10^{-7}', '\\left[1, 10^{-320.51}\\right]', None)
     """
     number = r"-?(?:10\^)?-?[0-9]+(?:\.[0-9]+)?(?:e[+-]?[0-9]+)?(?:/[0-9]+)?"

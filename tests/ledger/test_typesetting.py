@@ -63,7 +63,7 @@ def test_maths_passes_through_a_renderer_that_knows_no_maths(latex):
 
 
 def test_quotes_pair_across_formulas():
-    assert typesetting.prose('"about x_i", "12 d_model² (L)" here') == (
+    assert typesetting.tex_prose('"about x_i", "12 d_model² (L)" here') == (
         r"``about x\textsubscript{i}'', ``12 d\textsubscript{model}\ensuremath{^{2}} (L)'' here")
 
 
@@ -74,7 +74,7 @@ def test_maths_keeps_its_commands():
 
 @given(st.one_of(TEXT, PRINTED))
 def test_latex_text_holds_nothing_that_latex_could_stumble_over(text):
-    for latex in (typesetting.tex(text), typesetting.tex_code(text), typesetting.prose(text)):
+    for latex in (typesetting.tex(text), typesetting.tex_code(text), typesetting.tex_prose(text)):
         assert balanced(latex)
         assert latex.isascii()
         assert latex.isprintable()
@@ -103,7 +103,7 @@ def test_latex_text(text, latex):
                          ["theory/rank_collapse/__init__.py", "rank_collapse/cubic",
                           "residual_BERT.pdf", "a_b/c_d", "an_id", "`k_v`"])
 def test_names_are_not_taken_for_formulas(text):
-    assert typesetting.prose(text) == typesetting.tex(text)
+    assert typesetting.tex_prose(text) == typesetting.tex(text)
 
 
 @pytest.mark.parametrize(("text", "latex"), [
@@ -113,7 +113,7 @@ def test_names_are_not_taken_for_formulas(text):
     ("e^-x_1", r"e\textsuperscript{-x}\_1"),
 ])
 def test_formulas_in_prose(text, latex):
-    assert typesetting.prose(text) == latex
+    assert typesetting.tex_prose(text) == latex
 
 
 def test_macros_are_letters_only():
@@ -134,5 +134,5 @@ def test_slack_is_a_factor(value, latex):
      ("-10^400.00", "-10^{400.00}"), ("[1e-07, 2]", r"\left[1\cdot 10^{-7}, 2\right]"),
      ("mean 0.5 of 10", None), ("123456...0000 (191 digits)", None), ("-", None)])
 def test_numbers_become_maths(text, latex):
-    assert typesetting.maths(text) == latex
+    assert typesetting._number(text) == latex
     assert typesetting.tex_value(text) == (f"${latex}$" if latex else typesetting.tex(text))
