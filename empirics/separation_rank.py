@@ -317,6 +317,8 @@ _MAX = Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
 
 @claim(
     Eq(catalecticant_rank, SHORTER),
+    headline=(
+        "Exact ranks in place of bounds, each with a certificate that is rechecked from its file."),
     source=_PAGE, kind="two-sided", holds_for="almost every",
     cases=_pieces(ENTRIES), assumes=ONE_HEAD, control=_MAX,
     certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,

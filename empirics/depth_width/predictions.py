@@ -162,6 +162,7 @@ _levine = Source("depthlaw", "after levine2020, arXiv:2006.12467v1, abstract: L_
 
 @nets(
     Gt(gain, 0), source=_levine, expected="FAILS",
+    headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
     cases=_steps(_to_threshold), control=Control(
         _first(_to_threshold), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
 def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:

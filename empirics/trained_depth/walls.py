@@ -349,6 +349,9 @@ _WALLS = only(on_cycles(), has_room)
 
 
 @nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_shallow),
+    headline=(
+        "Whether training meets the wall that theory predicts for one layer, on graphs where a "
+        "local baseline gains nothing."),
       assumes={"one layer, c / 2 > 3": lambda c: _is_shallow(c) and has_room(c)},
       control=Control(tiny(shuffled=True), _UNTAUGHT))
 @noted(SETTING, _RATE_LATE)
@@ -366,6 +369,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_deep),
+    headline="The same wall for several layers: what theory allows need not be what training reaches.",
       assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)}, expected="FAILS",
       control=Control(tiny(shuffled=True), _UNTAUGHT))
 @noted(SETTING)

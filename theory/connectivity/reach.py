@@ -148,6 +148,9 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
 
 @claim(
     Eq(least_depth, ceiling(log(diameter, 3))), source=_PLAIN, kind="threshold",
+    headline=(
+        "A task whose least depth, for nets executed exactly, is known to the layer: reach "
+        "triples."),
     cases=_DIAMETERS,
     control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9",
                     Eq(least_depth, ceiling(log(diameter, 2)))))

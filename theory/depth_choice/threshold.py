@@ -101,6 +101,9 @@ _LISTED = [Case(model=m.name, width=m.width)
 
 @claim(
     Gt(depth, log(width) / log(Integer(3))),
+    headline=(
+        "Whether the threshold log_3(d_x) can be what limits the depth of nets as people build "
+        "them."),
     source=Source("depthlaw", "advisor/models.csv"),
     cases={"quick": (*_LISTED[:12], _LISTED[-1]), "theory": _LISTED[12:-1]},
     assumes={"more than 1e8 parameters without embeddings":

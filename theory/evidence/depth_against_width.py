@@ -54,6 +54,7 @@ def trained(group: str) -> list[Trained]:
     Gt(gain, 0), source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width"),
     wording="universal", known="FAILS", weight="measurement",
     # Neighbours of different width, or of one width where the group lists none.
+    headline="The textbook rule that deeper is better at a fixed budget, against published tables.",
     cases={"quick": [Case(group=group, depth=a.depth, deeper=b.depth)
                      for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
                      for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},

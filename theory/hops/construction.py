@@ -96,6 +96,9 @@ def depth_printed(case: Case, seed: int) -> Ball:
 
 @claim(
     Eq(layers_used, ceiling(log2_k) + 2), source=ours("Appendix F.4"), kind="construction",
+    headline=(
+        "The construction as repaired here, executed exactly; it needs a layer more unless k is a "
+        "power of two."),
     cases=EXECUTED, control=Control(FIVE, "5 hops are not done a layer earlier",
                                     Eq(layers_used, floor(log2_k) + 2)))
 def depth_corrected(case: Case, seed: int) -> Exact:
@@ -162,6 +165,7 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
 
 @printed(
     Eq(wrong_tokens, 0), cases=FEW,
+    headline="A printed construction, executed exactly: does it compute what it says?",
     control=Control(FIRST, "a network for 2 hops, asked for 1 hop",
                     measured=partial(_wrong, induction="printed", extra=2)))
 def construction_printed_depth(case: Case, seed: int) -> Exact:

@@ -160,6 +160,9 @@ _law = partial(
 @_law(
     Le(residual_per_gamma, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V2),
     search=partial(_searches, per_gamma=True),
+    headline=(
+        "Why attention alone collapses: a layer cubes the residual; the constant and its "
+        "condition are repaired."),
     control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)))
 def one_layer_cubic(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4 gamma.

@@ -237,6 +237,9 @@ _PLAIN = {"quick": _nets((8,), coefficient_least="1/1000000"),
 
 @claim(
     Eq(fitted_slope, log(3)), kind="rate", predicted=slope_interval,
+    headline=(
+        "The doubly exponential law itself: the exponent triples with each layer, the same base "
+        "3."),
     source=Source("depthlaw", "after dong2021, Theorem 2.3: " + _HERE + "slope"),
     assumes={"coefficient_least <= 1 and r_0 < 1": lambda c: (
         c.rational("coefficient_least") <= 1 and c.rational("residual") < 1)},

@@ -37,6 +37,9 @@ TWO_TOKENS = {"N = 2": lambda c: c.tokens == 2}
     # SymPy compares the sides of a relation that is not told to stay as it is; for S that takes
     # longer than all else that is made here.
     Le(sep, dimension_sum()), source=_AFTER_LEVINE,
+    headline=(
+        "The upper bound on separation ranks, for all weights, that exact ranks are compared "
+        "with."),
     cases={"quick": SMALL, "theory": LARGER},
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",

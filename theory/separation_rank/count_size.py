@@ -295,6 +295,9 @@ def late_slope(case: Case) -> Exact:
 
 @_on_the_page(
     Eq(knee_depth, ceiling(log(2 * d**2 + 2 * d + 1, 3))), kind="threshold",
+    headline=(
+        "Where the count stops growing doubly exponentially: near 2 log_3(d_x), not at "
+        "log_3(d_x)."),
     cases={"quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
            "theory": Case.grid(width=(10**6, 10**12))},
     control=Control(Case(width=1000), "log_3 d", statement=Eq(knee_depth, ceiling(log(d, 3)))))

@@ -50,6 +50,8 @@ _GRID = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
 
 @claim(
     Eq(deg, 3**L), source=levine("eqs. (3)-(4)"), wording="recalled", holds_for="almost every",
+    headline=(
+        "Base 3 has one reason: a layer multiplies query, key and value, so the degree triples."),
     cases=_GRID,
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(Case(width=2, depth=2, residual=True),

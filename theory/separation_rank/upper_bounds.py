@@ -70,6 +70,9 @@ _COORDINATE = (Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate
 @_recalled(
     Le(log(sep, 3), RECALLED), source=levine("Theorem 2, upper bound"), assumes=DEEP,
     known="FAILS",
+    headline=(
+        "A bound behind the rule L ~ log_3(d_x), in the wording recalled here, against exact "
+        "ranks."),
     cases={"quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
            "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
     control=Control(Case(width=2, depth=3, heads=1, tokens=4),
