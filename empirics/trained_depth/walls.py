@@ -369,7 +369,7 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_deep),
-    headline="The same wall for several layers: what theory allows need not be what training reaches.",
+    headline="The same wall for several layers: theory allows it; does training reach it?",
       assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)}, expected="FAILS",
       control=Control(tiny(shuffled=True), _UNTAUGHT))
 @noted(SETTING)
