@@ -60,6 +60,7 @@ class ClaimResult:
         premises: the verdict of every premise, or that it is not run here.
         alphas: the false-alarm rates that one sample and one measurement that may miss were judged
             with.
+        suite: the suite whose cases these are.
     """
 
     claim: Claim
@@ -70,6 +71,7 @@ class ClaimResult:
     control: CaseResult | None = None
     premises: Mapping[str, str] = field(default_factory=dict)
     alphas: tuple[float, float] = (FALSE_ALARM_BUDGET, FALSE_ALARM_BUDGET)
+    suite: str = ""
 
     def alpha(self, value: Measured) -> float:
         """The false-alarm rate that a value of this claim is judged with."""
@@ -101,6 +103,12 @@ class ClaimResult:
         one of them."""
         return (self.claim.kind == "two-sided" and bool(self.in_scope)
                 and all(c.decision.certain for c in self.in_scope))
+
+    @property
+    def by_chance(self) -> bool:
+        """Whether what some case says depends on the rate of false alarms."""
+        return any(isinstance(c.measured, Statistical) or 0 < getattr(c.measured, "misses", 0.0) < 1
+                   for c in self.cases)
 
     @property
     def certified(self) -> bool:
@@ -221,7 +229,7 @@ def results(
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
                                   tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store, decisions), alphas=alphas)
+                                  _control(claim, store, decisions), alphas=alphas, suite=suite)
     decisions.save()
     premises = _premises(judged, suite, store)
     return [replace(result, premises={key: premises[key] for key in result.claim.premises})
