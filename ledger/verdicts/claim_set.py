@@ -1,0 +1,222 @@
+"""Claim sets: what every claim states and which verdict the shipped ledger gives it, under one name
+and one hash, for papers to cite.
+
+A set that was released is never written again; an erratum goes into the next one. Its file is
+plain text: a header, then one line of canonical JSON for each claim. The hash is over those lines:
+
+    tail -n +2 claims-v1.jsonl | sha256sum
+
+    python -m depthlaw.ledger.verdicts.claim_set              # what has changed since the newest
+    python -m depthlaw.ledger.verdicts.claim_set claims-v2    # write the next one
+"""
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from depthlaw.advisor.quantities import UsageError
+
+from ..run.records import StoreError, canonical, write_file
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claim import Claim
+
+__all__ = ["ClaimSet", "Entry", "changes", "claim_set", "claim_sets", "entry", "write_claim_set"]
+
+FOLDER = Path(__file__).parent
+_NAME = re.compile(r"claims-v([1-9]\d*)")
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A claim as a set lists it; the fields are those of `Claim`, in words.
+
+    Attributes:
+        statement: as SymPy writes it.
+        verdict: in the shipped ledger, as reports print it; "not run" where it holds no run.
+    """
+
+    key: str
+    title: str
+    text: str
+    statement: str
+    source: str
+    wording: str
+    kind: str
+    holds_for: str
+    weight: str
+    premises: tuple[str, ...]
+    verdict: str
+
+    @property
+    def topic(self) -> str:
+        """The first part of the key."""
+        return self.key.partition("/")[0]
+
+
+@dataclass(frozen=True)
+class ClaimSet:
+    """A released list of claims.
+
+    Attributes:
+        name: such as "claims-v1".
+        hash: SHA-256 of the lines of all claims, in hexadecimal.
+        manifest: hash of the manifest of the ledger that the verdicts are of.
+        claims: every claim by key, in alphabetical order.
+    """
+
+    name: str
+    hash: str
+    manifest: str
+    claims: Mapping[str, Entry]
+
+
+def claim_sets(folder: Path = FOLDER) -> dict[str, Path]:
+    """The file of every claim set that comes with depthlaw, by name, the oldest first."""
+    found = {path.stem: path for path in folder.glob("claims-v*.jsonl")
+             if _NAME.fullmatch(path.stem)}
+    return dict(sorted(found.items(), key=lambda item: _number(item[0])))
+
+
+def claim_set(name: str = "", folder: Path = FOLDER) -> ClaimSet:
+    """A claim set that comes with depthlaw; by default the newest.
+
+    Raises:
+        UsageError: when there is none of this name.
+        StoreError: when its file does not match its hash.
+
+    Cost: milliseconds; imports no claim.
+
+    >>> claim_set("claims-v1").claims["hops/doubling"].wording
+    'derived'
+    """
+    known = claim_sets(folder)
+    name = name or next(reversed(known), "claims-v1")
+    if name not in known:
+        raise UsageError(f"there is no claim set {name!r}; known are {', '.join(known) or 'none'}")
+    try:
+        head, _, lines = known[name].read_bytes().partition(b"\n")
+        header = json.loads(head)
+        listed = [json.loads(line) for line in lines.splitlines()]
+        claims = {row["key"]: Entry(**row | {"premises": tuple(row["premises"])})
+                  for row in listed}
+        found = ClaimSet(name, header["sha256"], header["manifest"], claims)
+        sealed = (header["claim_set"], header["claims"], header["sha256"]) == (
+            name, len(claims), hashlib.sha256(lines).hexdigest())
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise StoreError(f"the claim set {known[name]} cannot be read ({error}); get it "
+                         "again") from None
+    if not sealed:
+        raise StoreError(f"the claim set {known[name]} does not match its hash: a released set is "
+                         "never edited; get it again, and put an erratum into the next set")
+    return found
+
+
+def entry(claim: Claim, verdict: str) -> Entry:
+    """A claim as a set would list it today."""
+    return Entry(
+        claim.key, claim.title, claim.text, str(claim.statement), str(claim.source), claim.wording,
+        claim.kind, claim.holds_for, claim.weight, tuple(claim.premises), verdict)
+
+
+def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
+    """What differs from a set, by key: "new", "gone", or the names of the changed fields."""
+    found = {}
+    for key in sorted(old.claims.keys() | today.keys()):
+        if key not in today or key not in old.claims:
+            found[key] = "gone" if key in old.claims else "new"
+        elif old.claims[key] != today[key]:
+            before, now = asdict(old.claims[key]), asdict(today[key])
+            found[key] = ", ".join(name for name in now if before[name] != now[name])
+    return found
+
+
+def write_claim_set(name: str, entries: Iterable[Entry], manifest: str,
+                    folder: Path = FOLDER) -> ClaimSet:
+    """Write the next claim set, whole or not at all.
+
+    Raises:
+        UsageError: for a set that there is, and for a name that is not the next one.
+    """
+    _refuse_other_than_next(name, folder)
+    ordered = sorted(entries, key=lambda e: e.key)
+    lines = b"".join(canonical(asdict(e)) + b"\n" for e in ordered)
+    header = {"claim_set": name, "claims": len(ordered), "manifest": manifest,
+              "sha256": hashlib.sha256(lines).hexdigest()}
+    write_file(folder / f"{name}.jsonl", canonical(header) + b"\n" + lines)
+    return claim_set(name, folder)
+
+
+def _refuse_other_than_next(name: str, folder: Path = FOLDER) -> None:
+    known = claim_sets(folder)
+    after = f"claims-v{_number(list(known)[-1]) + 1 if known else 1}"
+    if name in known:
+        raise UsageError(f"the claim set {name} is never written again; the next one is {after}")
+    if name != after:
+        raise UsageError(f"{name!r} is not the next claim set; say {after}")
+
+
+def _number(name: str) -> int:
+    match = _NAME.fullmatch(name)
+    assert match is not None
+    return int(match[1])
+
+
+def _today() -> tuple[dict[str, Entry], str]:
+    """Every claim with its verdict in the shipped ledger, and the ledger's manifest hash.
+
+    Cost: about a minute.
+    """
+    from depthlaw.theory.claim import registry
+
+    from .recorded import Recorded
+    from .reference import shipped
+    from .report import NOT_RUN, verdict_name
+
+    ledger = shipped()
+    if ledger is None:
+        raise StoreError("there is no shipped ledger to take verdicts from; `make reference` "
+                         "writes it")
+    claims = registry()
+    recorded = Recorded(claims, ledger)
+    judged = {key: recorded.judged(key) for key in claims}
+    return {key: entry(claims[key], verdict_name(result) if result else NOT_RUN)
+            for key, result in judged.items()}, ledger.header["manifest"]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Say what has changed since the newest set, or write the next one."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("name", nargs="?", help="the set to write, such as claims-v2")
+    name = parser.parse_args(arguments).name
+    try:
+        if name:
+            _refuse_other_than_next(name)  # before the minute that judging takes
+        today, manifest = _today()
+        if name:
+            written = write_claim_set(name, today.values(), manifest)
+            print(f"{name}: {len(written.claims)} claims, SHA-256 {written.hash}")
+            return
+        newest = claim_set()
+        found = changes(newest, today)
+        for key, what in found.items():
+            print(f"{key}: {what}")
+        if manifest != newest.manifest:
+            print("the shipped ledger is another one: its manifest differs")
+        print(f"{len(found)} of {len(today)} claims differ from {newest.name}")
+        if found or manifest != newest.manifest:
+            raise SystemExit(1)
+    except UsageError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
+
+
+if __name__ == "__main__":
+    main()

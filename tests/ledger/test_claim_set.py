@@ -1,0 +1,112 @@
+"""A claim set has one name and one hash, and is never written again."""
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from pathlib import Path
+
+import pytest
+
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.verdicts.claim_set import (
+    FOLDER,
+    Entry,
+    changes,
+    claim_set,
+    claim_sets,
+    entry,
+    main,
+    write_claim_set,
+)
+from depthlaw.theory.claim import find
+
+# What papers cite. A set that stands here was released: where its file differs, put the file back
+# (git checkout claims-v1 -- FILE), and write an erratum into the next set
+# (python -m depthlaw.ledger.verdicts.claim_set claims-v2), with a line here.
+RELEASED = {
+    "claims-v1": "bbbdfc2037476eae5cc9b0d79b71aeb36ea3d59954e3b59949e1f35c307d8ddd",
+}
+
+ONE = Entry("hops/one", "One", "Text.", "x <= 1", "paper, Theorem 1", "printed", "upper", "all",
+            "theorem", (), "HOLDS")
+TWO = dataclasses.replace(ONE, key="hops/two", premises=("hops/one",))
+
+
+def test_released_sets_are_those_that_papers_cite() -> None:
+    assert {name: claim_set(name).hash for name in claim_sets()} == RELEASED
+
+
+def test_hash_is_that_of_the_lines_below_the_header() -> None:
+    """As `tail -n +2 FILE | sha256sum` says it, without our code."""
+    for name, file in claim_sets().items():
+        lines = file.read_bytes().split(b"\n", 1)[1]
+        assert hashlib.sha256(lines).hexdigest() == RELEASED[name]
+
+
+def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
+    newest = claim_set()
+    assert newest.name == list(RELEASED)[-1]
+    listed = newest.claims["rank_collapse/one_layer_cubic"]
+    assert (listed.topic, listed.weight) == ("rank_collapse", "theorem")
+    assert changes(dataclasses.replace(newest, claims={listed.key: listed}),
+                   {listed.key: entry(find(listed.key), listed.verdict)}) == {}
+
+
+def test_what_is_written_is_read_again(tmp_path: Path) -> None:
+    written = write_claim_set("claims-v1", (TWO, ONE), "abc", tmp_path)
+    assert written == claim_set("claims-v1", tmp_path)
+    assert list(written.claims.values()) == [ONE, TWO]
+    assert written.manifest == "abc"
+
+
+def test_a_set_is_written_once_and_sets_are_counted(tmp_path: Path) -> None:
+    for name in ("claims-v2", "claims", "claims-v0"):
+        with pytest.raises(UsageError, match="say claims-v1"):
+            write_claim_set(name, (ONE,), "abc", tmp_path)
+    write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
+    with pytest.raises(UsageError, match="never written again; the next one is claims-v2"):
+        write_claim_set("claims-v1", (TWO,), "abc", tmp_path)
+    for number in range(2, 11):
+        write_claim_set(f"claims-v{number}", (TWO,), "abc", tmp_path)
+    assert list(claim_sets(tmp_path))[-1] == claim_set(folder=tmp_path).name == "claims-v10"
+    assert claim_set("claims-v1", tmp_path).claims == {ONE.key: ONE}
+
+
+def test_an_edited_set_is_refused(tmp_path: Path) -> None:
+    write_claim_set("claims-v1", (ONE,), "abc", tmp_path)
+    file = tmp_path / "claims-v1.jsonl"
+    good = file.read_text()
+    file.write_text(good.replace("HOLDS", "FAILS"))
+    with pytest.raises(UsageError, match="erratum into the next set"):
+        claim_set(folder=tmp_path)
+    for bad in (good[:-9], "", good.replace('"title"', '"name"'), "[]\n"):
+        file.write_text(bad)
+        with pytest.raises(UsageError, match="get it again"):
+            claim_set(folder=tmp_path)
+
+
+def test_unknown_set_and_none(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"no claim set 'claims-v99'; known are claims-v1"):
+        claim_set("claims-v99")
+    with pytest.raises(UsageError, match="known are none"):
+        claim_set(folder=tmp_path)
+
+
+def test_changes_name_what_differs(tmp_path: Path) -> None:
+    old = write_claim_set("claims-v1", (ONE, TWO), "abc", tmp_path)
+    refuted = dataclasses.replace(TWO, verdict="FAILS", text="Other text.")
+    three = dataclasses.replace(ONE, key="hops/three")
+    assert changes(old, {e.key: e for e in (ONE, TWO)}) == {}
+    assert changes(old, {e.key: e for e in (refuted, three)}) == {
+        "hops/one": "gone", "hops/three": "new", "hops/two": "text, verdict"}
+
+
+def test_writing_a_released_set_is_refused_before_anything_is_judged(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    before = (FOLDER / "claims-v1.jsonl").read_bytes()
+    with pytest.raises(SystemExit) as stopped:
+        main(["claims-v1"])
+    assert stopped.value.code == 2
+    assert "the next one is claims-v" in capsys.readouterr().err
+    assert (FOLDER / "claims-v1.jsonl").read_bytes() == before
