@@ -1,0 +1,99 @@
+"""Words in running text that records or laws fill: what hand-written pages say in numbers.
+
+Marks, each an HTML comment: `<!-- verdict: KEY -->` is the verdict with a link to the claim,
+`<!-- of: KEY -->` how many of its cases are decided, `<!-- is: KEY field=value,... -->` what was
+measured in the one case that has these values, `<!-- says: KEY ... -->` what is predicted there,
+`<!-- number: WHAT -->` a count (claims, topics, records, or a verdict's name), and
+`<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
+numbers.
+"""
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+
+from ..verdicts.display import measured_side, prediction
+from ..verdicts.report import CaseResult, ClaimResult, verdict_name
+
+__all__ = ["Ledger"]
+
+_MARK = re.compile(r"<!-- (?P<kind>verdict|of|is|says|number|law): (?P<what>[^>]+?) -->")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What marks are filled from.
+
+    Attributes:
+        judged: every claim by key, None where nothing is recorded.
+        records: how many there are.
+    """
+
+    judged: Mapping[str, ClaimResult | None]
+    records: int
+
+    def spoken(self, text: str) -> str:
+        """A page with its marks replaced.
+
+        Raises:
+            ValueError: where nothing is recorded for a mark, or it names no claim, case or
+                function: a sentence without its number must not be published.
+        """
+        return _MARK.sub(lambda mark: str(getattr(self, f"_{mark['kind']}")(mark["what"])), text)
+
+    def _result(self, key: str) -> ClaimResult:
+        if (found := self.judged.get(key)) is None:
+            raise ValueError(f"nothing is recorded for {key}")
+        return found
+
+    def _verdict(self, key: str) -> str:
+        return f"[{verdict_name(self._result(key))}](/claims/{key}.md)"
+
+    def _of(self, key: str) -> str:
+        result = self._result(key)
+        decided, asked = len(result.decided), len(result.in_scope)
+        return f"{asked:,}" if decided == asked else f"{decided:,} of {asked:,}"
+
+    def _is(self, what: str) -> str:
+        result, row = self._case(what)
+        return _grouped(measured_side(result.claim, row))
+
+    def _says(self, what: str) -> str:
+        result, row = self._case(what)
+        return _grouped(prediction(result.claim, row))
+
+    def _case(self, what: str) -> tuple[ClaimResult, CaseResult]:
+        """The one case of a claim that has the values that a mark names."""
+        key, _, named = what.partition(" ")
+        values = dict(each.split("=", 1) for each in named.split(",") if each)
+        result = self._result(key)
+        found = [row for row in result.cases
+                 if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()]
+        if len(found) != 1:
+            raise ValueError(f"{len(found)} cases of {key} have {named or 'any values'}, not one")
+        return result, found[0]
+
+    def _number(self, what: str) -> str:
+        if what == "records":
+            return f"{self.records:,}"
+        if what == "claims":
+            return f"{len(self.judged):,}"
+        if what == "topics":
+            return f"{len({key.partition('/')[0] for key in self.judged}):,}"
+        names = [verdict_name(found) if found else "not run" for found in self.judged.values()]
+        if what not in names:
+            raise ValueError(f"no claim has the verdict {what}; there are {sorted(set(names))}")
+        return f"{names.count(what):,}"
+
+    def _law(self, what: str) -> str:
+        name, *arguments = what.split()
+        module, _, function = name.rpartition(".")
+        value = getattr(import_module(f"depthlaw.{module}"), function)(*map(int, arguments))
+        return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+
+
+def _grouped(text: str) -> str:
+    """Digits in threes."""
+    return f"{int(text):,}" if re.fullmatch(r"-?\d+", text) else text
