@@ -6,7 +6,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test slow-test lint types wheel-test bench docs transcripts reference clean
+.PHONY: help verify test slow-test lint types wheel-test bench docs site-test paper-test \
+	transcripts reference lock release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -41,9 +42,14 @@ help:
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
-	@echo "make docs        write all pages, with what records fill in, into docs/_site"
+	@echo "make docs        build the site, with what records fill in, into docs/_site"
+	@echo "make site-test   build it, and test every page and control in this machine's Chromium"
+	@echo "make paper-test  put the appendix into two papers, and compile them with this machine's"
+	@echo "                 TeX Live"
 	@echo "make transcripts run the commands shown in README.md, docs/depth.md and others again"
-	@echo "make reference   write the ledger that comes with depthlaw from suite quick"
+	@echo "make reference   write the ledger that comes with depthlaw from all suites (an hour)"
+	@echo "make lock        write requirements/ again: newest versions that fit, with hashes"
+	@echo "make release     build sdist, wheel and SBOM into dist/, and check them"
 	@echo "make bench       benchmarks  make clean   remove .venv and all that was built"
 
 verify: $(VENV)/.base
@@ -104,11 +110,22 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only
 
-# The generated pages rest on the records of suite theory, and for what takes hours on the reference
-# ledger.
-docs: $(VENV)/.dev
-	$(BIN)/depthlaw verify theory $(RECORDS)
-	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS) --suite theory
+# Pages rest on the reference ledger, or on RESULTS.
+docs: $(VENV)/.docs
+	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS)
+
+# The browser and TeX are the machine's own: without them there is nothing to test with. Where CI is
+# set that is said in the gate's last line too.
+CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
+LATEX := $(shell command -v pdflatex)
+skipped = { echo "SKIPPED: $@ needs $(1), which is not installed here" >&2; }
+
+site-test: docs $(VENV)/.site
+ifeq ($(CHROMIUM),)
+	@$(call skipped,Chromium)
+else
+	$(BIN)/pytest tests/site
+endif
 
 # A test compares them with what the commands print.
 transcripts: $(VENV)/.dev
@@ -126,8 +143,24 @@ reference: $(VENV)/.dev
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.advised
 
+# Ranges are for users, these files for who wants the very versions: `lock.txt` is what writes the
+# appendix, on any system; `lock-dev.txt` everything, with the CPU build of torch, as the reference
+# ledger was recorded with. INDEX says where that build is, such as
+# INDEX="--index https://download.pytorch.org/whl/cpu".
+LOCK := pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --no-annotate \
+	--custom-compile-command "make lock" pyproject.toml
+lock: $(VENV)/.release-tools
+	$(BIN)/uv $(LOCK) --universal --fork-strategy fewest --extra appendix \
+		--output-file requirements/lock.txt
+	$(BIN)/uv $(LOCK) --python-platform x86_64-manylinux_2_28 $(INDEX) \
+		--constraint requirements/lock.txt \
+		--extra dev --extra site --output-file requirements/lock-dev.txt
+
+release: $(VENV)/.release-tools $(VENV)/.dev
+	BIN="$(BIN)" .ci/release
+
 clean:
-	rm -rf $(VENV) build dist *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) build dist docs/_build docs/_site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.python:
@@ -145,6 +178,19 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.python
 	@echo "installing depthlaw with torch and the development tools into $(VENV) (minutes, once)"
 	@$(BIN)/pip install -qq --editable '.[dev]'
 	@touch $(VENV)/.base $@
+
+$(VENV)/.docs: pyproject.toml | $(VENV)/.python
+	@echo "installing depthlaw with what builds the site into $(VENV)"
+	@$(BIN)/pip install -qq --editable '.[docs]'
+	@touch $(VENV)/.base $@
+
+$(VENV)/.site: pyproject.toml $(VENV)/.dev
+	@$(BIN)/pip install -qq --editable '.[site]'
+	@touch $(VENV)/.docs $@
+
+$(VENV)/.release-tools: pyproject.toml | $(VENV)/.python
+	@$(BIN)/pip install -qq --editable '.[release]'
+	@touch $@
 
 # An old build folder would smuggle deleted modules into the wheel.
 $(VENV)/.wheel: pyproject.toml README.md LICENSE $(SOURCES) | $(VENV)/.python
