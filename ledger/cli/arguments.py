@@ -447,6 +447,19 @@ def show(key: _Key, own: _Claims = None, results: _Results = None, as_json: _Jso
     return command.show(key, results, as_json, own)
 
 
+_Whole = Annotated[bool, _option("--all", "Every case, step and record.")]
+
+
+@app.command()
+def why(key: _Key, whole: _Whole = False, own: _Claims = None, results: _Results = None,
+        as_json: _Json = False) -> int:
+    """What a verdict rests on, as a tree: cases and their records, proof, certificates, premises,
+    sources, negative control."""
+    from . import show as command
+
+    return command.why(key, results, as_json, own, whole=whole)
+
+
 _Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
 _Published = Annotated[str, _option("--suite", "The suite whose records are published.")]
 _Reference = Annotated[bool, _option(

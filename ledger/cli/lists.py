@@ -3,11 +3,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Iterable, Mapping
 
 from depthlaw.advisor.quantities import UsageError
 
 from ..publish.citations import bibtex_for
-from ..run.index import claims_index
+from ..run.index import claims_index, unknown
 
 
 def claims(filter_text: str, json_output: bool) -> int:
@@ -17,16 +18,21 @@ def claims(filter_text: str, json_output: bool) -> int:
     found = [row for row in claims_index().values()
              if wanted in " ".join(row[field] for field in fields).lower()]
     if not found:
-        raise UsageError(f"no claim mentions {filter_text!r}; `depthlaw claims` lists all of them")
+        raise UsageError(f"no claim mentions that: {unknown(filter_text, claims_index())}")
+    return listed(found, json_output)
+
+
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
+    """Print a list of claims."""
     if json_output:
         shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement")
-        _dump([{field: row[field] for field in shown} for row in found])
+        _dump([{field: row[field] for field in shown} for row in rows])
         return 0
     from rich.console import Console
 
     from .tables import claims_table, print_table
 
-    print_table(Console(highlight=False), claims_table(found))
+    print_table(Console(highlight=False), claims_table(rows))
     return 0
 
 
@@ -34,8 +40,8 @@ def cite(keys: list[str], json_output: bool) -> int:
     """Print the BibTeX entries behind claims or bibliography keys."""
     try:
         entries = bibtex_for(keys)
-    except KeyError as unknown:
-        raise UsageError(unknown.args[0]) from None
+    except KeyError as unknown_key:
+        raise UsageError(unknown_key.args[0]) from None
     if json_output:
         _dump(entries)
     else:

@@ -1,56 +1,150 @@
-"""`depthlaw show`: one claim with the evidence recorded so far."""
+"""`depthlaw show` and `depthlaw why`: one claim with the evidence recorded so far, and what its
+verdict rests on."""
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
-from depthlaw.theory.claim import Claim, find
+from depthlaw.advisor.quantities import UsageError, plural, quoted
+from depthlaw.theory.claim import Claim, find, registry
 from depthlaw.theory.symbols import latex, plain
 
-from ..run.index import claims_index, select
-from ..run.own_claims import all_claims, with_premises
-from ..run.records import open_store
-from ..verdicts.report import as_json, results
-from ..verdicts.shown import from_reference, largest_recorded_suite, runs_of
-from . import terminal
+from ..run.index import claims_index, described, unknown
+from ..run.own_claims import all_claims
+from ..run.records import Store, open_store
+from ..verdicts import grounds
+from ..verdicts.recorded import Recorded
+from ..verdicts.report import ClaimResult, as_json, results
+from ..verdicts.shown import from_reference, largest_recorded_suite
+from . import lists, terminal
 from .output import dump, notes, report_set_aside, say, stdout
+
+__all__ = ["show", "why"]
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """A claim judged on the records of one place.
+
+    Attributes:
+        judged: judges another claim on the same records, such as a premise.
+        said: what a reader must know of the place beforehand, or "".
+        hint: how to record it here.
+    """
+
+    result: ClaimResult
+    judged: Callable[[str], ClaimResult | None]
+    store: Store
+    said: str
+    hint: str
 
 
 def show(key: str, folder: Path | None, json_output: bool, own: Path | None = None) -> int:
-    """Show one claim: from the user's records, else from the ledger that comes with depthlaw."""
-    everything = {} if own is None else all_claims(own)
-    claim = _found(key, everything) if own is not None else _found(key)
-    key = claim.key
-    store = open_store(folder, lazy=True)
-    suite = largest_recorded_suite(claim, store)
-    needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
-    if not any(run.id in store
-               for run in runs_of(claim, [suite])) and (known := from_reference(claim)):
-        where, (store, today) = store.root, known
-        suite = largest_recorded_suite(claim, store)
-        age = "" if today else ", measured by an older version of the code"
-        say(notes(), f"nothing is recorded for {key} in {where} yet; this is the reference ledger "
-                     "that comes with "
-                     f"depthlaw{age}; `depthlaw verify {suite} --only {key}` measures here{needs}")
-    chosen = {key: claim} if own is None else with_premises({key: claim}, everything)
-    result = results(chosen, suite, store)[0]
-    report_set_aside(store)
+    """Show one claim, or list those of a topic: from the user's records, else from the ledger that
+    comes with depthlaw."""
+    everything = None if own is None else all_claims(own)
+    if of_topic := _of_topic(key, everything):
+        rows = (claims_index()[k] if everything is None else described(everything[k])
+                for k in of_topic)
+        return lists.listed(rows, json_output)
+    found = _evidence(_found(key, everything), folder, everything)
+    result, claim = found.result, found.result.claim
+    if found.said:
+        say(notes(), found.said)
+    report_set_aside(found.store)
     if json_output:
         dump(as_json(result)
              | {"statement": plain(claim.statement), "latex": latex(claim.statement),
                 "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
         return 0
-    terminal.show(stdout(), result, suite)
+    terminal.show(stdout(), result, result.suite)
     if not result.records:
-        say(notes(), f"nothing is recorded for {claim.key} in {store.root} yet; "
-                     f"run `depthlaw verify {suite} --only {key}`{needs}")
+        say(notes(), found.hint)
     return 0
 
 
-def _found(key: str, known: Mapping[str, Claim] | None = None) -> Claim:
-    """The claim of a key; what is no key gets the hint of `select`."""
+def why(key: str, folder: Path | None, json_output: bool, own: Path | None = None, *,
+        whole: bool = False) -> int:
+    """Print what the verdict on a claim rests on, down to records, proofs and sources; `whole`:
+    every case, step and record."""
+    everything = None if own is None else all_claims(own)
+    found = _evidence(_found(key, everything), folder, everything)
+    if found.said:
+        say(notes(), found.said)
+    report_set_aside(found.store)
+    root = found.store.root
+    tree = grounds.grounds(found.result, found.judged, root if root.is_dir() else None)
+    if json_output:
+        dump({"records_in": str(root), "suite": found.result.suite} | grounds.as_json(tree))
+        return 0
+    terminal.grounds(stdout(), tree, whole=whole)
+    place = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""
+    rest = "" if whole else f"\n`depthlaw why {found.result.claim.key} --all`: every case and step"
+    if found.result.records:
+        terminal.hint(stdout(), f"`depthlaw records show ID{place}`: a record whole{rest}")
+    else:
+        say(notes(), found.hint)
+    return 0
+
+
+def _evidence(claim: Claim, folder: Path | None,
+              everything: Mapping[str, Claim] | None) -> _Evidence:
+    """A claim judged on the user's records, else on those that come with depthlaw."""
+    store: Store = open_store(folder, lazy=True)
+    key, said, here = claim.key, "", store.root
+    result = _judged(claim, store, everything)
+    if result is None and (known := from_reference(claim)):
+        store, today = known
+        result = _judged(claim, store, everything)
+        said = "; this is the reference ledger that comes with depthlaw" + (
+            "" if today else ", measured by an older version of the code")
+    if result is None:
+        result = results({key: claim}, largest_recorded_suite(claim, store), store)[0]
+    needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
+    verify = f"`depthlaw verify {result.suite} --only {key}`"
+    nothing = f"nothing is recorded for {key} in {here} yet"
+    return _Evidence(
+        result, lambda other: _judged(_known(other, everything), store, everything), store,
+        said and f"{nothing}{said}; {verify} measures here{needs}",
+        f"{nothing}; run {verify}{needs}")
+
+
+def _judged(claim: Claim, store: Store,
+            everything: Mapping[str, Claim] | None) -> ClaimResult | None:
+    """The claim as `verify` judges it; None where nothing is recorded."""
+    alone = Recorded({claim.key: claim}, store)
+    found = alone.judged(claim.key)
+    if found is None:
+        found = next((result for _, result in alone.elsewhere(claim.key)), None)
+    if found is None or not found.by_chance:
+        return found
+    # What one comparison may be wrong by depends on how many others the suite makes.
+    others = registry() if everything is None else everything
+    return Recorded(others, store).of(found.suite, claim.key)
+
+
+def _known(key: str, everything: Mapping[str, Claim] | None) -> Claim:
+    return find(key) if everything is None else everything[key]
+
+
+def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
+    """The claim of a key.
+
+    Raises:
+        UsageError: for a topic, and for what is no key, with the nearest one.
+    """
+    if of_topic := _of_topic(key, everything):
+        raise UsageError(f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
+                         f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}")
     try:
-        return find(key) if known is None else known[key]
+        return _known(key, everything)
     except KeyError:
-        (first, *_) = select([key], claims_index() if known is None else known)
-        return find(first)
+        raise UsageError(
+            unknown(key, claims_index() if everything is None else everything)) from None
+
+
+def _of_topic(key: str, everything: Mapping[str, Claim] | None) -> list[str]:
+    """The keys of a topic; none where there is no topic of that name."""
+    return [k for k in (claims_index() if everything is None else everything)
+            if k.startswith(f"{key.rstrip('/')}/")]

@@ -1,22 +1,29 @@
 """Verdicts and progress in a terminal."""
 from __future__ import annotations
 
+import io
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import timedelta
+from itertools import groupby
 from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 from rich.text import Text
+from rich.tree import Tree
 
+from depthlaw.advisor.quantities import plural
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.symbols import TERMS, latex, one_line, plain
 
 from ..run.run import Run
 from ..text import clean
 from ..verdicts.display import duration, expectation, measured_side, prediction, slack
+from ..verdicts.grounds import Ground
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
@@ -115,6 +122,91 @@ def own_table(console: Console, results: list[ClaimResult]) -> None:
             table.add_row(*cells)
         print_table(console, table)
         console.print(Text(f"\n{found.legend}\n", style="dim"))
+
+
+# How many are shown unless all are asked for; of a premise none.
+_SHOWN = {"case": 3, "step": 3, "record": 1}
+
+
+def grounds(console: Console, root: Ground, *, whole: bool = False) -> None:
+    """What a verdict rests on, as a tree; `whole`: with every case, step and record.
+
+    Piped, everything is one line, however long.
+    """
+    shown = root if whole else _pruned(root, _SHOWN)
+    if console.is_terminal:
+        console.print(_branches(shown))
+        return
+    wide = Console(file=io.StringIO(), width=10**6, highlight=False)
+    for line in wide.render_lines(_branches(shown), pad=False):
+        console.file.write(f"{''.join(segment.text for segment in line).rstrip()}\n")
+
+
+def hint(console: Console, text: str) -> None:
+    """Commands that go on from what was shown."""
+    console.print(Text(f"\n{clean(text)}", style="dim"), soft_wrap=True)
+
+
+def _pruned(ground: Ground, most: Mapping[str, int]) -> Ground:
+    """A tree without most cases, steps and records, each kind followed by how many were left
+    out."""
+    most = dict.fromkeys(most, 0) if ground.kind == "premise" else most
+    below: list[Ground] = []
+    # Steps that are not confirmed first; cases are in the order of what they decide.
+    for kind, group in groupby(ground.below, lambda each: each.kind):
+        listed = sorted(group, key=lambda each: kind == "step" and each.verdict == "confirmed")
+        kept = most.get(kind, len(listed))
+        below += [_pruned(each, most) for each in listed[:kept]]
+        if kept and listed[kept:]:
+            counts = Counter(each.verdict for each in listed[kept:])
+            words = ", ".join(f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
+                              for verdict, n in counts.items())
+            below.append(Ground("left out", says=words))
+    return replace(ground, below=tuple(below))
+
+
+def _branches(ground: Ground) -> Tree:
+    tree = Tree(_line(ground), guide_style="dim")
+    for below in ground.below:
+        tree.children.append(_branches(below))
+    return tree
+
+
+# What stands before the text of a ground; the others have lines of their own.
+_BEFORE = {"statement": "states ", "reason": "because ", "attention": "ATTENTION: ", "cases": "",
+           "remedy": "would decide: ", "proof": "proof: ", "reading": "to be read: ",
+           "assumption": "assumes ", "left out": ""}
+_STEP = {"confirmed": "ok", "BROKEN": "BROKEN", "open": "?"}
+
+
+def _line(ground: Ground) -> Text:
+    """A ground in one line of text."""
+    name, says = clean(ground.name), clean(ground.says)
+    verdict = (ground.verdict, STYLES.get(ground.verdict, ""))
+    match ground.kind:
+        case "claim":
+            return Text.assemble((name, "bold"), ": ", verdict, f", {says}")
+        case "premise":
+            return Text.assemble("premise ", (name, "bold"), ": ", verdict, f", {says}")
+        case "case":
+            return Text.assemble(verdict, f" at {name}: {says}")
+        case "step":
+            return Text(f"[{_STEP[ground.verdict]}] {says}")
+        case "certificate":
+            return Text(f"certificate {name}: {says}")
+        case "source":
+            wording = f" (wording {ground.verdict})" if ground.verdict else ""
+            return Text(f"source {name}{wording}: {says}")
+        case "named":
+            return Text(f"the source names {name}: {says}")
+        case "control":
+            found = "fails, as it must" if ground.verdict == Verdict.FAILS else ground.verdict
+            return Text(f"negative control {found}: {says}; at {name}")
+        case "record":
+            return Text(f"record {name[:10]}: {says}", style="dim")
+        case "records":
+            return Text(f"{says}; manifest {name}", style="dim")
+    return Text(f"{_BEFORE[ground.kind]}{says}", style="dim" if ground.kind == "left out" else "")
 
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:

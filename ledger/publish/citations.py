@@ -1,13 +1,14 @@
 """The bibliography: which BibTeX entries stand behind claims."""
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from ..run.index import claims_index
+from ..run.index import claims_index, unknown
 
 
 @cache
@@ -23,7 +24,8 @@ def entries() -> Mapping[str, str]:
 
 
 def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
-    """The BibTeX entries behind claims or bibliography keys, each once, in the order asked for.
+    """The BibTeX entries behind claims or bibliography keys, each once, in the order asked for; of
+    a claim whose source is "depthlaw, after X" also that of X.
 
     Raises:
         KeyError: for a key that is neither; its first argument is one line for people.
@@ -31,7 +33,55 @@ def bibtex_for(keys: Iterable[str]) -> dict[str, str]:
     >>> list(bibtex_for(["levine2020", "dong2021", "levine2020"]))
     ['levine2020', 'dong2021']
     """
-    return {source: entries()[source] for source in (_source(key) for key in keys)}
+    return {source: entries()[source] for key in keys for source in _sources_of(key)}
+
+
+def sources(line: str) -> list[str]:
+    """The bibliography keys that the source of a claim names, in its order.
+
+    >>> sources("depthlaw, after dong2021, Theorem 2.3")
+    ['depthlaw', 'dong2021']
+    """
+    return list(dict.fromkeys(filter(entries().__contains__, words(line))))
+
+
+def words(line: str) -> list[str]:
+    """The words of a source without the punctuation around them: keys of claims and of the
+    bibliography stay whole.
+
+    >>> words("depthlaw, after eqs. (3)-(4) of levine2020: L_th")[-2:]
+    ['levine2020', 'L_th']
+    """
+    return [word.strip(".,;:()") for word in line.split()]
+
+
+def reference(key: str) -> str:
+    """One entry of the bibliography in one line: who, when, title, and where it can be had.
+
+    >>> reference("levine2020")[:52]
+    'Levine and others 2020: Limits to Depth Efficiencies'
+    """
+    fields = dict(re.findall(r"^ *(\w+) = \{(.*)\},?$", entries()[key], re.M))
+    people = [_plain(person).partition(",")[0]
+              for person in re.split(r"\s+and\s+", fields.get("author", "")) if person]
+    who = " and ".join(people) if len(people) < 3 else f"{people[0]} and others"
+    named = {"eprint": "arXiv:", "doi": "doi:", "url": "", "howpublished": "", "note": ""}
+    where = next((before + fields[name] for name, before in named.items() if name in fields), "")
+    head = " ".join(filter(None, (who, fields.get("year"))))
+    return ": ".join(filter(None, (head, _plain(fields["title"])))) + (
+        f" ({_plain(where)})" if where else "")
+
+
+# BibTeX's accents as characters that combine with the letter before them.
+_ACCENTS = {"'": "\u0301", "`": "\u0300", '"': "\u0308", "^": "\u0302", "v": "\u030c",
+            "~": "\u0303"}
+
+
+def _plain(text: str) -> str:
+    """A BibTeX value without its markup."""
+    text = re.sub(r"\\([\"'`^~]|v(?=\{))\{?\\?(\w)\}?", lambda m: m[2] + _ACCENTS[m[1]], text)
+    text = re.sub("-{2,3}", "-", text).replace(r"\L", "\u0141").replace(r"\textasciitilde", "~")
+    return unicodedata.normalize("NFC", re.sub(r"[{}\\]", "", text))
 
 
 def parse(text: str) -> Iterator[tuple[str, str]]:
@@ -77,15 +127,13 @@ def _closing(text: str, opening: int) -> int:
                      "end")
 
 
-def _source(key: str) -> str:
+def _sources_of(key: str) -> list[str]:
     if key in entries():
-        return key
+        return [key]
     claims = claims_index()
     if key not in claims:
-        close = get_close_matches(key, [*claims, *entries()], n=1, cutoff=0.5)
-        hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
-        raise KeyError(f"unknown key {key!r}: neither a claim nor a bibliography entry; {hint}")
+        raise KeyError(unknown(key, claims, entries()))
     source = claims[key]["bibliography"]
     if source not in entries():
         raise KeyError(f"the source {source!r} of {key} is missing from bibliography.bib")
-    return source
+    return sources(claims[key]["source"])

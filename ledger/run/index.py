@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.code_version import read_cache, write_cache
 from depthlaw.theory.withdrawn import WITHDRAWN
 
-__all__ = ["claims_index", "select"]
+if TYPE_CHECKING:
+    from depthlaw.theory.claim import Claim
+
+__all__ = ["claims_index", "described", "select", "unknown"]
 
 
 @cache
@@ -33,12 +36,18 @@ def claims_index() -> dict[str, dict[str, str]]:
 
 def _built() -> dict[str, Any]:
     from depthlaw.theory.claim import registry
+
+    return {claim.key: described(claim) for claim in registry().values()}
+
+
+def described(claim: Claim) -> dict[str, str]:
+    """What `claims_index` says of a claim."""
     from depthlaw.theory.symbols import plain
 
-    return {c.key: {
-        "key": c.key, "title": c.title, "wording": c.wording, "kind": c.kind,
-        "holds_for": c.holds_for, "source": str(c.source), "statement": plain(c.statement),
-        "text": c.text, "bibliography": c.source.key} for c in registry().values()}
+    return {"key": claim.key, "title": claim.title, "wording": claim.wording, "kind": claim.kind,
+            "holds_for": claim.holds_for, "source": str(claim.source),
+            "statement": plain(claim.statement), "text": claim.text,
+            "bibliography": claim.source.key}
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
@@ -47,12 +56,28 @@ def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
     Raises:
         UsageError: for what is neither, with the nearest key.
     """
-    keys = [key for one in asked for key in [k for k in known if k.startswith(f"{one}/")] or [one]]
+    keys = [key for one in asked
+            for key in [k for k in known if k.startswith(f"{one.rstrip('/')}/")] or [one]]
     for key in keys:
-        if key in WITHDRAWN:
-            raise UsageError(f"the claim {key} was withdrawn: {WITHDRAWN[key]}")
         if key not in known:
-            close = get_close_matches(key, known, n=1, cutoff=0.5)
-            hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists them"
-            raise UsageError(f"unknown claim {key!r}; {hint}")
+            raise UsageError(unknown(key, known))
     return keys or list(known)
+
+
+def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) -> str:
+    """What every command says of a key that there is none of, in one line: that it was withdrawn,
+    or the nearest key or topic.
+
+    Args:
+        asked: what was typed.
+        known: the keys of the claims.
+        others: keys of another kind that would do as well.
+    """
+    if asked in WITHDRAWN:
+        return f"the claim {asked} was withdrawn: {WITHDRAWN[asked]}"
+    named = [key for key in known if key.partition("/")[2] == asked]
+    topics = dict.fromkeys(key.partition("/")[0] for key in known)
+    close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.5)
+    what = "key" if others else "claim"
+    hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
+    return f"unknown {what} {quoted(asked)}; {hint}"
