@@ -199,8 +199,9 @@ def _columns(head: Sequence[str], name: str, seed_column: str) -> dict[str, int]
         found = [at for at, cell in enumerate(head) if cell.strip() == seed_column.strip()]
         if len(found) != 1:
             have = ", ".join(quoted(cell.strip()) for cell in head[:20])
-            raise UsageError(f"{name} has {len(found) or 'no'} columns called "
-                             f"{quoted(seed_column)} for --seed-column; it has {have}")
+            several = f"{len(found)} columns" if found else "no column"
+            raise UsageError(f"{name} has {several} called {quoted(seed_column)} for "
+                             f"--seed-column; it has {have}")
         if found[0] in (at for meaning, at in places.items() if meaning != "seed"):
             raise UsageError(f"the column {quoted(seed_column)} of {name} cannot be the seed too; "
                              "name another by --seed-column")
