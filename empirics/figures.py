@@ -57,7 +57,12 @@ class Series:
 
 @dataclass(frozen=True)
 class Panel:
-    """Curves over one pair of axes."""
+    """Curves over one pair of axes.
+
+    Attributes:
+        x_names: what the places 1, 2, ... are called, where they are things and not numbers; they
+            stand below each other.
+    """
 
     title: str
     x_label: str
@@ -65,6 +70,7 @@ class Panel:
     series: tuple[Series, ...]
     x_scale: Scale = "linear"
     y_scale: Scale = "linear"
+    x_names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

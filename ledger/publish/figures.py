@@ -2,6 +2,7 @@
 nothing else is drawn."""
 from __future__ import annotations
 
+import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from math import log
@@ -15,6 +16,7 @@ from depthlaw.theory.values import Case, Exact
 
 from ..run.records import decode
 from ..verdicts.report import CaseResult, ClaimResult
+from .depth_plot import metadata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +36,8 @@ STYLE: dict[str, Any] = {"font.family": "DejaVu Sans", "font.size": 8,
                          "mathtext.fontset": "dejavusans", "axes.spines.top": False,
                          "axes.spines.right": False, "axes.grid": True, "grid.color": "#DDDDDD",
                          "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False,
-                         "pdf.fonttype": 42, "savefig.dpi": 200, "text.usetex": False}
+                         "pdf.fonttype": 42, "savefig.dpi": 200, "text.usetex": False,
+                         "svg.hashsalt": "depthlaw"}
 
 
 @dataclass(frozen=True)
@@ -129,29 +132,31 @@ def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point |
                  tuple(record.id for record in case.records), devices)
 
 
-def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> bool:
-    """Draw the exact separation ranks of one head against depth, with the bounds, S, and both
-    knees, one panel for each width.
+def exact_ranks(found: Iterable[Entry], form: str, widths: tuple[int, ...] = FRONTIER_WIDTHS,
+                columns: int = _COLUMNS) -> bytes:
+    """Draw the separation ranks of one head against depth, with the bounds, S, and both knees, one
+    panel for each width.
 
     Args:
         found: entries of the frontier; those that are complete are drawn, as exact values or as
             lower bounds.
-        file: what to write; its bytes depend on the entries alone.
+        form: png, svg or pdf.
         widths: which panels, of those that have an entry.
+        columns: panels in a row.
 
     Returns:
-        Whether there was anything to draw.
+        The file, whose bytes depend on the arguments and the version of matplotlib alone; empty
+        where there is nothing to draw.
     """
     from matplotlib import style
     from matplotlib.lines import Line2D
 
-    chosen = [entry for entry in found if entry.complete and entry.width in widths]
     points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "")
-              for e in chosen]
+              for e in found if e.complete and e.width in widths]
     if not points:
-        return False
+        return b""
     with style.context(["default", STYLE]):
-        figure = _panels(points)
+        figure = _panels(points, columns)
         for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
                 axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
@@ -160,12 +165,20 @@ def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONT
                                  ("S", "knee of $S$: $C(L) = 2D$"))]
         old = figure.legends.pop()
         handles = [*(h for h in old.legend_handles if h is not None), *knees]
-        labels = [*(text.get_text().replace("measured, one head", "exact, one head")
-                    for text in old.texts), *(str(k.get_label()) for k in knees)]
+        labels = [*(text.get_text() for text in old.texts), *(str(k.get_label()) for k in knees)]
         figure.legend(handles, labels, loc="outside lower center", ncols=_COLUMNS)
+        target = io.BytesIO()
+        figure.savefig(target, format=form, metadata=metadata(form))
+    return target.getvalue()
+
+
+def frontier(found: Iterable[Entry], file: Path, widths: tuple[int, ...] = FRONTIER_WIDTHS) -> bool:
+    """Write `exact_ranks` into a file; returns whether there was anything to draw."""
+    drawn = exact_ranks(found, file.suffix.removeprefix("."), widths)
+    if drawn:
         file.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(file, metadata={"Software": None})
-    return True
+        file.write_bytes(drawn)
+    return bool(drawn)
 
 
 def _knee(width: int) -> float:
@@ -177,14 +190,15 @@ def _depths(points: list[Point]) -> range:
     return range(1, max(p.depth for p in points) + _BEYOND + 1)
 
 
-def _panels(points: list[Point]) -> Figure:
+def _panels(points: list[Point], columns: int = _COLUMNS) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
     widths = sorted({p.width for p in points})
-    columns, rows = min(_COLUMNS, len(widths)), -(-len(widths) // _COLUMNS)
+    columns, rows = min(columns, len(widths)), -(-len(widths) // columns)
     # No pyplot: it would keep the figure alive and choose a backend for the whole process.
-    figure = Figure(figsize=(1.2 + 1.9 * columns, 0.9 + 2.2 * rows), layout="constrained")
+    wide = 1.9 if columns <= _COLUMNS else 1.45
+    figure = Figure(figsize=(1.2 + wide * columns, 0.9 + 2.2 * rows), layout="constrained")
     FigureCanvasAgg(figure)
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
     named: dict[str, Any] = {}
@@ -214,12 +228,16 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
             axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour],
                       linewidth=1.2, marker=".", markersize=4, label=label)
     # Open markers, so that a bound that is attained shows through.
-    for marker, size, heads, shown in (("o", 7, "one", [p for p in points if p.heads == 1]),
-                                       ("x", 5, "several", [p for p in points if p.heads > 1])):
+    for marker, size, heads, label, shown in (
+            ("o", 7, "one", "exact, one head", [p for p in points if p.claim == "exact"]),
+            ("^", 7, "one", "at least, one head", [p for p in points if p.claim == "bound"]),
+            ("o", 7, "one", "measured, one head",
+             [p for p in points if p.heads == 1 and p.claim in GENERIC_RANK]),
+            ("x", 5, "several", "measured, several heads", [p for p in points if p.heads > 1])):
         if shown:
             axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size,
                       markerfacecolor="none", markeredgewidth=1.5, markeredgecolor=COLOURS[heads],
-                      zorder=3, label=f"measured, {heads} head{'s' if heads == 'several' else ''}")
+                      zorder=3, label=label)
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

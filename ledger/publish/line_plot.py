@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import io
 import math
+import re
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from textwrap import fill as filled
 from typing import TYPE_CHECKING, Any
@@ -26,21 +28,36 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
 # Of what a theory or a paper says: dashes, dark ones first.
 _REFERENCES = ("#333333", "#8A8A8A")
 _DASHES = ((4, 2), (1, 1.5), (6, 2, 1, 2))
-# Inches of one panel, at a font that reads in a column of text.
-_ALONE, _BESIDE = (5.2, 3.7), (3.7, 3.2)
+
+
+@dataclass(frozen=True)
+class _Format:
+    """One panel: inches, at a font that reads in a column of text; letters of a line of its title,
+    of its vertical label and of its legend; where its legend stands, below the axes in shares of
+    their height."""
+
+    wide: float
+    high: float
+    letters: int
+    label: int
+    legend: int
+    below: float
+
+
+# A panel alone, one of two in a row, one of three.
+_FORMATS = {1: _Format(5.2, 3.7, 62, 38, 62, 0.17), 2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
+            3: _Format(2.4, 2.35, 29, 30, 23, 0.3)}
 _STYLE: dict[str, Any] = {
     "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "xtick.labelsize": 8.5,
     "ytick.labelsize": 8.5, "legend.fontsize": 8.5, "savefig.dpi": 200, "svg.hashsalt": "depthlaw"}
-# Letters of a line of a title, a label or a legend, for a panel alone and beside another.
-_LETTERS = {True: 62, False: 42}
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
 # Ticks of an axis over many powers of ten, and how many powers may lie between two.
 _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
 
 
-def line_plot(panels: Sequence[Panel], form: str) -> bytes:
-    """Draw panels side by side, two in a row.
+def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
+    """Draw panels side by side.
 
     Lines have a band, points have bars where their ends are given; what a theory or a paper says is
     dashed. Legends stand below their axes, where they hide nothing; one serves all panels where
@@ -49,6 +66,7 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
     Args:
         panels: at least one.
         form: png, svg or pdf.
+        columns: panels in a row, 2 or 3; a panel alone is wider.
 
     Returns:
         The file; its bytes depend on the arguments and the version of matplotlib alone.
@@ -65,22 +83,23 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
 
     if not panels:
         raise ValueError("nothing to draw: a picture has at least one panel")
-    alone = len(panels) == 1
-    columns = 1 if alone else 2
+    columns = min(columns, len(panels))
+    size = _FORMATS[columns]
     rows = math.ceil(len(panels) / columns)
-    wide, high = _ALONE if alone else _BESIDE
     shared = _shared(panels)
     free = rows * columns > len(panels)
-    legend = 0.0 if shared else max(_lines(panel, alone) for panel in panels) * 0.17
+    legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
     below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
     with style.context(["default", STYLE | _STYLE]):
-        figure = Figure(figsize=(columns * wide, rows * (high + legend) + below),
+        figure = Figure(figsize=(columns * size.wide, rows * (size.high + legend) + below),
                         layout=ConstrainedLayoutEngine(h_pad=0.09))
         FigureCanvasAgg(figure)
         places = list(figure.subplots(rows, columns, squeeze=False).flat)
         handles: dict[str, Any] = {}
-        for place, panel in zip(places, panels, strict=False):
-            _draw(place, panel, alone, legend=not shared)
+        for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
+            _draw(place, panel, size, legend=not shared)
+            if i % columns and not panel.x_names and panel.y_label == panels[i - 1].y_label:
+                place.set_ylabel("")
             found, labels = place.get_legend_handles_labels()
             handles |= dict(zip(labels, found, strict=True))
         for place in places[len(panels):]:
@@ -88,7 +107,8 @@ def line_plot(panels: Sequence[Panel], form: str) -> bytes:
         if shared:
             where, how = ((places[-1], {"loc": "center"}) if free
                           else (figure, {"loc": "outside lower center", "ncols": 3}))
-            where.legend([handles[label] for label in shared], shared, handlelength=2.6, **how)
+            where.legend([handles[label] for label in shared], list(map(_set, shared)),
+                         handlelength=2.6, **how)
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=metadata(form))
     return target.getvalue()
@@ -112,21 +132,52 @@ def _shared(panels: Sequence[Panel]) -> list[str]:
     return list(looks) if one_to_one and len(looks) < count else []
 
 
-def _lines(panel: Panel, alone: bool) -> int:
+def _lines(panel: Panel, size: _Format) -> int:
     """Rows of a panel's legend."""
-    labels = [fill(series.label, _LETTERS[alone]) for series in _in_legend(panel)]
+    labels = [fill(series.label, size.legend) for series in _in_legend(panel)]
     if not labels:
         return 0
-    columns = _legend_columns(labels, alone)
+    columns = _legend_columns(labels, size)
     return sum(label.count("\n") + 1 for label in labels[::columns])
 
 
-def _legend_columns(labels: Sequence[str], alone: bool) -> int:
+def _legend_columns(labels: Sequence[str], size: _Format) -> int:
     longest = max(len(line) for label in labels for line in label.splitlines())
-    return max(1, min(3, len(labels), _LETTERS[alone] // (longest + 6)))
+    return max(1, min(3, len(labels), size.legend // (longest + 6)))
 
 
-def _draw(axes: Axes, panel: Panel, alone: bool, *, legend: bool = True) -> None:
+# A power, or an index that is a number, in the plain text of a label.
+_SCRIPT = re.compile(r"(?<=[\w)])([_^])(\d+|(?<=\^)[A-Za-z])(?!\w)")
+
+
+def _set(text: str) -> str:
+    """Plain text with its powers raised and its indices lowered, as matplotlib sets them.
+
+    >>> _set("12 L d^2"), _set("3^L"), _set("log_3 d")
+    ('12 L d$^{2}$', '3$^{L}$', 'log$_{3}$ d')
+    """
+    return _SCRIPT.sub(r"$\1{\2}$", text)
+
+
+def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> None:
+    if panel.x_names:
+        _names(axes, panel)
+    else:
+        _curves(axes, panel)
+    across, up = (panel.y_label, panel.x_label) if panel.x_names else (panel.x_label, panel.y_label)
+    axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
+    axes.set_xlabel(_set(fill(across, size.letters)))
+    axes.set_ylabel(_set(fill(up, size.label)))
+    if legend and (shown := _in_legend(panel)):
+        labels = [fill(series.label, size.legend) for series in shown]
+        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+        below = size.below + (0.13 if _named_places(panel) else 0)
+        axes.legend([handles[_label(s)] for s in shown], list(map(_set, labels)), loc="upper left",
+                    bbox_to_anchor=(0, -below), borderaxespad=0,
+                    ncols=_legend_columns(labels, size), handlelength=2.2, columnspacing=1.2)
+
+
+def _curves(axes: Axes, panel: Panel) -> None:
     axes.set_xscale(panel.x_scale)
     axes.set_yscale(panel.y_scale)
     measured = [series for series in panel.series if series.kind != "reference"]
@@ -138,16 +189,23 @@ def _draw(axes: Axes, panel: Panel, alone: bool, *, legend: bool = True) -> None
         _reference(axes, panel, series, place, colours.get(series.like))
     _limits(axes, panel)
     _ticks(axes, panel)
-    axes.set_title(fill(panel.title, _LETTERS[alone]), loc="left")
-    axes.set_xlabel(fill(panel.x_label, _LETTERS[alone]))
-    axes.set_ylabel(fill(panel.y_label, 38))
-    if legend and (shown := _in_legend(panel)):
-        labels = [fill(series.label, _LETTERS[alone]) for series in shown]
-        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
-        below = (0.17 if alone else 0.2) + (0.13 if _named_places(panel) else 0)
-        axes.legend([handles[_label(s)] for s in shown], labels, loc="upper left",
-                    bbox_to_anchor=(0, -below), borderaxespad=0,
-                    ncols=_legend_columns(labels, alone), handlelength=2.2, columnspacing=1.2)
+
+
+def _names(axes: Axes, panel: Panel) -> None:
+    """Points and their intervals beside the names of their places, one below the other."""
+    measured = [series for series in panel.series if series.kind != "reference"]
+    for place, series in enumerate(measured):
+        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+        axes.plot(series.y, series.x, marker, color=colour, markersize=4.5, zorder=3.2,
+                  markeredgecolor="white", markeredgewidth=0.5, label=_label(series))
+        if series.low is not None and series.high is not None:
+            axes.hlines(series.x, series.low, series.high, color=colour, linewidth=1.3, zorder=3.1)
+    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
+        axes.plot(series.y, series.x, color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
+                  linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3,
+                  label=_label(series))
+    axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
+    axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
 
 
 def _in_legend(panel: Panel) -> list[Series]:

@@ -24,7 +24,7 @@ def drawn(panel: Panel) -> Any:
     from matplotlib.figure import Figure
 
     axes = Figure().subplots()
-    plot._draw(axes, panel, alone=True)
+    plot._draw(axes, panel, plot._FORMATS[1])
     return axes
 
 
@@ -76,7 +76,7 @@ def test_legends_hide_no_curve() -> None:
     figure = Figure(layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.subplots()
-    plot._draw(axes, LOSS, alone=True)
+    plot._draw(axes, LOSS, plot._FORMATS[1])
     figure.canvas.draw()
     legend, label = axes.get_legend().get_window_extent(), axes.xaxis.label.get_window_extent()
     assert legend.y1 <= label.y0 < axes.get_window_extent().y0
