@@ -301,8 +301,8 @@ def _fitted(cells: _Cells) -> _Fit:
         best = x[np.argmin(y)]
         used = used[np.abs(x - best) < np.abs(x - best).max()]
     if left := len(cells.x) - len(used):
-        notes.append(f"{left} of {len(cells.x)} shapes are left out of the curve, too far from "
-                     "the best for it")
+        notes.append(f"{left} of {len(cells.x)} shapes {'is' if left == 1 else 'are'} left out of "
+                     "the curve, too far from the best for it")
     squares = curves[0].squares + cells.squares
     if not cells.free and free < 2:
         # Too few nets to fit p and q as well: the error is what a quadratic in ln L leaves.

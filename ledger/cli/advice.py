@@ -438,7 +438,7 @@ def _print_table(answers: Mapping[int, Answer]) -> None:
     width = columns()
     print(report.columns(rows, width))
     for text in ("heads: query heads (key-value heads). within 1 %: of the best loss in published "
-                 "grids; *: extrapolated.",
+                 "grids. * extrapolated: outside the sizes that the source measured.",
                  "built: real models near the size. laws: optima and defaults; each of them, "
                  "floors and bounds too: --csv FILE, --json, --plot FILE."):
         print("\n".join(report.wrapped(text, width)))

@@ -91,7 +91,7 @@ def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[st
         f"FLOPs: {context:,} tokens attended to, masked ones included; bytes: 16 bits a number, "
         "MiB and GiB in powers of 1024.",
         "Evidence and laws: the depth they ask for at this net's own L d^2.",
-        "* outside the sizes that the source measured"]
+        "* extrapolated: outside the sizes that the source measured."]
     every += [f"{facts['name']}: {remark}" for facts in found
               for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])]
     for text in dict.fromkeys(every):

@@ -245,12 +245,11 @@ def _print_additive(found: _Found) -> None:
     print_table(stdout(), table)
     implied = [(each, law.depth(each.volume)) for each in found.optima]
     texts = [f"{depth[0]:.1f} ({depth[1]:.1f} to {depth[2]:.1f}) at {size(each.parameters)}"
-             + ("" if each.depths[0] <= depth[0] <= each.depths[-1] else "*")
+             + ("" if each.depths[0] <= depth[0] <= each.depths[-1]
+                else ", beyond the depths trained there")
              for each, depth in implied if depth is not None]
     if texts:
-        starred = any(text.endswith("*") for text in texts)
-        _paragraph(f"Best depth by this law: {'; '.join(texts)}."
-                   + " * beyond the depths trained there." * starred)
+        _paragraph(f"Best depth by this law: {'; '.join(texts)}.")
 
 
 def _print_rows(rows: Sequence[Row]) -> None:
@@ -271,8 +270,8 @@ def _print_rows(rows: Sequence[Row]) -> None:
     print_table(stdout(), table)
     _paragraph(f"layers: what it says of each budget above, in that order; near: the best depth is "
                f"within a factor {NEAR:g} or half a layer of it; within: of the loss of the best "
-               "trained shape. * every budget lies outside what "
-               "it was measured on. With intervals of 95 %, of twenty right predictions at most "
+               "trained shape. * extrapolated: every budget lies outside the sizes that the source "
+               "measured. With intervals of 95 %, of twenty right predictions at most "
                "about one would be called FAILS.")
     remedies: dict[str, list[str]] = {}
     for row in rows:

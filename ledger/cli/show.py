@@ -13,7 +13,6 @@ from depthlaw.theory.symbols import latex, plain
 from ..run.index import claims_index, described, unknown
 from ..run.own_claims import all_claims
 from ..run.records import Store, open_store
-from ..verdicts import grounds
 from ..verdicts.recorded import Recorded
 from ..verdicts.report import ClaimResult, as_json, results
 from ..verdicts.shown import from_reference, largest_recorded_suite
@@ -73,10 +72,13 @@ def why(key: str, folder: Path | None, json_output: bool, own: Path | None = Non
     if found.said:
         say(notes(), found.said)
     report_set_aside(found.store)
+    from ..verdicts.grounds import as_json as tree_as_json
+    from ..verdicts.grounds import grounds
+
     root = found.store.root
-    tree = grounds.grounds(found.result, found.judged, root if root.is_dir() else None)
+    tree = grounds(found.result, found.judged, root if root.is_dir() else None)
     if json_output:
-        dump({"records_in": str(root), "suite": found.result.suite} | grounds.as_json(tree))
+        dump({"records_in": str(root), "suite": found.result.suite} | tree_as_json(tree))
         return 0
     terminal.grounds(stdout(), tree, whole=whole)
     place = " --results reference" if root.is_file() else f" --results {folder}" if folder else ""

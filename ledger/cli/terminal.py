@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
@@ -23,9 +23,11 @@ from depthlaw.theory.symbols import TERMS, latex, one_line, plain
 from ..run.run import Run
 from ..text import clean
 from ..verdicts.display import duration, expectation, measured_side, prediction, slack
-from ..verdicts.grounds import Ground
 from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
 from .tables import plain_table, print_table
+
+if TYPE_CHECKING:
+    from ..verdicts.grounds import Ground
 
 STYLES = {Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
           Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
@@ -67,7 +69,8 @@ def verdict_table(results: list[ClaimResult]) -> Table:
         if result.claim.topic != topic:
             topic = result.claim.topic
             table.add_row(Text(topic, style="bold"), "", "", "", "")
-        mark = "!" if result.unexpected else "*" if result.verdict is Verdict.FAILS else ""
+        mark = ("!" if result.unexpected
+                else ", known" if result.verdict is Verdict.FAILS else "")
         table.add_row(" " + clean(result.claim.name),
                       Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
                       f"{len(result.decided)}/{len(result.in_scope)}",
@@ -76,17 +79,19 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     return table
 
 
-LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides (x1: tight)
+LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides
+(x1: tight; below x1: violated by that factor)
 PROVED: checked certificates of every case of a finite statement.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
 HOLDS: every case agrees.  FAILS: a case refutes it.
 UNDECIDED: what was measured does not tell.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
-* known to fail   ! unexpected   ~ vacuous (both sides a million apart)
+known: was known to fail   ! unexpected   ~ vacuous (both sides a million apart)
 wording: printed = read in the source, reported = in a restatement,
 recalled = from memory (check against the paper), derived = our own,
-universal = a vague sentence read as one about all instances"""
+universal = a vague sentence read as one about all instances
+`depthlaw why KEY` shows what a verdict rests on."""
 
 
 def show(console: Console, result: ClaimResult, suite: str) -> None:
