@@ -83,7 +83,9 @@ _CLEARER = {r"\log_{10}\rho_l/\rho_{l+1}": r"\log_{10}(\rho_l/\rho_{l+1})",
 
 def _declared(symbol: Symbol) -> str:
     """The LaTeX name that a quantity was declared with."""
-    name = TERMS[symbol.name].latex if symbol.name in TERMS else str(sympy.latex(symbol))
+    if symbol.name not in TERMS:
+        return str(sympy.latex(Symbol(symbol.name.strip())))
+    name = TERMS[symbol.name].latex
     return _CLEARER.get(name, name)
 
 
@@ -227,12 +229,14 @@ _READ = [
     (r"\\lfloor10\^9\\xi\\rfloor", "floor(10^9 xi)"),
     (r"\\lfloor k\(c\)\\rfloor_9", "floor(k(c), 9 decimals)"),
     # What must stand apart.
-    (r"(?<=[\w}])(?=\\[A-Za-z])", " "), (r"(?<=[\w}'])([-+])(?=[\w\\])(?![^{(]*[})])", r" \1 "),
+    (r"(?<=[A-Za-z0-9}])(?=\\[A-Za-z])", " "),
+    (r"(?<=[\w}'])([-+])(?=[\w\\])(?![^{(]*[})])", r" \1 "),
     (r"(?<=V)-", " - "), (r"\\(log|ln|Delta)(?=\\?\|)", r"\\\1 "),
     # Words and signs.
     (r"\\mathcal{L}", " loss"), (r"\\sqrt{(.*?})}", r"sqrt(\1)"), (r"\\mathbb{E}", "E "),
     (r"\\(?:operatorname|mathrm|mathbb){(\w+)}", r"\1"), (r"\\[,:;! ]", " "), (r"\\\|", "|"),
-    (r"\\partial *", "d "), (r"\\nabla *", "grad "), (r"\\top", "T"), (r"\\geq", ">="),
+    (r"\\partial *", "d "), (r"\\nabla(?=})", "grad"), (r"\\nabla *", "grad "), (r"\\top", "T"),
+    (r"\\geq", ">="),
     (r"\\infty", "inf"), (r"\\times", "x"), (r"\\star", "*"), (r"\^{?\\prime}?", "'"),
     (r"\\var(epsilon|sigma)", r"\\\1"), (r"\\([#{}])", r"\1"),
     (r"\\(hat|bar|tilde|dot)\s*(\\?[A-Za-z]+)", r"\2_\1"),
@@ -619,9 +623,9 @@ class _Printer:
         """A product, its factors in order."""
         parts = sorted(parts, key=lambda part: part[0])
         shown = ""
-        for _, text, holds in parts:
+        for place, (_, text, holds) in enumerate(parts):
             # (a/b) c in one line, as a/b c could be read as a/(b c).
-            open_ended = holds == _PRODUCT and "/" in text and len(parts) > 1 and (
+            open_ended = holds == _PRODUCT and "/" in text and place < len(parts) - 1 and (
                 self.small or isinstance(self.style, _Ascii))
             inside = self.style.parens(text) if holds < _PRODUCT or open_ended else text
             if shown:
