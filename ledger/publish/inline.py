@@ -19,7 +19,7 @@ from ..verdicts.report import CaseResult, ClaimResult, verdict_name
 
 __all__ = ["Ledger"]
 
-_MARK = re.compile(r"<!-- (?P<kind>verdict|of|is|says|number|law): (?P<what>[^>]+?) -->")
+_MARK = re.compile(r"<!--\s+(?P<kind>verdict|of|is|says|number|law):\s+(?P<what>[^>]+?)\s+-->")
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,8 @@ class Ledger:
             ValueError: where nothing is recorded for a mark, or it names no claim, case or
                 function: a sentence without its number must not be published.
         """
-        return _MARK.sub(lambda mark: str(getattr(self, f"_{mark['kind']}")(mark["what"])), text)
+        return _MARK.sub(lambda mark: str(
+            getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split()))), text)
 
     def _result(self, key: str) -> ClaimResult:
         if (found := self.judged.get(key)) is None:

@@ -36,7 +36,7 @@ from .engines import LOADER
 __all__ = ["all_claims", "find_with", "loader_of", "own_claims", "with_premises"]
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
-_TRY = "CONTRIBUTING.md has a complete file"
+_TRY = "docs/how-to/add-a-theorem.md has a complete file"
 # No file of claims comes near this.
 _LARGEST = 2**20
 _ACCEPTED = {"kind": get_args(Kind), "holds_for": get_args(Quantifier),

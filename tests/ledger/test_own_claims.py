@@ -13,14 +13,21 @@ from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.run.own_claims import own_claims
 from depthlaw.ledger.run.run import Run
 
-PRINTED = Path(__file__).parents[2] / "CONTRIBUTING.md"
+PRINTED = Path(__file__).parents[2] / "docs/how-to/add-a-theorem.md"
 KEY = "walks/complete_graph"
 
 
 @pytest.fixture
 def example() -> str:
-    """The complete file that CONTRIBUTING.md prints."""
+    """The complete file that the page prints."""
     (found,) = re.findall(r"^```python\n(.*?)^```$", PRINTED.read_text(), re.M | re.S)
+    return found
+
+
+@pytest.fixture
+def proof() -> str:
+    """What the page adds below it."""
+    (found,) = re.findall(r"^```\n(from .*?)^```$", PRINTED.read_text(), re.M | re.S)
     return found
 
 
@@ -37,7 +44,7 @@ def said_by(capsys, *arguments) -> tuple[int, str, str]:
     return code, said.out, said.err
 
 
-def test_the_example_of_contributing_runs_as_printed(file, tmp_path):
+def test_the_example_runs_as_printed(file, tmp_path):
     command = [sys.executable, "-m", "depthlaw", "verify", "--claims", file.name, "--results", "r",
                "--json"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=240)
@@ -46,6 +53,13 @@ def test_the_example_of_contributing_runs_as_printed(file, tmp_path):
     assert [(c["key"], c["verdict"], c["decided"], c["control"]["fails"])
             for c in report["claims"]] == [(KEY, "HOLDS", 9, True)]
     assert not report["complete"]
+
+
+def test_the_proof_as_printed_makes_it_argued(file, tmp_path, proof):
+    file.write_text(file.read_text() + proof)
+    found = depthlaw.verify(file=file, results=tmp_path / "r")[KEY]
+    assert found.verdict == "ARGUED"
+    assert [step.holds for step in found.proof] == [True, True]
 
 
 def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp_path, capsys):
