@@ -114,8 +114,8 @@ bench: $(VENV)/.dev
 docs: $(VENV)/.docs
 	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS)
 
-# The browser and TeX are the machine's own: without them there is nothing to test with. Where CI is
-# set that is said in the gate's last line too.
+# Browser and TeX are the machine's own: without them there is nothing to test with, which the last
+# line of .ci/run says too.
 CHROMIUM := $(shell command -v chromium || command -v chromium-browser || command -v google-chrome)
 LATEX := $(shell command -v pdflatex)
 skipped = { echo "SKIPPED: $@ needs $(1), which is not installed here" >&2; }
@@ -125,6 +125,13 @@ ifeq ($(CHROMIUM),)
 	@$(call skipped,Chromium)
 else
 	$(BIN)/pytest tests/site
+endif
+
+paper-test: $(VENV)/.dev
+ifeq ($(LATEX),)
+	@$(call skipped,pdflatex)
+else
+	$(BIN)/pytest tests/papers
 endif
 
 # A test compares them with what the commands print.
@@ -152,9 +159,8 @@ LOCK := pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --
 lock: $(VENV)/.release-tools
 	$(BIN)/uv $(LOCK) --universal --fork-strategy fewest --extra appendix \
 		--output-file requirements/lock.txt
-	$(BIN)/uv $(LOCK) --python-platform x86_64-manylinux_2_28 $(INDEX) \
-		--constraint requirements/lock.txt \
-		--extra dev --extra site --output-file requirements/lock-dev.txt
+	$(BIN)/uv $(LOCK) --python-platform x86_64-manylinux_2_28 $(INDEX) --extra dev --extra site \
+		--constraint requirements/lock.txt --output-file requirements/lock-dev.txt
 
 release: $(VENV)/.release-tools $(VENV)/.dev
 	BIN="$(BIN)" .ci/release

@@ -32,7 +32,7 @@ MAY_IMPORT = {
     "empirics": {"advisor", "theory", "safetensors", "sklearn", "tokenizers", "torch",
                  "transformers", *MATHEMATICS},
     "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs",
-               "pyarrow", "ray", "rich", "torch", "typer", *MATHEMATICS},
+               "pyarrow", "pypandoc", "ray", "rich", "torch", "typer", "typst", *MATHEMATICS},
     "api": {"ledger"},
 }
 # What one module may import besides.

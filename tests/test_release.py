@@ -1,0 +1,114 @@
+"""What a release promises beside the code: locks that fit the ranges, a workflow that is the gate,
+scripts of others with their version and licence."""
+from __future__ import annotations
+
+import json
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).resolve().parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+PYTHONS = [line.rpartition(" ")[2] for line in PROJECT["classifiers"]
+           if re.fullmatch(r".*:: 3\.\d+", line)]
+VENDORED = json.loads((ROOT / "requirements/vendored.json").read_text())
+
+
+def locked(name: str) -> dict[str, Version]:
+    """The versions of a lock file by package; every one has a hash."""
+    found = {}
+    for entry in re.split(r"\n(?=\S)", (ROOT / "requirements" / name).read_text()):
+        if not entry.startswith("#"):
+            package, version = re.match(r"([\w.-]+)==(\S+)", entry).groups()
+            assert re.search(r"--hash=sha256:[0-9a-f]{64}", entry), package
+            found[canonicalize_name(package)] = Version(version)
+    return found
+
+
+def asked(*extras: str) -> list[Requirement]:
+    """What the project asks for with some extras, those of the extras included."""
+    found = [Requirement(line) for line in PROJECT["dependencies"]]
+    for extra in extras:
+        for line in map(Requirement, PROJECT["optional-dependencies"][extra]):
+            found += asked(*line.extras) if line.name == "depthlaw" else [line]
+    return found
+
+
+@pytest.mark.parametrize(("file", "extras"), [
+    ("lock.txt", ("appendix",)), ("lock-dev.txt", ("dev", "site"))])
+def test_every_range_is_locked_to_a_version_in_it(file: str, extras: tuple[str, ...]) -> None:
+    versions = locked(file)
+    needs = asked(*extras)
+    assert len(needs) >= 12
+    for need in needs:
+        assert versions[canonicalize_name(need.name)] in need.specifier, need
+
+
+def test_both_locks_have_the_same_versions() -> None:
+    small, large = locked("lock.txt"), locked("lock-dev.txt")
+    only_windows = {"colorama"}
+    assert {name: large.get(name) for name in small if name not in only_windows} == {
+        name: version for name, version in small.items() if name not in only_windows}
+
+
+def test_the_small_lock_has_no_torch_and_the_large_one_that_for_cpus() -> None:
+    assert "torch" not in locked("lock.txt")
+    large = locked("lock-dev.txt")
+    assert large["torch"].local == "cpu"
+    assert not [name for name in large if name.startswith("nvidia")]
+
+
+def test_the_workflow_is_the_gate_on_every_python() -> None:
+    workflow = yaml.safe_load((ROOT / ".github/workflows/gate.yml").read_text())
+    job, = workflow["jobs"].values()
+    assert job["strategy"]["matrix"] == {"python": PYTHONS}
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    installing, gate = commands
+    assert re.fullmatch(r"sudo apt-get update && sudo apt-get install [-\w ]+", installing)
+    assert gate == ".ci/run"
+    assert (ROOT / ".ci/run").stat().st_mode & 0o111
+    assert workflow["permissions"] == {"contents": "read"}
+
+
+def test_pythons_are_those_that_are_promised() -> None:
+    assert len(PYTHONS) >= 3
+    assert all(SpecifierSet(PROJECT["requires-python"]).contains(f"{name}.0") for name in PYTHONS)
+    assert not SpecifierSet(PROJECT["requires-python"]).contains("3.10.99")
+
+
+def test_every_step_of_the_gate_is_a_target_of_make() -> None:
+    steps = re.search(r"for step in (.*); do", (ROOT / ".ci/run").read_text())[1].split()
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
+    assert {"lint", "types", "test", "slow-test", "wheel-test", "site-test", "paper-test"} == set(
+        steps) <= targets
+
+
+def test_every_script_of_others_is_listed_with_its_version_and_licence() -> None:
+    there = {path.relative_to(ROOT).as_posix() for folder in ("ledger", "docs")
+             for path in (ROOT / folder).rglob("*.min.js") if "_site" not in path.parts
+             and "_build" not in path.parts and path.name != "auto-render.min.js"}
+    there |= {path.relative_to(ROOT).as_posix() for path in ROOT.glob("docs/explorer/vendor/*.js")}
+    assert {f"{entry['folder']}/{entry['main']}" for entry in VENDORED} == there
+    for entry in VENDORED:
+        folder = ROOT / entry["folder"]
+        assert entry["version"] in (folder / entry["main"]).read_text(encoding="utf-8")
+        assert any(entry["license"] in text or "Permission to use, copy, modify" in text
+                   for text in (path.read_text() for path in folder.glob("*LICENSE")))
+
+
+def test_issue_forms_are_whole() -> None:
+    forms = [path for path in (ROOT / ".github/ISSUE_TEMPLATE").glob("*.yml")
+             if path.name != "config.yml"]
+    assert len(forms) == 3
+    for path in forms:
+        form = yaml.safe_load(path.read_text())
+        assert form.keys() >= {"name", "description", "body"}
+        ids = [part["id"] for part in form["body"] if "id" in part]
+        assert len(ids) == len(set(ids)) >= 3
