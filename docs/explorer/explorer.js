@@ -1,0 +1,495 @@
+// The explorer: controls, plots and tables over the data that the package computed (data.js).
+"use strict";
+
+const data = window.depthlaw;
+const grids = data.grids;
+const CLAIMS = "../claims/";
+const byId = (id) => document.getElementById(id);
+
+// What is chosen, by control: a place in a grid, but for depth (layers) and the two boxes.
+const place = (list, value) => list.indexOf(value);
+const state = {
+  budget: place(grids.budgets, "3B"), headWidth: 0, pipeline: 0, fast: false, own: false,
+  layers: place(grids.depths, 36), width: place(grids.widths, 16), heads: 0, depth: 6,
+  start: place(grids.starts, "1/10"), beta: place(grids.betas, "1"), task: 0, size: 0,
+};
+const tasks = Object.keys(grids.sizes);
+const sizes = () => grids.sizes[tasks[state.task]];
+state.size = Math.floor(sizes().length / 2);
+
+// --- numbers in print ------------------------------------------------------------------------
+
+const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
+const layers = (value) => `${number(value)} ${value === 1 ? "layer" : "layers"}`;
+const power = (base, value) => `${base}^${number(value)}`;
+const size = (value) => d3.format("~s")(value).replace("G", "B");
+const plural = (value, what) => `${value} ${what}${value === 1 ? "" : "s"}`;
+
+// --- controls --------------------------------------------------------------------------------
+
+// Of each control: what there is to choose from, and how one of it reads.
+const controls = {
+  budget: { list: grids.budgets }, width: { list: grids.widths, says: number },
+  depth: { list: d3.range(129), least: 1, says: layers }, heads: { list: grids.heads },
+  layers: { list: grids.depths, says: layers }, start: { list: grids.starts },
+  beta: { list: grids.betas }, size: { list: sizes, says: number },
+  headWidth: { list: grids.headWidths, says: (width) => width ?? "chosen for the size" },
+  pipeline: { list: grids.pipelines, says: (stages) => stages ?? "none" },
+  task: { list: tasks },
+};
+const listOf = (name) => {
+  const { list } = controls[name];
+  return typeof list === "function" ? list() : list;
+};
+const reads = (name, place) => (controls[name].says ?? String)(listOf(name)[place]);
+const limits = { layers: grids.layers, collapse: grids.collapse };
+const most = (input) => {
+  const own = input.dataset.max;
+  return own ? limits[own] ?? Number(own) : listOf(input.dataset.control).length - 1;
+};
+
+function prepare() {
+  for (const select of document.querySelectorAll("select[data-control]")) {
+    listOf(select.dataset.control).forEach((_, place) =>
+      select.add(new Option(reads(select.dataset.control, place), place)));
+  }
+  for (const input of document.querySelectorAll("[data-control]")) {
+    input.addEventListener("input", () => {
+      const name = input.dataset.control;
+      state[name] = input.type === "checkbox" ? input.checked : Number(input.value);
+      if (name === "task") state.size = Math.min(state.size, sizes().length - 1);
+      remember();
+      update(name);
+    });
+  }
+  for (const form of document.querySelectorAll("form")) {
+    form.addEventListener("submit", (event) => event.preventDefault());
+  }
+}
+
+// Every control that shows one part of the state agrees with it.
+function show() {
+  for (const input of document.querySelectorAll("[data-control]")) {
+    const name = input.dataset.control;
+    if (input.type === "checkbox") {
+      input.checked = state[name];
+    } else if (input.type === "range") {
+      input.min = controls[name].least ?? 0;
+      input.max = most(input);
+      input.value = state[name];
+      const says = reads(name, Number(input.value));
+      input.setAttribute("aria-valuetext", says);
+      input.parentElement.querySelector("output").textContent = says;
+    } else {
+      input.value = state[name];
+    }
+  }
+  for (const name of ["headWidth", "pipeline", "fast"]) {
+    byId(`calculator-${name}`).disabled = state.own;
+  }
+  byId("calculator-layers").disabled = !state.own;
+  const size = byId("tasks-size").labels[0];
+  size.textContent = { diameter: "Diameter D", hops: "Hops k", length: "Length n" }[
+    grids.options[tasks[state.task]]];
+}
+
+// --- the settings in the address, so that a view can be sent -----------------------------------
+
+const usual = { ...state };
+
+function remember() {
+  const chosen = new URLSearchParams();
+  for (const [name, at] of Object.entries(state)) {
+    if (at !== usual[name] || (name === "size" && state.task !== usual.task)) {
+      chosen.set(name, typeof at === "boolean" ? Number(at) : listOf(name)[at]);
+    }
+  }
+  try {
+    history.replaceState(null, "", `#${chosen}`);
+  } catch { /* a file that is opened from the disk, in some browsers */ }
+}
+
+function recall() {
+  if (!location.hash.includes("=")) return;
+  const chosen = new URLSearchParams(location.hash.slice(1));
+  // The size last: what there is of them depends on the task.
+  for (const name of ["fast", "own", ...Object.keys(controls).filter((n) => n !== "size"), "size"]) {
+    const text = chosen.get(name);
+    if (text === null) {
+      state[name] = name === "size" ? Math.min(usual.size, sizes().length - 1) : usual[name];
+    } else if (name in controls) {
+      const place = listOf(name).map(String).indexOf(text);
+      if (place >= (controls[name].least ?? 0)) state[name] = place;
+    } else {
+      state[name] = text === "1";
+    }
+  }
+}
+
+// --- what each panel shows -------------------------------------------------------------------
+
+const budget = () => grids.budgets[state.budget];
+const width = () => grids.widths[state.width];
+// No more heads than the width has.
+const heads = () => Math.max(...grids.heads.slice(0, state.heads + 1).filter((h) => h <= width()));
+const answer = () => state.own
+  ? data.calculator.fixed[state.budget][state.layers]
+  : data.calculator.free[state.budget][state.headWidth][state.pipeline][Number(state.fast)];
+
+const log = (values) => ({ type: "log", domain: d3.extent(values) });
+const decades = (top) => [0, 1, ...d3.range(1, 9).map((k) => 10 ** k)].filter((y) => y <= top);
+
+// Each: curves, the data of each, axes, the place that is marked, and a sentence.
+const panels = {
+  calculator() {
+    const { curves, series, x } = data.calculator;
+    const shape = answer().shape;
+    const here = grids.parameters[state.budget];
+    return {
+      curves, series, shared: x,
+      x: { ...log(x), label: "all parameters", ticks: d3.range(7, 13).map((k) => 10 ** k),
+        tickFormat: size },
+      y: { type: "log", base: 2, label: "layers",
+        ticks: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+        tickFormat: String },
+      at: { x: here, says: `at ${budget()}` },
+      marked: shape ? [{ x: here, y: shape[0] }] : [],
+      value: layers,
+      says: shape ? `${budget()}: ${layers(shape[0])} of width ${number(shape[1])}, `
+        + `${plural(shape[2], "head")}.` : `${budget()}: refused.`,
+    };
+  },
+  thresholds() {
+    const { curves, series, equal } = data.thresholds;
+    const shape = data.calculator.free[state.budget][0][0][0].shape;
+    const there = { ...series, budget: equal[state.budget],
+      recommended: { x: [shape[1]], y: [shape[0]], text: [`recommended for ${budget()}`] } };
+    const floor = series.threshold.y[state.width];
+    const knee = series.knee.y[state.width];
+    const where = state.depth < floor ? "below the threshold"
+      : state.depth < knee ? "between threshold and knee" : "at or beyond the knee";
+    return {
+      curves, series: there,
+      x: { type: "log", base: 2, domain: [2, grids.widths.at(-1)], label: "width d",
+        ticks: [2, 4, 16, 64, 256, 1024, 4096, 16384], tickFormat: d3.format(",") },
+      y: { type: "log", base: 2, domain: [0.5, 140], label: "depth L",
+        ticks: [1, 2, 4, 8, 16, 32, 64, 128], tickFormat: String },
+      at: { x: width(), says: `at d = ${number(width())}` },
+      marked: [{ x: width(), y: state.depth }],
+      value: layers,
+      says: `Width ${number(width())}, ${layers(state.depth)}: ${where} (threshold `
+        + `${number(floor)}, knee ${number(knee)}).`,
+    };
+  },
+  ranks() {
+    const depth = Math.min(state.depth, grids.layers);
+    const frame = data.ranks.frames[`${width()},${heads()}`];
+    const top = d3.max(data.ranks.curves, ({ key }) => d3.max(values(frame[key])) ?? 0);
+    const less = heads() < grids.heads[state.heads]
+      ? ` No more heads than the width: ${heads()}.` : "";
+    return {
+      curves: data.ranks.curves, series: frame, shared: d3.range(1, grids.layers + 1),
+      x: { domain: [0.5, grids.layers + 0.5], label: "depth L", ticks: d3.range(2, 21, 2),
+        tickFormat: String },
+      y: { type: "symlog", label: "log_3 of the rank", domain: [0, top], ticks: decades(top),
+        tickFormat: d3.format(",") },
+      at: { x: depth, says: `at L = ${depth}` },
+      value: (y) => power(3, y),
+      silent: "says nothing here",
+      says: `Width ${number(width())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
+        + `dimension count allows a rank up to ${power(3, frame.S[depth - 1])}.${less}`,
+    };
+  },
+  collapse() {
+    const depth = Math.min(state.depth, grids.collapse);
+    const chosen = grids.heads[state.heads];
+    const [begin, beta] = [grids.starts[state.start], grids.betas[state.beta]];
+    const frame = data.collapse.frames[`${begin},${beta},${chosen}`];
+    const there = { ...frame, ...data.collapse.series };
+    const top = d3.max(frame.alone);
+    const low = Math.min(0, d3.min(frame.skip), d3.min(frame.causal));
+    const [alone, skip] = [frame.alone, frame.skip].map((each) => power(10, -each[depth]));
+    return {
+      curves: data.collapse.curves, series: there, shared: d3.range(0, grids.collapse + 1),
+      x: { domain: [-0.3, grids.collapse + 0.3], label: "layers",
+        ticks: d3.range(0, grids.collapse + 1, 2), tickFormat: String },
+      y: { type: "symlog", label: "orders of magnitude below 1", domain: [low, top],
+        ticks: decades(top), tickFormat: d3.format("~s") },
+      at: { x: depth, says: `after ${layers(depth)}` },
+      value: (y) => power(10, -y),
+      silent: "says nothing here",
+      says: `Residual ${begin}, ${plural(chosen, "head")}, beta ${beta}: after ${layers(depth)} `
+        + `${alone} by attention alone, ${skip} with skip connections.`,
+    };
+  },
+  tasks() {
+    const task = tasks[state.task];
+    const chosen = sizes()[state.size];
+    const name = { diameter: "diameter D", hops: "hops k", length: "length n" }[
+      grids.options[task]];
+    return {
+      curves: data.tasks.curves[task], series: data.tasks.series[task],
+      x: { ...log(sizes()), base: 2, label: name, tickFormat: d3.format(","),
+        ticks: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096, 16384, 65536].filter(
+          (x, place, all) => x <= sizes().at(-1) && (sizes().at(-1) < 1100 || place % 2 === 0)) },
+      y: { label: "layers", domain: [0, 4 + d3.max(Object.values(data.tasks.series[task]),
+        (each) => d3.max(each.y))], tickFormat: String },
+      at: { x: chosen, says: `at ${number(chosen)}` },
+      level: state.depth,
+      value: layers,
+      says: `${name[0].toUpperCase()}${name.slice(1)} = ${number(chosen)}. The horizontal line is `
+        + `your depth, ${layers(state.depth)}.`,
+    };
+  },
+};
+
+// --- curves as points ------------------------------------------------------------------------
+
+const values = (found) => (Array.isArray(found) ? found : found?.y ?? [])
+  .filter((y) => y !== null && y !== undefined);
+
+function points(found, shared, curve) {
+  if (!found) return [];
+  if (curve.mark === "band") {
+    return shared.map((x, at) => ({ x, y: found.high[at], low: found.low[at],
+      text: found.text[at] })).filter(({ y }) => y !== null);
+  }
+  if (curve.mark === "rule") return found.x.map((x) => ({ x }));
+  const [xs, ys] = Array.isArray(found) ? [shared, found] : [found.x ?? shared, found.y];
+  return ys.map((y, at) => ({ x: xs[at], y, text: found.text?.[at] }))
+    .filter(({ y }) => y !== null);
+}
+
+// The value of a curve at the marked place; null where it has none there.
+function valueAt(found, x, curve) {
+  if (curve.mark === "rule") return found[0] ? { rule: found[0].x } : null;
+  const exact = found.find((point) => point.x === x);
+  if (exact || curve.mark !== "step") return exact ?? null;
+  return found.findLast((point) => point.x <= x) ?? null;
+}
+
+function said(point, view, curve) {
+  if (!point) return curve.mark === "line" && view.silent ? view.silent : "";
+  if ("rule" in point) return number(point.rule);
+  if (point.text) return point.text;
+  return view.value(point.y);
+}
+
+// --- drawing ---------------------------------------------------------------------------------
+
+const colour = (curve) => `var(--c${curve.colour})`;
+const SYMBOLS = { dots: "circle", rings: "circle", crosses: "times" };
+
+function marksOf(curve, found, view) {
+  const stroke = colour(curve);
+  const xy = { x: "x", y: "y" };
+  switch (curve.mark) {
+    case "rule":
+      return [Plot.ruleX(found, { x: "x", stroke, strokeDasharray: curve.dash || null })];
+    case "band":
+      return [Plot.areaY(found, { x: "x", y1: "low", y2: "y", fill: stroke, fillOpacity: 0.15 })];
+    case "dots": case "rings": case "crosses":
+      return [Plot.dot(found, { ...xy, symbol: SYMBOLS[curve.mark], r: 4, stroke,
+        strokeWidth: curve.mark === "dots" ? 1 : 2, fill: curve.mark === "dots" ? stroke : "none",
+        fillOpacity: curve.colour === 5 ? 0.35 : 0.9 })];
+    default:
+      return [Plot.line(found, { ...xy, stroke, strokeWidth: 2,
+        strokeDasharray: curve.dash || null, curve: curve.mark === "step" ? "step-after" : "linear",
+      })];
+  }
+}
+
+function picture(view, label, room) {
+  const all = view.curves.map((curve) => [curve, points(view.series[curve.key], view.shared, curve)]);
+  const tips = all.flatMap(([curve, found]) => curve.mark === "rule" ? [] : found.map((point) => ({
+    ...point, title: `${curve.label}\n${said(point, view, curve)}` })));
+  const { at, level, marked = [] } = view;
+  const narrow = room < 480;
+  return Plot.plot({
+    width: room, height: Math.round(Math.min(440, Math.max(300, room * 0.55))),
+    marginLeft: 52, marginRight: narrow ? 12 : 24, marginBottom: 42, marginTop: 26,
+    style: { fontSize: "13px", background: "transparent", color: "var(--ink)" },
+    ariaLabel: label,
+    x: { grid: true, labelAnchor: "center", labelArrow: "none", nice: false,
+      ...view.x, ticks: narrow && view.x.ticks ? view.x.ticks.filter(
+        (_, place) => view.x.ticks.length <= 7 || place % 2 === 0) : view.x.ticks },
+    y: { grid: true, labelArrow: "none", ...view.y },
+    marks: [
+      Plot.ruleX([at.x], { stroke: "var(--quiet)", strokeWidth: 1.5 }),
+      ...(level === undefined ? [] : [Plot.ruleY([level], { stroke: "var(--quiet)", strokeWidth: 1.5 })]),
+      ...all.flatMap(([curve, found]) => marksOf(curve, found, view)),
+      Plot.dot(marked, { x: "x", y: "y", symbol: "plus", r: 9, stroke: "var(--ink)",
+        strokeWidth: 3 }),
+      Plot.tip(tips, Plot.pointer({ x: "x", y: "y", title: "title", fill: "var(--paper)",
+        stroke: "var(--line)", maxRadius: 30 })),
+    ],
+  });
+}
+
+// --- tables ----------------------------------------------------------------------------------
+
+const element = (tag, attributes = {}, ...children) => {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.filter((child) => child !== null));
+  return made;
+};
+
+function swatch(curve) {
+  const mark = {
+    band: `<rect x="1" y="2" width="32" height="10" fill="${colour(curve)}" opacity=".25"/>`,
+    rule: `<line x1="17" x2="17" y1="0" y2="14" stroke="${colour(curve)}" stroke-width="2" stroke-dasharray="${curve.dash}"/>`,
+    dots: `<circle cx="17" cy="7" r="4" fill="${colour(curve)}"/>`,
+    rings: `<circle cx="17" cy="7" r="4" fill="none" stroke="${colour(curve)}" stroke-width="2"/>`,
+    crosses: `<path d="M13 3l8 8m0-8l-8 8" stroke="${colour(curve)}" stroke-width="2.5"/>`,
+  }[curve.mark] ?? `<line x1="0" x2="34" y1="7" y2="7" stroke="${colour(curve)}" stroke-width="3" stroke-dasharray="${curve.dash}"/>`;
+  const cell = element("td");
+  cell.innerHTML = `<svg class="swatch" viewBox="0 0 34 14" aria-hidden="true">${mark}</svg>`;
+  return cell;
+}
+
+const TONES = { PROVED: "good", ARGUED: "good", HOLDS: "good", FAILS: "bad",
+  "PREMISE REFUTED": "bad" };
+
+function behind(named) {
+  const claim = data.claims[named];
+  const link = element("a", { href: `${CLAIMS}${claim.key}.html` }, claim.title);
+  const verdict = element("span", { class: `verdict ${TONES[claim.verdict] ?? "open"}` },
+    claim.verdict);
+  const suite = claim.suite ? `, suite ${claim.suite}` : "";
+  const wording = element("span", { class: "wording" }, ` (${claim.wording}${suite})`);
+  return element("p", { class: "claim" }, verdict, " ", link, wording);
+}
+
+function legend(view) {
+  const head = element("thead", {}, element("tr", {},
+    ...["Mark", "Curve", view.at.says, "Verdict and claim behind it"].map((text) =>
+      element("th", { scope: "col" }, text))));
+  const body = element("tbody");
+  for (const curve of view.curves) {
+    const found = points(view.series[curve.key], view.shared, curve);
+    const value = said(valueAt(found, view.at.x, curve), view, curve);
+    body.append(element("tr", found.length ? {} : { class: "silent" }, swatch(curve),
+      element("td", {}, curve.label),
+      element("td", { class: "value", "data-at": value ? `${view.at.says}: ` : "" }, value),
+      element("td", {}, ...(curve.claims.length ? curve.claims.map(behind)
+        : [element("span", { class: "wording" }, "no claim")]))));
+  }
+  return element("table", { class: "legend" }, element("caption", {},
+    "What is drawn, and what stands behind it"), head, body);
+}
+
+function numbers(view) {
+  const body = element("tbody");
+  for (const curve of view.curves) {
+    for (const point of points(view.series[curve.key], view.shared, curve)) {
+      const y = "y" in point ? said(point, view, curve) : "";
+      body.append(element("tr", {}, element("td", {}, curve.label),
+        element("td", { class: "value" }, number(point.x)), element("td", { class: "value" }, y)));
+    }
+  }
+  return element("table", {}, element("thead", {}, element("tr", {},
+    ...["Curve", view.x.label, view.y.label].map((text) =>
+      element("th", { scope: "col" }, text)))), body);
+}
+
+// --- panels on the page ----------------------------------------------------------------------
+
+const drawn = {};
+
+function build(name) {
+  const place = document.querySelector(`[data-panel="${name}"]`);
+  const says = element("p", { class: "says", role: "status", id: `${name}-says` });
+  const plot = element("div", { class: "plot", id: `${name}-plot` });
+  const table = element("div", { id: `${name}-legend` });
+  const rest = element("div", { class: "scroll", tabindex: "0", role: "region",
+    "aria-label": `Numbers of the plot: ${name}` });
+  const details = element("details", { id: `${name}-numbers` },
+    element("summary", {}, "The numbers as a table"), rest);
+  place.append(says, plot, table, details);
+  drawn[name] = { says, plot, table, rest, details };
+  details.addEventListener("toggle", () => render(name));
+  new ResizeObserver(() => {
+    if (Math.round(plot.clientWidth) !== drawn[name].room) render(name);
+  }).observe(plot);
+}
+
+function render(name) {
+  const parts = drawn[name];
+  const view = panels[name]();
+  parts.room = Math.round(parts.plot.clientWidth);
+  if (!parts.room) return;
+  const svg = picture(view, view.says, parts.room);
+  // One picture with one name: what is inside has no role of its own.
+  svg.setAttribute("role", "img");
+  for (const part of svg.querySelectorAll("[aria-label]")) part.removeAttribute("aria-label");
+  parts.plot.replaceChildren(svg);
+  if (parts.says.textContent !== view.says) parts.says.textContent = view.says;
+  // A link that has the focus is not taken away under it.
+  if (!parts.table.contains(document.activeElement)) parts.table.replaceChildren(legend(view));
+  if (parts.details.open) parts.rest.replaceChildren(numbers(view));
+}
+
+function rows(lines, chosen) {
+  const [question, ...rest] = chosen.map((place) => lines[place]);
+  return [element("p", { class: "question" }, question[1]), element("dl", {},
+    ...rest.flatMap(([label, text]) => [element("dt", {}, label), element("dd", {}, text)]))];
+}
+
+function calculator() {
+  const found = answer();
+  const chosen = ["depthlaw", "depth", budget()];
+  const [headWidth, pipeline] = [grids.headWidths[state.headWidth], grids.pipelines[state.pipeline]];
+  if (state.own) {
+    chosen.push("--layers", grids.depths[state.layers]);
+  } else {
+    if (headWidth !== null) chosen.push("--head-width", headWidth);
+    if (pipeline !== null) chosen.push("--pipeline", pipeline);
+    if (state.fast) chosen.push("--latency-matters");
+  }
+  byId("calculator-command").textContent = chosen.join(" ");
+  byId("calculator-answer").replaceChildren(...(found.refused
+    ? [element("p", { class: "warning" }, found.refused)] : rows(data.calculator.lines, found.rows)));
+}
+
+function task() {
+  const name = tasks[state.task];
+  byId("tasks-command").textContent = `depthlaw depth --task ${name} --${grids.options[name]} ${
+    sizes()[state.size]}`;
+  byId("tasks-answer").replaceChildren(...rows(data.tasks.lines,
+    data.tasks.answers[name][state.size]));
+}
+
+// Which panels show what a control chooses.
+const shown = {
+  budget: ["calculator", "thresholds"], headWidth: ["calculator"], pipeline: ["calculator"],
+  fast: ["calculator"], own: ["calculator"], layers: ["calculator"],
+  width: ["thresholds", "ranks"], heads: ["ranks", "collapse"], start: ["collapse"],
+  beta: ["collapse"], depth: ["thresholds", "ranks", "collapse", "tasks"], task: ["tasks"],
+  size: ["tasks"],
+};
+
+function update(control) {
+  show();
+  calculator();
+  task();
+  for (const name of control ? shown[control] : Object.keys(panels)) render(name);
+}
+
+function begin() {
+  const { tokens, width: wide } = data.collapse.net;
+  byId("collapse-note").textContent = `The net has ${tokens} tokens of width ${wide}, weights drawn `
+    + "at random with norms of size beta, no feed-forward layers. The bound needs small logits and "
+    + "is drawn where it lies below 1. The scale is linear below 1 and logarithmic above. Nets of "
+    + "BERT's shape have another residual, relative to the tokens, which no slider changes.";
+  byId("about").textContent = `depthlaw ${data.about.version}; verdicts and measured values from `
+    + `${number(data.about.records)} records, manifest ${data.about.manifest}. Plots by D3 and `
+    + "Observable Plot. Nothing is fetched.";
+  prepare();
+  recall();
+  for (const name of Object.keys(panels)) build(name);
+  update();
+  window.addEventListener("hashchange", () => { recall(); update(); });
+}
+
+begin();
