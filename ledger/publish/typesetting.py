@@ -6,6 +6,7 @@ import unicodedata
 
 from ..text import clean
 from ..verdicts.display import slack
+from .formulas import formulas
 
 _TEX = {"\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#",
         "%": r"\%", "_": r"\_", "^": r"\textasciicircum{}", "~": r"\textasciitilde{}",
@@ -144,23 +145,68 @@ def md_math(latex: str) -> str:
 
 
 def prose(text: str) -> str:
-    """Running text as Markdown for pandoc and MyST: formulas written in ASCII are set as maths, and
-    everything else is escaped."""
-    return re.sub(r"([\\`*_{}\[\]<>|$~&#@^])", r"\\\1", _flat(text))
+    r"""Running text as Markdown for pandoc and MyST: formulas written in ASCII are set as maths,
+    `...` as code, and everything else is escaped. Line breaks become spaces.
+
+    >>> print(prose("hop_k in log_3(d_x) <= 3^(L-2) layers, see [x](y_z.md)"))
+    $\mathrm{hop}_k$ in $\log_3(d_x) \leq 3^{L-2}$ layers, see \[$x$\](y\_z.md)
+    """
+    shown = ""
+    for place, part in enumerate(re.split("`([^`]+)`", _flat(text))):
+        if place % 2:
+            shown += code(part)
+            continue
+        done = 0
+        for start, end, latex in formulas(part):
+            shown += _escaped(part[done:start]) + maths(latex)
+            done = end
+        shown += _escaped(part[done:])
+    # What would begin a list, a heading or a quotation.
+    return re.sub(r"^([-+>#%=:]|\d+(?=[.)]))", lambda m: (
+        m[0] if m[0].isdigit() else f"\\{m[0]}"), re.sub(r"^(\d+)([.)])", r"\1\\\2", shown))
+
+
+def _escaped(text: str) -> str:
+    """Text without formulas: what Markdown reads as markup is escaped, signs of maths are set."""
+    text = re.sub(r"([\\`*_{}\[\]|$~&#@^])", r"\\\1", text)
+    text = re.sub("-(?=-)", r"\\-", text)
+    text = re.sub("<->|<=|>=|!=|->|[<>]", lambda m: maths(_SIGNS[m[0]]), text)
+    return re.sub("[" + "".join(_MATHS) + "]", lambda m: maths(
+        "-" if m[0] == "−" else f"\\{_MATHS[m[0]]}"), text)
+
+
+_SIGNS = {"<->": r"\leftrightarrow", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "->": r"\to",
+          "<": "<", ">": ">"}
 
 
 def maths(latex: str) -> str:
-    r"""LaTeX as inline maths that may stand in a pipe table."""
-    return md_math(latex)
+    r"""LaTeX as inline maths, also inside a pipe table; empty for an empty one.
+
+    >>> maths(r"\|x\| \leq |E|"), maths("")
+    ('$\\Vert x\\Vert \\leq \\vert E\\vert$', '')
+    """
+    # A command that ends in letters takes a space before a letter.
+    text = re.sub(r"\\\||\|", lambda m: r"\Vert" if len(m[0]) > 1 else r"\vert", _flat(latex))
+    text = re.sub(r"(\\[vV]ert)(?=[A-Za-z])", r"\1 ", text)
+    return f"${text.strip()}$" if latex else ""
 
 
 def code(text: str) -> str:
-    """A key, a case or a hash as a code span; empty for an empty one."""
-    return md_code(text) if text else ""
+    """A key, a case or a hash as a code span; escaped text where a table could not hold it.
+
+    >>> code("a_b"), code("a|b"), code("")
+    ('`a_b`', 'a\\\\|b', '')
+    """
+    text = _flat(text)
+    return _escaped(text) if not text or "|" in text or "`" in text else f"`{text}`"
 
 
 def value(text: str) -> str:
-    """A measured or predicted value: maths where it is a number, prose otherwise."""
+    """A measured or predicted value: maths where it is a number, prose otherwise.
+
+    >>> value("1.5e-07"), value("not run")
+    ('$1.5\\\\cdot 10^{-7}$', 'not run')
+    """
     number = _number(text)
     return prose(text) if number is None else maths(number)
 
