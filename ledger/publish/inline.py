@@ -3,23 +3,28 @@
 Marks, each an HTML comment: `<!-- verdict: KEY -->` is the verdict with a link to the claim,
 `<!-- of: KEY -->` how many of its cases are decided, `<!-- is: KEY field=value,... -->` what was
 measured in the one case that has these values, `<!-- says: KEY ... -->` what is predicted there,
-`<!-- number: WHAT -->` a count (claims, topics, records, or a verdict's name), and
+`<!-- number: WHAT -->` a count (claims, topics, records, or a verdict's name),
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
-numbers.
+numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
 """
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
+from pathlib import Path
+from typing import Any
 
 from ..verdicts.display import measured_side, prediction
 from ..verdicts.report import CaseResult, ClaimResult, verdict_name
 
 __all__ = ["Ledger"]
 
-_MARK = re.compile(r"<!--\s+(?P<kind>verdict|of|is|says|number|law):\s+(?P<what>[^>]+?)\s+-->")
+_MARK = re.compile(
+    r"<!--\s+(?P<kind>verdict|of|is|says|number|law|bench):\s+(?P<what>[^>]+?)\s+-->")
 
 
 @dataclass(frozen=True)
@@ -92,7 +97,29 @@ class Ledger:
         name, *arguments = what.split()
         module, _, function = name.rpartition(".")
         value = getattr(import_module(f"depthlaw.{module}"), function)(*map(int, arguments))
-        return f"{value:,}" if isinstance(value, int) else f"{value:.3g}"
+        return _printed(value)
+
+    def _bench(self, what: str) -> str:
+        name, _, noted = what.partition(": ")
+        if noted not in (found := _benchmarks().get(name, {})):
+            raise ValueError(f"no benchmark {name} noted {noted}; run `make bench`")
+        return _printed(found[noted])
+
+
+@cache
+def _benchmarks() -> dict[str, dict[str, Any]]:
+    """What `make bench` kept."""
+    file = Path(__file__).with_name("benchmarks.json")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def _printed(value: object) -> str:
+    """Whole numbers in full, others as two machines would agree on them."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2g}"
+    return str(value)
 
 
 def _grouped(text: str) -> str:
