@@ -1,51 +1,72 @@
-"""`depthlaw appendix`: write the appendix of a suite from its records."""
+"""`depthlaw appendix`: what a paper attaches, from the reference ledger or from records of one's
+own."""
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.theory.claim import registry
+from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.theory.claim import Claim
 
-from ..publish.appendix import AppendixError, write_appendix
-from ..run.plan import plan
-from ..run.records import manifest, open_store
+from ..publish.appendix import write_appendix
+from ..run.index import select
+from ..run.own_claims import all_claims
+from ..run.records import Store, open_store
 from ..suite import check_suite
-from ..verdicts.reference import Ledger, shipped
-from ..verdicts.report import results
-from .output import dump, notes, report_set_aside, say, stdout
+from ..verdicts.reference import shipped
+from .output import dump, report_set_aside, say, stdout
 
 
-def appendix(directory: Path, suite: str, folder: Path | None, json_output: bool, *,
-             from_reference: bool = False) -> int:
-    """Write the appendix of a suite from its records, or from the ledger that comes with
-    depthlaw."""
-    claims, suite = registry(), check_suite(suite)
-    store = _reference() if from_reference else open_store(folder, read_only=True)
+def appendix(directory: Path, named: str, topic: str, suite: str, folder: Path | None,
+             json_output: bool, *, everything: bool = False) -> int:
+    """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
+
+    Args:
+        named: keys with commas between them, or a Python file with claims of one's own; "": none.
+        topic: "" for none.
+        suite: "": of each claim the longest that is recorded.
+        folder: records of one's own; None: the reference ledger, unless a suite or own claims are
+            asked for.
+    """
+    if sum(map(bool, (named, topic, everything))) > 1:
+        raise UsageError("--claims, --topic and --all exclude each other; name one")
+    own = Path(named) if named.endswith(".py") else None
+    claims = all_claims(own)
+    keys = list(claims) if everything else _keys(named, topic, own, claims)
+    if suite:
+        check_suite(suite)
+    store = _store(folder, suite, own)
     report_set_aside(store)
-    if from_reference:
-        say(notes(), "from the reference ledger that comes with depthlaw, not from records of this "
-                     "machine")
-    judged = results(claims, suite, store)
-    missing = sum(c.measured is None for result in judged for c in result.in_scope)
-    if missing:
-        say(notes(), f"{missing} cases of suite {suite} have no record yet; "
-                     f"`depthlaw verify {suite}` would measure those that can be")
-    listed = manifest(r for run in plan(claims, suite) if (r := store.get(run.id)))
-    try:
-        written = write_appendix(directory, judged, suite, listed, store)
-    except AppendixError as error:
-        raise UsageError(str(error)) from None
+    options = " ".join(filter(None, (
+        f"--claims {named}" if named else "", f"--topic {topic}" if topic else "",
+        "--all" if everything else "", f"--suite {suite}" if suite else "",
+        "--results DIR" if folder else "")))
+    written = write_appendix(directory, claims, store, keys=[] if everything else keys,
+                             everything=everything, suite=suite,
+                             command=f"depthlaw appendix FOLDER {options}".rstrip())
     if json_output:
-        dump({"written": [str(p) for p in written], "manifest": listed["hash"]})
+        dump({"written": [str(path) for path in written]})
     else:
         for path in written:
             say(stdout(), str(path))
     return 0
 
 
-def _reference() -> Ledger:
+def _keys(named: str, topic: str, own: Path | None, claims: Mapping[str, Claim]) -> list[str]:
+    if own is not None:
+        return [key for key in claims if key.startswith(f"{own.stem}/")]
+    if topic:
+        if "/" in topic:
+            raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
+        return select([topic], claims)
+    return select(filter(None, named.split(",")), claims) if named else []
+
+
+def _store(folder: Path | None, suite: str, own: Path | None) -> Store:
+    if folder is not None or suite or own is not None:
+        return open_store(folder, read_only=True)
     known = shipped()
     if known is None:
-        raise UsageError("this installation holds no reference ledger; run `depthlaw verify quick` "
-                         "and leave --reference out")
+        raise UsageError("this installation holds no reference ledger; run `depthlaw verify "
+                         "quick`, then `depthlaw appendix DIR --suite quick`")
     return known

@@ -10,14 +10,51 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand
+from typer.core import TyperCommand, TyperGroup
 
 from depthlaw.advisor.quantities import UsageError, quoted
+
+from . import completion
 
 # The base of every complaint of the argument parser; typer does not export it by name.
 _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
 
-app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+def _write_examples(command: Any, formatter: Any) -> None:
+    """Command lines to copy, which are never wrapped, below the options."""
+    if command.epilog:
+        with formatter.section("Examples"):
+            for line in command.epilog.splitlines():
+                formatter.write(f"  depthlaw {line}\n")
+
+
+class _Command(TyperCommand):
+    """A command whose help ends with examples."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        _write_examples(self, formatter)
+
+
+class _Group(TyperGroup):
+    """Commands under one name, whose help ends with examples."""
+
+    def format_epilog(self, ctx: Any, formatter: Any) -> None:
+        _write_examples(self, formatter)
+
+
+def _group(*examples: str, **more: Any) -> typer.Typer:
+    return typer.Typer(cls=_Group, epilog="\n".join(examples), rich_markup_mode=None,
+                       invoke_without_command=True, **more)
+
+
+def _command(*examples: str, of: typer.Typer | None = None, name: str | None = None,
+             cls: type[_Command] = _Command, **more: Any) -> Any:
+    """Decorator: a command, and lines that show how it is called."""
+    return (of or app).command(name, cls=cls, epilog="\n".join(examples), **more)
+
+
+app = _group("depth 3B --gpu H100 --gpus 64 --time \"2 weeks\"", "verify quick",
+             "why separation_rank/upper_bound_deep", pretty_exceptions_enable=False)
 
 
 def _print_version(wanted: bool) -> None:
@@ -51,17 +88,19 @@ def _path(flag: str, what: str, text: str) -> Any:
 _Flag = Annotated[bool, _option("--version", "Print the version.", is_eager=True,
                                 callback=_print_version)]
 _Json = Annotated[bool, _option("--json", "Print JSON.")]
-_Key = Annotated[str, typer.Argument(help="A claim's key.")]
+_Key = Annotated[str, typer.Argument(help="A claim's key.", autocompletion=completion.keys)]
+_KeyOrTopic = Annotated[str, typer.Argument(
+    help="A claim's key, or a topic, whose claims are listed.", autocompletion=completion.keys)]
 _Results = Annotated[Path | None, _path(
     "--results", "DIR", "Results folder; by default depthlaw's folder among your data.")]
 _Place = Annotated[Path | None, _path(
     "--results", "PLACE", "Results folder, a ledger file, or the word reference.")]
 _Claims = Annotated[Path | None, _path(
-    "--claims", "FILE", "A Python file with claims of your own (see CONTRIBUTING.md).")]
+    "--claims", "FILE", "A Python file with claims of your own (docs/how-to/add-a-theorem.md).")]
 _Force = Annotated[bool, _option("--force", "Replace an existing file.")]
 
 
-@app.callback(invoke_without_command=True)
+@app.callback()
 def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
     """Executable theorems on transformer depth: predict, measure, judge, cite."""
     if context.invoked_subcommand is None:
@@ -71,7 +110,7 @@ def _depthlaw(context: typer.Context, version: _Flag = False) -> None:
 # --- depth, sweep, compare -----------------------------------------------------------------------
 
 
-class _Sections(TyperCommand):
+class _Sections(_Command):
     """A command whose help lists the options under headings, and that takes no flag together with
     its opposite."""
 
@@ -112,7 +151,8 @@ _Count = Annotated[_Text, _under(
     _HAVE, "--count", "What sizes count: total (default), non-embedding or active.", "WHICH")]
 _Flops = Annotated[_Text, _under(_HAVE, "--flops", "Training FLOPs, such as 1e21.", "FLOPS")]
 _Tokens = Annotated[_Text, _under(_HAVE, "--tokens", "Training tokens, such as 300B.", "TOKENS")]
-_GpuType = Annotated[_Text, _under(_HAVE, "--gpu", "GPU type, such as H100.", "NAME")]
+_GpuType = Annotated[_Text, _under(
+    _HAVE, "--gpu", "GPU type, such as H100.", "NAME", autocompletion=completion.gpus)]
 _GpuCount = Annotated[_Text, _under(_HAVE, "--gpus", "How many GPUs (1).", "COUNT")]
 _Hours = Annotated[_Text, _under(_HAVE, "--hours", "For how many hours.", "HOURS")]
 _Time = Annotated[_Text, _under(_HAVE, "--time", 'The same in words, such as "2 weeks".', "TIME")]
@@ -174,7 +214,8 @@ _Residual = Annotated[_Text, _under(
 _Matters = Annotated[bool, _under(
     _TRAINED, "--latency-matters", "Among depths of like loss prefer the shallow one.")]
 
-_Task = Annotated[_Text, _under(_TASK, "--task", "connectivity, hops or regular.", "TASK")]
+_Task = Annotated[_Text, _under(
+    _TASK, "--task", "connectivity, hops or regular.", "TASK", autocompletion=completion.tasks)]
 _Diameter = Annotated[_Text, _under(
     _TASK, "--diameter", "connectivity: largest diameter of a component.", "NUMBER")]
 _Vertices = Annotated[_Text, _under(
@@ -195,7 +236,12 @@ _Schema = Annotated[bool, _option("--schema", "Print the JSON schema of what --j
 
 
 # An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
-@app.command(cls=_Sections, context_settings={"ignore_unknown_options": True})
+@_command("depth 3B",
+          'depth --gpu H100 --gpus 64 --time "2 weeks"',
+          "depth --hf config.json --why",
+          "depth --task hops --hops 16",
+          "depth 1.3B --pipeline 4 --config new.json", cls=_Sections,
+          context_settings={"ignore_unknown_options": True})
 def depth(
         typed: typer.Context, budget: _Budget = None, count: _Count = None, flops: _Flops = None,
         tokens: _Tokens = None, gpu: _GpuType = None, gpus: _GpuCount = None, hours: _Hours = None,
@@ -216,10 +262,10 @@ def depth(
         known_by: _KnownBy = None, why: _Why = False, evidence: _Evidence = False,
         cite: _Cited = False, config: _Config = None, force: _Force = False, as_json: _Json = False,
         schema: _Schema = False) -> int:
-    """Recommend a shape, first of all its depth, for what you have: a size, FLOPs, GPUs, a latency,
-    a configuration, or a task.
+    """Recommend a shape, first of all its depth.
 
-    The shape can be built as it stands. Beside it: what published nets show about one layer more or
+    For what you have: a size, FLOPs, GPUs, a latency, a configuration, or a task. The shape can be
+    built as it stands. Beside it: what published nets show about one layer more or
     less, what real models do, and what every law says, with its source.
     """
     from .advice import depth as command
@@ -240,7 +286,9 @@ _Plot = Annotated[Path | None, _path(
     "--plot", "FILE", "Draw it: laws, intervals, real models (.png, .svg or .pdf).")]
 
 
-@app.command(cls=_Sections)
+@_command("sweep --from 100M --to 1T",
+          "sweep --from 1B --to 100B --points 5 --csv depths.csv",
+          "sweep --from 100M --to 1T --plot depth.svg", cls=_Sections)
 def sweep(
         typed: typer.Context, least: _From, most: _To, points: _Points = "9",
         count: _Count = None, head_width: _HeadWidth = None, multiple: _Multiple = None,
@@ -253,19 +301,27 @@ def sweep(
         parametrisation: _Parametrisation = None, norm: _Norm = None, residual: _Residual = None,
         latency_matters: _Matters = False, known_by: _KnownBy = None, csv: _Csv = None,
         plot: _Plot = None, force: _Force = False, as_json: _Json = False) -> int:
-    """Recommend shapes over a range of sizes, as a table, CSV or plot."""
+    """Recommend shapes over a range of sizes.
+
+    As a table, CSV or plot.
+    """
     from .advice import sweep as command
 
     return command(typed.params)
 
 
 _Names = Annotated[list[str], typer.Argument(
-    metavar="MODEL...", help="Names of published models, or paths of config.json files.")]
+    metavar="MODEL...", help="Names of published models, or paths of config.json files.",
+    autocompletion=completion.models)]
 
 
-@app.command()
+@_command("compare llama-3-8b qwen3-8b",
+          "compare my-model/config.json llama-3-8b --json")
 def compare(names: _Names, as_json: _Json = False) -> int:
-    """Count models or configurations side by side: parameters, FLOPs, memory, depth."""
+    """Count models or configurations side by side.
+
+    Parameters, FLOPs, memory, and what the evidence and each law say of their depth.
+    """
     from .compare import compare as command
 
     return command(names, as_json)
@@ -274,13 +330,16 @@ def compare(names: _Names, as_json: _Json = False) -> int:
 # --- measure -------------------------------------------------------------------------------------
 
 
-measure = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+measure = _group("measure", "measure residual --model gpt2 --variant san --layers 24")
 app.add_typer(measure, name="measure")
 
 
 @measure.callback()
 def _measure(context: typer.Context, as_json: _Json = False) -> int:
-    """Measure real architectures layer by layer; alone it lists models and variants."""
+    """Measure real architectures layer by layer.
+
+    Alone it lists models and variants.
+    """
     if context.invoked_subcommand is not None:
         return 0
     from .measure import models
@@ -306,15 +365,19 @@ _Drawn = Annotated[Path | None, _path(
     "--plot", "FILE", "Draw it (.png, .svg or .pdf).")]
 
 
-@measure.command("residual")
+@_command("measure residual --model gpt2",
+          "measure residual --model gpt2 --variant san --layers 24 --plot gpt2.svg",
+          of=measure, name="residual")
 def measure_residual(
         model: _Model = "", variant: _Variant = "full", layers: _SomeLayers = None,
         width: _SomeWidth = None, heads: _SomeHeads = None, batch: _Batch = 8,
         tokens: _InSequence = 128, seeds: _Seeds = 3, device: _MeasuredOn = "cpu",
         dtype: _Dtype = "float32", weights: _Weights = None, as_json: _Json = False,
         plot: _Drawn = None, force: _Force = False) -> int:
-    """How far tokens are from equal after each layer of an architecture, whole or with parts
-    removed."""
+    """Measure how far tokens are from equal after each layer.
+
+    Of an architecture, whole or with parts removed.
+    """
     from .measure import residual
 
     return residual(model, variant, {"layers": layers, "width": width, "heads": heads},
@@ -338,14 +401,16 @@ _SeedColumn = Annotated[str, _option(
     metavar="NAME")]
 
 
-@app.command()
+@_command("fit losses.csv",
+          "fit losses.csv --seed-column run --tolerance 5% --plot losses.png",
+          "fit losses.csv --budget flops")
 def fit(file: _Surface, budget: _Equal = "parameters", tolerance: _Within = "10%",
         seed_column: _SeedColumn = "", as_json: _Json = False, plot: _Drawn = None,
         force: _Force = False) -> int:
-    """Fit the losses of trained nets: the best depth of each budget with an interval, laws of width
-    against depth, and every published rule beside them with a verdict.
+    """Fit the losses of nets that you trained.
 
-    Such as: depthlaw fit losses.csv --seed-column run --tolerance 5% --plot losses.png
+    The best depth of each budget with an interval, laws of width against depth, and every published
+    rule beside them with a verdict.
     """
     from .fit import fit as command
 
@@ -367,13 +432,17 @@ _Picture = Annotated[Path | None, _path(
     "--plot", "FILE", "Draw what was measured (.png, .svg or .pdf); of all, a file each.")]
 
 
-@app.command()
+@_command("exercise",
+          "exercise layer-probing",
+          "exercise all --corpus my-text.txt")
 def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = "cpu",
              results: _Results = None, as_json: _Json = False, plot: _Picture = None,
              force: _Force = False) -> int:
-    """Do an exercise on deep networks: train tiny language models for some minutes, print what the
-    text predicts, what was measured, and the verdicts. Killed, the same command goes on. Exit code
-    1 when a verdict is unexpected."""
+    """Do an exercise on deep networks.
+
+    Trains tiny language models for some minutes, prints what the text predicts, what was measured,
+    and the verdicts. Killed, the same command goes on. Exit code 1 when a verdict is unexpected.
+    """
     from .exercise import exercise as run
 
     return run(name, results, corpus=corpus, device=device, plot=plot, force=force,
@@ -384,9 +453,11 @@ def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = 
 
 
 _Suite = Annotated[str, typer.Argument(
-    help="quick, theory, full, frontier, exercises, training or gpu.")]
+    help="quick, theory, full, frontier, exercises, training or gpu.",
+    autocompletion=completion.suites)]
 _Only = Annotated[list[str] | None, _option(
-    "--only", "A claim's key, or a topic; may be given several times.")]
+    "--only", "A claim's key, or a topic; may be given several times.",
+    autocompletion=completion.keys)]
 _OwnClaims = Annotated[Path | None, _path(
     "--claims", "FILE", "Run the claims of this Python file of yours; with --only also others.")]
 _Quiet = Annotated[bool, _option("--quiet", "No progress, only the verdicts.")]
@@ -409,7 +480,11 @@ _GpusPerRun = Annotated[float, _option(
     "--gpus-per-run", "Share of a GPU for each run on Ray, such as 0.25.")]
 
 
-@app.command()
+@_command("verify",
+          "verify theory --minutes 10",
+          "verify quick --only hops --only separation_rank/degree",
+          "verify --claims walks.py",
+          "verify full --engine ray --address auto")
 def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
            corpus: _Corpus = None, results: _Results = None, as_json: _Json = False,
            quiet: _Quiet = False,
@@ -417,8 +492,21 @@ def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
            max_memory: _MaxMemory = "", minutes: _Minutes = None, address: _Address = "local",
            gpus: _Gpus = "", memory: _Memory = "", device: _Device = "cpu",
            gpus_per_run: _GpusPerRun = 0.0) -> int:
-    """Run a suite of checks, skipping what is recorded, and print the verdicts. Exit code 1 when
-    one is unexpected."""
+    """Run a suite of checks and print the verdicts.
+
+    What is recorded is not run again. Exit code 1 when a verdict is unexpected.
+
+    \b
+    Suites, and about how long each takes on two cores:
+      quick      small cases of every claim; some minutes
+      theory     quick, and larger cases; a quarter of an hour
+      full       theory, the largest cases, and trainings; some hours
+      frontier   exact ranks, as far as --memory and --minutes allow
+      exercises  tiny language models; at most 40 minutes
+      training   trained nets against floors and rules; about 40 minutes
+      gpu        larger nets; needs --device cuda
+    Those that train need the extra empirics.
+    """
     from ..run.options import Options
     from .verify import verify as run
 
@@ -428,10 +516,13 @@ def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
                json_output=as_json, quiet=quiet)
 
 
-_Mention = Annotated[str, typer.Argument(help="List only claims that mention this.")]
+_Mention = Annotated[str, typer.Argument(
+    help="List only claims that mention this.", autocompletion=completion.keys)]
 
 
-@app.command()
+@_command("claims",
+          "claims recalled",
+          "claims rank --json")
 def claims(text: _Mention = "", as_json: _Json = False) -> int:
     """List the claims."""
     from . import lists as command
@@ -439,9 +530,15 @@ def claims(text: _Mention = "", as_json: _Json = False) -> int:
     return command.claims(text, as_json)
 
 
-@app.command()
-def show(key: _Key, own: _Claims = None, results: _Results = None, as_json: _Json = False) -> int:
-    """Show one claim: statement, source, conditions, how it is checked, verdict and cases."""
+@_command("show hops",
+          "show separation_rank/exact",
+          "show walks/returns --claims walks.py")
+def show(key: _KeyOrTopic, own: _Claims = None, results: _Results = None,
+         as_json: _Json = False) -> int:
+    """Show one claim, or list those of a topic.
+
+    Statement, source, conditions, how it is checked, verdict and cases.
+    """
     from . import show as command
 
     return command.show(key, results, as_json, own)
@@ -450,30 +547,51 @@ def show(key: _Key, own: _Claims = None, results: _Results = None, as_json: _Jso
 _Whole = Annotated[bool, _option("--all", "Every case, step and record.")]
 
 
-@app.command()
+@_command("why separation_rank/upper_bound_deep",
+          "why trained_rank/floor_holds --all",
+          "why hops/depth_corrected --json")
 def why(key: _Key, whole: _Whole = False, own: _Claims = None, results: _Results = None,
         as_json: _Json = False) -> int:
-    """What a verdict rests on, as a tree: cases and their records, proof, certificates, premises,
-    sources, negative control."""
+    """Show what a verdict rests on, as a tree.
+
+    Cases and their records, the steps of a proof, certificates, premises and what they rest on,
+    sources, the negative control.
+    """
     from . import show as command
 
     return command.why(key, results, as_json, own, whole=whole)
 
 
 _Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
-_Published = Annotated[str, _option("--suite", "The suite whose records are published.")]
-_Reference = Annotated[bool, _option(
-    "--reference", "From the ledger that comes with depthlaw, not from your records.")]
+_Printed = Annotated[str, _option(
+    "--claims", "Exactly these claims: keys with commas between them, or a Python file with claims "
+    "of your own.", metavar="KEY[,KEY...]|FILE.py")]
+_OfTopic = Annotated[str, _option(
+    "--topic", "Exactly the claims of this topic.", autocompletion=completion.topics)]
+_Complete = Annotated[bool, _option("--all", "The supplement: every claim.")]
+_Published = Annotated[str, _option(
+    "--suite", "From your own records of this suite, not from the reference ledger.",
+    autocompletion=completion.suites)]
 
 
-@app.command()
-def appendix(directory: _Folder, suite: _Published = "quick", results: _Results = None,
-             as_json: _Json = False, reference: _Reference = False) -> int:
-    """Write the appendix of a suite from its records: Markdown, LaTeX, macros, figure, references,
-    manifest."""
+@_command("appendix out/",
+          "appendix out/ --topic hops",
+          "appendix out/ --claims separation_rank/exact,hops/depth_corrected",
+          "appendix out/ --suite quick")
+def appendix(directory: _Folder, claims: _Printed = "", topic: _OfTopic = "",
+             everything: _Complete = False, suite: _Published = "", results: _Results = None,
+             as_json: _Json = False) -> int:
+    """Write what a paper attaches.
+
+    PDF, HTML, LaTeX, figures, data, checklist.
+
+    From the reference ledger, unless --suite or --results asks for records of your own. By
+    default the headlines, six to ten pages.
+    """
     from . import appendix as command
 
-    return command.appendix(directory, suite, results, as_json, from_reference=reference)
+    return command.appendix(directory, claims, topic, suite, results, as_json,
+                            everything=everything)
 
 
 _Search = Annotated[float, _option("--minutes", "How long to search.")]
@@ -481,11 +599,14 @@ _Weaken = Annotated[list[str] | None, _option(
     "--weaken", "Replace a constant first, such as 4=0.4.")]
 
 
-@app.command()
+@_command("falsify rank_collapse/one_layer_cubic --minutes 5",
+          "falsify rank_collapse/one_layer_cubic --weaken 4=0.4")
 def falsify(key: _Key, minutes: _Search = 1.0, weaken: _Weaken = None, results: _Results = None,
             as_json: _Json = False) -> int:
-    """Search for a counterexample; store what is found as a certificate. Exit code 1 for one that
-    nobody expected."""
+    """Search for a counterexample of a claim.
+
+    What is found is stored as a certificate. Exit code 1 for one that nobody expected.
+    """
     from . import challenges as command
 
     return command.falsify(key, minutes, weaken or [], results, as_json)
@@ -494,7 +615,7 @@ def falsify(key: _Key, minutes: _Search = 1.0, weaken: _Weaken = None, results: 
 _Certificate = Annotated[Path, typer.Argument(help="A certificate.", parser=_place)]
 
 
-@app.command()
+@_command("recheck rank.json")
 def recheck(path: _Certificate, as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
     from . import challenges as command
@@ -508,42 +629,57 @@ _Heads = Annotated[int, _option("--heads", "H.")]
 _ToWrite = Annotated[Path, typer.Argument(help="File to write.")]
 
 
-@app.command()
+@_command("certify 3 3 rank.json",
+          "certify 4 2 rank.json --heads 2 --force")
 def certify(width: _Width, depth: _Depth, file: _ToWrite, heads: _Heads = 1,
             force: _Force = False) -> int:
-    """Write a certificate for the separation rank of nets of a shape, which `depthlaw recheck`
-    verifies without an elimination."""
+    """Write the certificate of a separation rank.
+
+    A lower bound for nets of a shape and almost all weights, which `depthlaw recheck` verifies
+    without an elimination.
+    """
     from . import challenges as command
 
     return command.certify(width, depth, file, heads, force)
 
 
-_Keys = Annotated[list[str] | None, typer.Argument(help="Claim keys; all by default.")]
-_Judged = Annotated[str, _option("--suite", "The suite whose records are judged again.")]
+_Keys = Annotated[list[str] | None, typer.Argument(
+    help="Claim keys or topics; all by default.", autocompletion=completion.keys)]
+_Judged = Annotated[str, _option(
+    "--suite", "The suite whose records are judged again.", autocompletion=completion.suites)]
 
 
-@app.command()
+@_command("mutate",
+          "mutate hops --suite quick",
+          "mutate separation_rank/degree --json")
 def mutate(keys: _Keys = None, suite: _Judged = "theory", results: _Results = None,
            as_json: _Json = False) -> int:
-    """Perturb every constant of the statements and say which verdicts turn. Exit code 1 when an
-    exact claim has a survivor."""
+    """Perturb constants of statements and say what notices.
+
+    Exit code 1 when an exact or argued claim has a survivor without a reason.
+    """
     from . import challenges as command
 
     return command.mutate(keys or (), suite, results, as_json)
 
 
-_Sources = Annotated[list[str], typer.Argument(help="Claim keys or bibliography keys.")]
+_Sources = Annotated[list[str], typer.Argument(
+    help="Claim keys or bibliography keys.", autocompletion=completion.sources)]
 
 
-@app.command()
+@_command("cite hops/depth_corrected",
+          "cite levine2020 dong2021")
 def cite(keys: _Sources, as_json: _Json = False) -> int:
-    """Print the BibTeX entries behind claims."""
+    """Print the BibTeX entries behind claims.
+
+    Where a source is "depthlaw, after X", also that of X.
+    """
     from . import lists as command
 
     return command.cite(keys, as_json)
 
 
-records = typer.Typer(rich_markup_mode=None, invoke_without_command=True)
+records = _group("records list --claim hops", "records verify")
 app.add_typer(records, name="records")
 
 
@@ -554,11 +690,15 @@ def _records(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-_OfClaim = Annotated[str, _option("--claim", "Only claims whose key contains this.")]
-_OfSuite = Annotated[str, _option("--suite", "Only what this suite asks for now.")]
+_OfClaim = Annotated[str, _option(
+    "--claim", "Only claims whose key contains this.", autocompletion=completion.keys)]
+_OfSuite = Annotated[str, _option(
+    "--suite", "Only what this suite asks for now.", autocompletion=completion.suites)]
 
 
-@records.command("list")
+@_command("records list",
+          "records list --claim hops --results reference",
+          "records list --suite quick --json", of=records, name="list")
 def records_list(claim: _OfClaim = "", suite: _OfSuite = "", results: _Place = None,
                  as_json: _Json = False) -> int:
     """List records: id, claim, case, value."""
@@ -570,7 +710,7 @@ def records_list(claim: _OfClaim = "", suite: _OfSuite = "", results: _Place = N
 _Start = Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")]
 
 
-@records.command("show")
+@_command("records show 69c73d33ce --results reference", of=records, name="show")
 def records_show(start: _Start, results: _Place = None, as_json: _Json = False) -> int:
     """Show one record whole."""
     from . import archive
@@ -578,7 +718,8 @@ def records_show(start: _Start, results: _Place = None, as_json: _Json = False) 
     return archive.show_record(start, results, as_json)
 
 
-@records.command("verify")
+@_command("records verify",
+          "records verify --results reference", of=records, name="verify")
 def records_verify(results: _Place = None, as_json: _Json = False) -> int:
     """Verify every hash. Exit code 1 when something does not verify."""
     from . import archive
@@ -591,7 +732,8 @@ _Form = Annotated[str, _option(
     "--format", "csv, sqlite or parquet; by default what the file's name says.")]
 
 
-@records.command("export")
+@_command("records export records.csv",
+          "records export reference.sqlite --results reference", of=records, name="export")
 def records_export(file: _NewFile, form: _Form = "", force: _Force = False,
                    results: _Place = None, as_json: _Json = False) -> int:
     """Write the records as one table, for other programs."""
@@ -603,10 +745,14 @@ def records_export(file: _NewFile, form: _Form = "", force: _Force = False,
 _Delete = Annotated[bool, _option("--delete", "Remove the records listed.")]
 
 
-@records.command("gc")
+@_command("records gc",
+          "records gc --delete", of=records, name="gc")
 def records_gc(delete: _Delete = False, own: _Claims = None, results: _Results = None,
                as_json: _Json = False) -> int:
-    """Remove stale temporary files; list the records that no claim asks for now."""
+    """List the records that no claim asks for now.
+
+    Stale temporary files are removed.
+    """
     from . import archive
 
     return archive.gc(results, delete, as_json, own)
@@ -617,9 +763,13 @@ _First = Annotated[Path, typer.Argument(
 _Second = Annotated[Path, typer.Argument(metavar="B", parser=_place, help="The same.")]
 
 
-@records.command("diff")
+@_command("records diff reference ~/results",
+          "records diff old-results new-results --json", of=records, name="diff")
 def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
-    """Compare two collections run by run, whatever code did them. Exit code 1 when they differ."""
+    """Compare two collections of records run by run.
+
+    Whatever code did them. Exit code 1 when they differ.
+    """
     from . import archive
 
     return archive.diff(first, second, as_json)

@@ -1,283 +1,464 @@
-"""The appendix of a paper: verdicts, findings and how to reproduce them, written from records and
-from nothing else."""
+"""The appendix of a paper: what was claimed, what came of it and how it was found, written from
+records and from nothing else.
+
+One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
+data and the description of the files come from `plates`, `data` and `provenance`.
+"""
 from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from importlib.resources import files
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import TERMS, latex
+from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.theory.claim import SUITES, Claim
+from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict
+from depthlaw.theory.notation import symbols
+from depthlaw.theory.symbols import TERMS
 
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
-from ..verdicts.display import measured_side, prediction
+from ..verdicts.claim_set import claim_set
 from ..verdicts.findings import groups, reason
+from ..verdicts.recorded import Recorded
 from ..verdicts.reference import Ledger
-from ..verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
-from . import typesetting
-from .citations import bibtex_for
+from ..verdicts.report import (
+    NOT_RUN,
+    PREMISE_REFUTED,
+    VERDICT_NAMES,
+    ClaimResult,
+    verdict_name,
+)
+from ..verdicts.shown import largest_recorded_suite, runs_of
+from . import data, provenance
+from .citations import bibtex_for, sources
 from .delivery import DeliveryError, deliver
-from .figures import Caption, separation_rank
+from .formats import Document, check_programs
+from .plates import Plate, plates
+from .statements import Statement, explained, plural
+from .typesetting import code, factor, macro, prose, sentence, tex
 
 if TYPE_CHECKING:
     import jinja2
 
-SHORT = 8
+__all__ = ["Shown", "write_appendix"]
 
-
-class AppendixError(Exception):
-    """The appendix cannot be written; the message is one line for people."""
-
-
-@dataclass(frozen=True)
-class CaseLine:
-    """One case in print: the left side of the statement as measured and as stated, and the records
-    behind it."""
-
-    case: str
-    measured: str
-    predicted: str
-    verdict: str
-    certain: bool
-    reason: str
-    slack: str
-    records: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Row:
-    """One claim in print. Maths are LaTeX without dollars; everything else is plain text and not
-    yet escaped."""
-
-    result: ClaimResult
-    statement: str
-    left: str
-    symbols: tuple[tuple[str, str], ...]
-    verdict: str
-    slack: str
-    cases: tuple[CaseLine, ...]
-    counterexample: CaseLine | None
-
-    @property
-    def claim(self) -> Any:
-        """The claim itself."""
-        return self.result.claim
-
-    @property
-    def name(self) -> str:
-        """The key without its topic."""
-        return self.claim.name
-
-    @property
-    def place(self) -> str:
-        """Version and place of the source, without its key."""
-        return ", ".join(part for part in (self.claim.source.version, self.claim.source.place)
-                         if part)
-
-    @property
-    def anchor(self) -> str:
-        """The key as an HTML id."""
-        return str(self.claim.key).replace("/", "-").replace("_", "-")
-
-    @property
-    def relation(self) -> str:
-        """The sign between the two sides, as maths."""
-        return {"==": "=", "<=": r"\leq", "<": "<", ">=": r"\geq", ">": ">",
-                "!=": r"\neq"}[self.claim.statement.rel_op]
-
-    @property
-    def holds_for(self) -> str:
-        """For which weights or inputs the claim speaks, as a phrase after "for"."""
-        return ("some choice of weights (existence)" if self.claim.holds_for == "exists"
-                else str(self.claim.holds_for))
-
-    @property
-    def control(self) -> str:
-        """What became of the negative control; what nothing ran is not said to have failed."""
-        control, why = self.result.control, self.claim.control.why
-        if control is None:
-            return f"{NOT_RUN} ({why})"
-        if control.decision.verdict is Verdict.FAILS:
-            return f"fails, as it must, by record {control.records[0].id[:SHORT]} ({why})"
-        return f"{control.decision.verdict.value}, where it must fail ({why})"
-
-    @property
-    def decided(self) -> str:
-        """Decided cases out of those in scope."""
-        return f"{len(self.result.decided)}/{len(self.result.in_scope)}"
+Shown = Literal["headlines", "claims", "all"]
+# Symbols of so many statements are explained once.
+_OFTEN = 3
+_TITLE = "How deep must a transformer be?"
+_SUBTITLES = {"headlines": "Claims on depth, and the verdicts on them",
+              "claims": "Verdicts on the claims that this paper uses",
+              "all": "Supplement: every claim and its verdict"}
+# The order in which topics are told, and what a reader must know before the first claim of each.
+_CHAPTERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("Separation rank", ("separation_rank",),
+     "A separation rank counts how richly an output coordinate mixes two sides of the input. All "
+     "statements of this section are about linearised attention, $X \\mapsto X X^T X$ with "
+     "weights; an output is then a polynomial."),
+    ("Rank collapse", ("rank_collapse",),
+     "The residual of hidden states is their distance from the nearest matrix with equal rows: "
+     "how much tokens still differ."),
+    ("Signal propagation", ("signal_propagation",), ""),
+    ("Least depth of tasks", ("connectivity", "hops", "formal_languages"),
+     "Nets with explicit weights are executed exactly, and counted is the first layer that "
+     "answers every question right."),
+    ("Depth in training", ("trained_depth", "trained_rank", "depth_width", "exercises"),
+     "What a net can represent is one question, what training finds another."),
+    ("Choosing a depth", ("evidence", "depth_choice", "counting"),
+     "Published tables and shapes, read by exact arithmetic."))
+_MEANINGS = {
+    Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
+                    "again from its file",
+    Verdict.ARGUED: "a written proof over the whole domain; a machine confirmed its algebra, a "
+                    "reader must check the joints",
+    Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
+    Verdict.FAILS: "a counterexample is recorded",
+    Verdict.UNDECIDED: "what was measured leaves both sides open",
+    Verdict.CONDITIONAL: "rests on a premise that is neither PROVED nor ARGUED",
+    Verdict.OUT_OF_SCOPE: "every case breaks an assumption",
+    PREMISE_REFUTED: "rests on a claim that FAILS",
+    NOT_RUN: "nothing is recorded"}
 
 
 @dataclass(frozen=True)
-class Finding:
-    """Something a reader must know about a claim, with the case that shows it."""
+class Chapter:
+    """Statements of a few topics, with their figures."""
 
-    row: Row
-    why: str
-    case: CaseLine | None = None
+    title: str
+    name: str
+    says: str
+    statements: tuple[Statement, ...]
+    plates: tuple[Plate, ...]
 
 
-def write_appendix(directory: Path, results: list[ClaimResult], suite: str,
-                   manifest: Mapping[str, Any], store: Store) -> list[Path]:
-    """Write the appendix of a suite: the same records give the same bytes.
+@dataclass(frozen=True)
+class Findings:
+    """What a reader must know of theorems and steps of proofs, and in short of the rest."""
 
-    The folder, new, empty, or with an unedited earlier appendix and nothing else, receives
-    `appendix.md`, `appendix.tex` (a fragment to \\input), `values.tex` (one macro per claim),
-    `references.bib`, `figures/`, `manifest.json` and `SHA256SUMS`, moved in whole. Returns them.
+    says: str
+    failing: tuple[Statement, ...]
+    others: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+def write_appendix(directory: Path, claims: Mapping[str, Claim], store: Store, *,
+                   keys: Sequence[str] = (), everything: bool = False, suite: str = "",
+                   command: str = "depthlaw appendix FOLDER") -> list[Path]:
+    """Write the appendix: the same records give the same bytes.
+
+    Args:
+        directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
+            `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
+            written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
+            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
+            `ro-crate-metadata.json` and `SHA256SUMS`, moved in whole.
+        claims: every claim, by key.
+        store: of the records.
+        keys: the claims in print; by default the headlines.
+        everything: all claims.
+        suite: as which the claims are judged; by default the longest that is recorded of each.
+        command: what writes the same again.
+
+    Returns:
+        The files.
 
     Raises:
-        AppendixError: when nothing is recorded, when records and manifest disagree, or when the
-            folder cannot be used.
+        UsageError: in one line, when pandoc or Typst is missing, nothing is recorded, or the
+            folder cannot be used; nothing in it was changed.
     """
-    records = _trusted(results, suite, manifest, store)
-    rows = [_row(result) for result in results]
+    check_programs()
+    shown: Shown = "all" if everything else "claims" if keys else "headlines"
+    asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
+    recorded = Recorded(claims, store)
+    records = _records(claims, store, suite)
+    judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
+    if not any(result.records for result in judged.values()):
+        raise UsageError(f"nothing is recorded of these claims in {store.root}; run `depthlaw "
+                         f"verify {suite or 'quick'}` first")
     with TemporaryDirectory() as folder:
         # The temporary folder itself is closed to others; what is delivered gets the user's usual
         # permissions.
         workshop = Path(folder) / "appendix"
         workshop.mkdir()
         try:
-            _write(workshop, rows, records, suite, manifest)
+            for name, content in _files(recorded, judged, records, shown, suite, command).items():
+                (workshop / name).parent.mkdir(exist_ok=True)
+                (workshop / name).write_bytes(content)
             return deliver(workshop, directory)
         except DeliveryError as error:
-            raise AppendixError(str(error)) from None
+            raise UsageError(str(error)) from None
         except OSError as error:
-            raise AppendixError(f"cannot write the appendix ({error.strerror}); nothing in "
-                                f"{directory} was changed") from None
+            raise UsageError(f"cannot write the appendix ({error.strerror}); nothing in "
+                             f"{directory} was changed") from None
 
 
-def _write(workshop: Path, rows: list[Row], records: list[Record], suite: str,
-           manifest: Mapping[str, Any]) -> None:
-    (workshop / "figures").mkdir()
-    caption = separation_rank([row.result for row in rows], workshop / "figures")
-    if caption is None:
-        (workshop / "figures").rmdir()
-    context = _context(rows, records, suite, manifest, caption)
-    for name in ("appendix.md", "appendix.tex", "values.tex"):
-        text = _templates().get_template(name).render(context)
-        (workshop / name).write_text(text, encoding="utf-8", newline="\n")
-    entries = "\n\n".join(_references(rows)) + "\n"
-    (workshop / "references.bib").write_text(entries, encoding="utf-8", newline="\n")
-    (workshop / "manifest.json").write_bytes(canonical(manifest) + b"\n")
+def _records(claims: Mapping[str, Claim], store: Store, suite: str) -> list[Record]:
+    """The records of today's runs, of one suite or of all, sorted."""
+    suites = (suite,) if suite else SUITES
+    runs = {run.id: run for claim in claims.values() for run in runs_of(claim, suites)}
+    return [record for run in sorted(runs) if (record := store.get(run)) is not None]
 
 
-def _trusted(results: list[ClaimResult], suite: str, manifest: Mapping[str, Any],
-             store: Store) -> list[Record]:
-    """The records of the manifest, which must be what the results rest on."""
-    listed = [store.get(run) for run, _ in manifest["runs"]]
-    records = [record for record in listed if record]
-    if not records or not any(result.records for result in results):
-        older = isinstance(store, Ledger)
-        remedy = ("another version of the code wrote it: leave --reference out" if older
-                  else f"run `depthlaw verify {suite}` first")
-        raise AppendixError(f"nothing is recorded for suite {suite} in {store.root}; {remedy}")
-    if len(records) < len(listed) or dict(manifest_of(records)) != dict(manifest):
-        raise AppendixError(f"the manifest does not match the records in {store.root}; run "
-                            f"`depthlaw verify {suite}` again")
-    known = {record.id for record in records}
-    if any(record.id not in known for result in results for record in result.records):
-        raise AppendixError("the verdicts rest on records that the manifest does not list; run "
-                            f"`depthlaw verify {suite}` again")
-    return records
+def _judged(recorded: Recorded, key: str, suite: str, *, named: bool) -> ClaimResult:
+    claim = recorded.claims[key]
+    if suite and named and not claim.cases(suite):
+        raise UsageError(f"{quoted(key)} has no cases in suite {suite}; leave --suite out")
+    where = suite if suite and claim.cases(suite) else ""
+    found = recorded.of(where, key) if where else recorded.judged(key)
+    if found is None:
+        found = recorded.of(largest_recorded_suite(claim, recorded.store), key)
+    assert found is not None
+    return found
 
 
-def _row(result: ClaimResult) -> Row:
-    claim = result.claim
-    symbols = sorted({s.name for s in claim.statement.free_symbols if s.name in TERMS})
-    lines = tuple(_line(result, case) for case in result.cases)
-    worst = result.counterexample
-    return Row(result, latex(claim.statement), latex(claim.statement.lhs),
-               tuple((TERMS[s].latex, TERMS[s].meaning) for s in symbols), verdict_name(result),
-               typesetting.factor(result.tightest), lines,
-               lines[result.cases.index(worst)] if worst else None)
+def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Sequence[Record],
+           shown: Shown, suite: str, command: str) -> dict[str, bytes]:
+    """Every file by name."""
+    told = [result for chapter in _told(judged) for result in chapter]
+    verdicts = _verdicts(recorded, judged, suite)
+    drawn = plates(recorded, None if shown != "claims" else judged)
+    behind = [*told, *_heavy(recorded, verdicts, judged, shown, suite)]
+    source = _source(recorded.store, records, suite, command)
+    statements = [Statement(result, number) for number, result in enumerate(told, 1)]
+    context = {
+        "shown": shown, "statements": statements, "shared": _shared(statements),
+        "chapters": _chapters(statements, drawn),
+        "verdicts": _counts(verdicts.values()), "total": len(verdicts),
+        "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "depthlaw",
+        "wordings": Counter(claim.wording for claim in recorded.claims.values()).most_common(),
+        "findings": _findings(behind, verdicts, recorded.claims), "budget": FALSE_ALARM_BUDGET,
+        "levels": _levels(told), "controls": _controls(behind), "training": _training(told),
+        "recalled": _recalled(behind), "origin": _origin(source), "compute": _compute(records),
+        "devices": _devices(records), "environments": _environments(records),
+        "commands": _commands(told, shown), "command": source.command,
+        "version": source.version, "manifest": source.manifest, "runs": len(records),
+        "claim_set": source.claim_set, "claims_hash": source.claims_hash}
+    text = _templates().get_template("appendix.md").render(context)
+    references = _references(behind, drawn, text, source)
+    document = Document(
+        text, _TITLE, _SUBTITLES[shown], f"depthlaw {source.version}, {source.claim_set}, "
+        f"manifest {source.manifest[:12]}", source.date, references,
+        {f"{plate.name}.svg": plate.drawn("svg") for plate in drawn})
+    rows = data.rows(behind)
+    made = {
+        "appendix.md": text.encode(), "appendix.pdf": document.pdf(),
+        "appendix.html": document.html().encode(), "appendix.tex": document.latex().encode(),
+        "values.tex": _values(statements, source).encode(), "references.bib": references.encode(),
+        "results.csv": data.results_csv(rows), "results.parquet": data.results_parquet(rows),
+        "checklist.md": provenance.checklist(behind, records, source),
+        "CITATION.cff": provenance.citation_cff(source),
+        "manifest.json": canonical(manifest_of(records)) + b"\n",
+        **{f"figures/{plate.name}.{form}": plate.drawn(form)
+           for plate in drawn for form in ("pdf", "svg")}}
+    return made | {"ro-crate-metadata.json": provenance.ro_crate(made, behind, records, source)}
 
 
-def _line(result: ClaimResult, case: CaseResult) -> CaseLine:
-    decision = case.decision
-    predicted = prediction(result.claim, case) if case.measured is not None else "-"
-    # Both columns show the left side of the statement, so that they can be compared.
-    return CaseLine(str(case.case), measured_side(result.claim, case), predicted, case.verdict_name,
-                    decision.certain, decision.reason, typesetting.factor(decision.slack),
-                    tuple(record.id[:SHORT] for record in case.records))
+# --- what is told, in which order -----------------------------------------------------------------
 
 
-def _context(rows: list[Row], records: list[Record], suite: str, manifest: Mapping[str, Any],
-             caption: Caption | None) -> dict[str, Any]:
-    counts = Counter(row.verdict for row in rows)
-    return {"suite": suite, "version": version("depthlaw"), "manifest": manifest["hash"],
-            "runs": len(records),
-            "topics": [(topic.replace("_", " "), list(group))
-                       for topic, group in groupby(rows, key=lambda row: row.claim.topic)],
-            "rows": rows,
-            "counts": [(verdict, counts[verdict]) for verdict in VERDICT_NAMES if counts[verdict]],
-            "findings": _findings(rows), "missing": sum(len(row.result.missing) for row in rows),
-            "environments": _environments(records),
-            "devices": sorted({str(record.inputs.get("device", "unknown")) for record in records}),
-            "cpu_seconds": round(sum(float(record.facts.get("timing", {}).get("cpu_s", 0))
-                                     for record in records), 1), "figure": caption,
-            "macros": _macros(rows, suite, manifest, len(records))}
+def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
+    """The results by chapter; topics that no chapter names follow."""
+    named = [topic for _, topics, _ in _CHAPTERS for topic in topics]
+    rest = dict.fromkeys(r.claim.topic for r in judged.values() if r.claim.topic not in named)
+    groups_ = [*(topics for _, topics, _ in _CHAPTERS), *((topic,) for topic in rest)]
+    # What fails is told after what stands.
+    return [sorted((r for topic in topics for r in judged.values() if r.claim.topic == topic),
+                   key=lambda r: r.verdict is Verdict.FAILS) for topics in groups_]
 
 
-def _findings(rows: list[Row]) -> list[tuple[str, str, list[Finding]]]:
-    """(heading, what it means, findings); an empty list says that there is none."""
-    row_of = {row.claim.key: row for row in rows}
-    return [(group.heading, group.meaning, [
-        Finding(row, reason(result), row.counterexample if row.verdict == "FAILS" else None)
-        for result in group.results for row in [row_of[result.claim.key]]])
-        for group in groups([row.result for row in rows])]
+def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[Chapter]:
+    """With each figure in the first chapter that holds a claim or a topic that it draws."""
+    own = [(title, topics, says) for title, topics, says in _CHAPTERS]
+    named = {topic for _, topics, _ in own for topic in topics}
+    rest = dict.fromkeys(s.claim.topic for s in statements if s.claim.topic not in named)
+    own += [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
+    left, chapters = list(drawn), []
+    for title, topics, says in own:
+        inside = tuple(s for s in statements if s.claim.topic in topics)
+        if inside:
+            fitting = tuple(plate for plate in left
+                            if any(key.partition("/")[0] in topics for key in plate.claims))
+            left = [plate for plate in left if plate not in fitting]
+            chapters.append(Chapter(title, topics[0].replace("_", "-"), says, inside, fitting))
+    return chapters
 
 
-def _environments(records: Iterable[Record]) -> list[dict[str, Any]]:
-    """The distinct environments of the records and their runs, most runs first."""
+def _shared(statements: Sequence[Statement]) -> list[str]:
+    """The names of symbols that several statements use, which are explained once."""
+    used = Counter(s.name for each in statements for s in symbols(each.claim.statement)
+                   if s.name in TERMS)
+    return [name for name, count in used.items() if count >= _OFTEN]
+
+
+# --- verdicts and findings ------------------------------------------------------------------------
+
+
+def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
+              suite: str) -> dict[str, str]:
+    """The verdict of every claim: of the reference ledger as the claim set lists them, which costs
+    nothing; of other records by judging all."""
+    known = claim_set()
+    ledger = recorded.store
+    if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest \
+            and known.claims.keys() == recorded.claims.keys():
+        return {key: entry.verdict for key, entry in known.claims.items()}
+    found = {key: verdict_name(judged[key] if key in judged else
+                               _judged(recorded, key, suite, named=False))
+             for key in recorded.claims}
+    return found
+
+
+def _heavy(recorded: Recorded, verdicts: Mapping[str, str], judged: Mapping[str, ClaimResult],
+           shown: Shown, suite: str) -> list[ClaimResult]:
+    """For the headlines: the theorems and steps, besides those in print, of which a reader must
+    know more than that they hold."""
+    if shown != "headlines":
+        return []
+    fine = (Verdict.PROVED, Verdict.ARGUED, Verdict.HOLDS, NOT_RUN)
+    return [_judged(recorded, key, suite, named=False) for key, claim in recorded.claims.items()
+            if claim.weight in ("theorem", "step") and verdicts[key] not in fine
+            and key not in judged]
+
+
+def _counts(found: Iterable[str]) -> list[tuple[str, str, int]]:
+    counted = Counter(found)
+    return [(name.replace("_", " "), _MEANINGS[name], counted[name]) for name in VERDICT_NAMES
+            if counted[name]]
+
+
+def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
+              claims: Mapping[str, Claim]) -> Findings:
+    heavy = [r for r in behind if r.claim.weight in ("theorem", "step")]
+    failing = sorted((r for r in heavy if r.counterexample is not None),
+                     key=lambda r: (r.claim.weight != "theorem",
+                                    ("printed", "reported", "recalled", "universal",
+                                     "derived").index(r.claim.wording)))
+    others = []
+    for group in groups(heavy):
+        lines = tuple(_line(r) for r in group.results if r.counterexample is None)
+        if lines and group.heading not in ("Vacuous", "Not run", "Decided in part"):
+            others.append((group.heading, group.meaning, lines))
+    return Findings(_summary(verdicts, claims, len(failing)), tuple(map(Statement, failing)),
+                    tuple(others))
+
+
+def _line(result: ClaimResult) -> str:
+    shown = Statement(result)
+    why = sentence(reason(result))
+    return f"{shown.title} ({shown.whence}). {prose(why[:1].upper() + why[1:])}".rstrip()
+
+
+def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim], failing: int) -> str:
+    sentences = []
+    for weights, what in ((("theorem", "step"), "theorem or step of a proof"),
+                          (("measurement",), "measurement"), (("arithmetic",), "printed number")):
+        keys = [key for key in verdicts if claims[key].weight in weights]
+        counted = Counter(verdicts[key] for key in keys)
+        if keys:
+            parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
+                     if counted[name]]
+            many = {"theorem or step of a proof": "theorems and steps of proofs",
+                    "measurement": "measurements", "printed number": "claims on printed numbers"}
+            sentences.append(f"Of {len(keys)} {many[what]}: {', '.join(parts)}.")
+    return " ".join(sentences)
+
+
+# --- methods, compute, limits ---------------------------------------------------------------------
+
+
+def _levels(told: Sequence[ClaimResult]) -> str:
+    by_suite = {r.suite: r.alphas for r in told if r.by_chance}
+    listed = ", ".join(f"${_scientific(by_suite[suite][0])}$ in suite {suite}"
+                       for suite in SUITES if suite in by_suite)
+    return f". One comparison of a mean or a share has the level {listed}" if listed else ""
+
+
+def _scientific(number: float) -> str:
+    mantissa, _, exponent = f"{number:.1e}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
+
+
+def _controls(behind: Sequence[ClaimResult]) -> str:
+    ran = [r.control for r in behind if r.control is not None]
+    fail = sum(c.decision.verdict is Verdict.FAILS for c in ran)
+    return (f"Each claim carries one: a changed constant, a changed measurement, or a case that "
+            f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
+            f"{fail} fail, as they must.")
+
+
+def _training(told: Sequence[ClaimResult]) -> str:
+    own = [r for r in told if r.claim.needs and r.suite in ("training", "exercises", "full")]
+    counts = {seeds for r in own for c in r.cases if (seeds := _seeds(c.measured))}
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return (f"The statements on nets above rest on {low} to {high} seeds for each case."
+            if low < high else f"The statements on nets above rest on {low} seeds for each case.")
+
+
+def _seeds(value: object) -> int:
+    return len(getattr(value, "values", ()))
+
+
+def _recalled(behind: Sequence[ClaimResult]) -> str:
+    fail = [r for r in behind if r.counterexample is not None]
+    memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
+    return (f"Of the {len(fail)} failing claims in this text {len(memory)} were recalled from "
+            "memory or reported by another text: the source itself may be right.")
+
+
+def _origin(source: provenance.Provenance) -> str:
+    return f"The {plural(source.records, 'record')} are those of {source.origin}."
+
+
+def _compute(records: Sequence[Record]) -> str:
+    seconds = sum(float(record.facts.get("timing", {}).get("wall_s") or 0) for record in records)
+    return f"{seconds / 3600:.1f} hours of wall-clock time, added up over runs"
+
+
+def _devices(records: Sequence[Record]) -> str:
+    names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
+    found = sorted({str(record.inputs.get("device", "unknown")) for record in records})
+    return " and ".join(names.get(device, device) for device in found)
+
+
+def _environments(records: Iterable[Record]) -> list[str]:
+    """The distinct environments of the records, most runs first."""
     found = Counter(canonical(record.facts.get("environment", {})) for record in records)
-    listed = []
+    lines = []
     for written, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
         facts = json.loads(written)
-        commit = str(facts.get("commit") or "")
-        packages = sorted(facts.get("packages", {}).items())
-        listed.append({"runs": runs, "commit": commit.rstrip("+"), "edited": commit.endswith("+"),
-                       "packages": ", ".join(f"{name} {number}" for name, number in packages)}
-                      | {name: str(facts.get(name) or "unknown")
-                         for name in ("python", "platform", "cpu", "cores")})
-    return listed
+        packages = ", ".join(f"{name} {number}"
+                             for name, number in sorted(facts.get("packages", {}).items()))
+        commit = str(facts.get("commit") or "unknown")
+        edited = ", with uncommitted changes" if commit.endswith("+") else ""
+        machine = ", ".join(str(facts.get(name) or "unknown") for name in ("platform", "cpu"))
+        lines.append(f"{plural(runs, 'run')}: {prose(machine)}, {facts.get('cores') or 'unknown'} "
+                     f"cores; Python {prose(str(facts.get('python') or 'unknown'))}; "
+                     f"{prose(packages or 'packages unknown')}; commit "
+                     f"{code(commit.rstrip('+')[:12])}{edited}.")
+    return lines
 
 
-def _macros(rows: list[Row], suite: str, manifest: Mapping[str, Any],
-            runs: int) -> list[tuple[str, str]]:
-    """(name, LaTeX) of every macro; names are letters only and unique."""
-    macros = [(r"\dlSuite", typesetting.tex(suite)),
-              (r"\dlVersion", typesetting.tex(version("depthlaw"))), (r"\dlRuns", str(runs)),
-              (r"\dlClaims", str(len(rows))),
-              (r"\dlManifest", typesetting.tex_hash(manifest["hash"])),
-              (r"\dlManifestShort", rf"\texttt{{{manifest['hash'][:SHORT]}}}")]
-    for row in rows:
-        name = typesetting.macro(row.claim.key)
-        macros += [(name, row.verdict.replace("_", " ")),
-                   (f"{name}Decided", str(len(row.result.decided))),
-                   (f"{name}InScope", str(len(row.result.in_scope))),
-                   (f"{name}Slack", rf"\ensuremath{{{row.slack}}}" if row.slack else "--")]
+def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
+    used = [suite for suite in SUITES if any(r.suite == suite for r in told)]
+    chain = ("quick", "theory", "full")
+    longest = [max((s for s in used if s in chain), key=chain.index)] \
+        if any(s in chain for s in used) else []
+    keys = f" --only {','.join(r.claim.key for r in told)}" if shown == "claims" else ""
+    return [f"depthlaw verify {suite}{keys}"
+            for suite in (*longest, *(s for s in used if s not in chain))]
+
+
+# --- the other files ------------------------------------------------------------------------------
+
+
+def _source(store: Store, records: Sequence[Record], suite: str,
+            command: str) -> provenance.Provenance:
+    known = claim_set()
+    number = version("depthlaw")
+    shipped = isinstance(store, Ledger)
+    origin = (f"the reference ledger that comes with depthlaw {number}" if shipped
+              else "a results folder of their own")
+    return provenance.Provenance(
+        version=number, claim_set=known.name, claims_hash=known.hash,
+        manifest=str(manifest_of(records)["hash"]), records=len(records),
+        origin=origin + (f", suite {suite}" if suite else ""), command=command,
+        date=provenance.DATE)
+
+
+def _references(behind: Sequence[ClaimResult], drawn: Sequence[Plate], text: str,
+                source: provenance.Provenance) -> str:
+    """The entries that the text cites, sorted by key, and the software's own."""
+    lines = [str(r.claim.source) for r in behind] + [plate.caption for plate in drawn]
+    keys = {key for line in lines for key in sources(line.replace("@", " "))} - {"depthlaw"}
+    cited = bibtex_for(sorted(key for key in keys if f"@{key}" in text))
+    return "\n\n".join([*cited.values(), provenance.citation_bibtex(source).strip()]) + "\n"
+
+
+def _values(statements: Sequence[Statement], source: provenance.Provenance) -> str:
+    """One macro for each number that a paper may quote; names are letters only and unique."""
+    macros = [(r"\dlVersion", tex(source.version)), (r"\dlClaimSet", tex(source.claim_set)),
+              (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
+              (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}")]
+    for each in statements:
+        name, result = macro(each.claim.key), each.result
+        slack = factor(result.tightest)
+        macros += [(name, tex(each.verdict)), (f"{name}Decided", str(len(result.decided))),
+                   (f"{name}InScope", str(len(result.in_scope))),
+                   (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--")]
     twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
     if twice:
-        raise AppendixError(
-            f"two claims would share the macro {twice[0]}; rename one of their keys")
-    return macros
-
-
-def _references(rows: list[Row]) -> list[str]:
-    """The entries that the appendix cites, sorted by key."""
-    try:
-        cited = bibtex_for(sorted({row.claim.source.key for row in rows} | {"depthlaw"}))
-    except KeyError as error:
-        raise AppendixError(error.args[0]) from None
-    return list(cited.values())
+        raise UsageError(f"two claims would share the macro {twice[0]}; rename one of their keys")
+    return _templates().get_template("values.tex").render(
+        macros=macros, version=source.version, manifest=source.manifest)
 
 
 @cache
@@ -293,8 +474,6 @@ def _templates() -> jinja2.Environment:
         variable_end_string=">>", comment_start_string="<#", comment_end_string="#>",
         trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined, autoescape=False)
-    for name in ("tex", "tex_code", "tex_hash", "tex_value", "prose", "sentence", "verdict_tex",
-                 "md", "md_code", "md_math", "md_value", "verdict_md"):
-        environment.filters[name] = getattr(typesetting, name)
-    environment.filters["prose"] = typesetting.tex_prose
+    environment.globals["plural"] = plural
+    environment.filters["explained"] = explained
     return environment

@@ -20,15 +20,21 @@ from depthlaw.theory.judgement import Decision, Verdict
 
 from ..run.records import Record, Store, canonical, digest
 
+# Of a ledger, beside which nothing can be written: what this process has decided, by its file.
+_of_ledgers: dict[Path, dict[str, list[Any]]] = {}
+
 
 class Decisions:
-    """The decision cache of a results folder."""
+    """The decision cache of a results folder, or of this process for a ledger."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._path = store.root / "cache" / "decisions.json"
         self._known: dict[str, list[Any]] = {}
         self._new = False
+        if store.root.is_file():
+            self._known = _of_ledgers.setdefault(store.root, {})
+            return
         try:
             body = json.loads(self._path.read_bytes())
             if body["seal"] == digest(body["decisions"]):

@@ -1,0 +1,81 @@
+"""What a shell offers after the tabulator key: keys, topics, suites, names; from lists that load no
+heavy library."""
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+__all__ = ["gpus", "keys", "models", "sources", "suites", "tasks", "topics"]
+
+# Those of `theory.claim`, which needs SymPy; a test compares.
+_SUITES = {"quick": "small cases of every claim", "theory": "quick, and larger cases",
+           "full": "theory, the largest cases, and trainings", "frontier": "exact ranks",
+           "exercises": "tiny language models", "training": "trained nets",
+           "gpu": "larger nets, on a GPU"}
+
+_Offers = list[tuple[str, str]]
+
+
+def keys(incomplete: str) -> _Offers:
+    """Topics, and the keys of claims as soon as a letter is typed, with their titles.
+
+    Cost: milliseconds; seconds for the first time after a change of the code.
+    """
+    from ..run.index import claims_index
+
+    found = _of_topics()
+    if incomplete:
+        found += [(key, row["title"]) for key, row in claims_index().items()]
+    return _beginning(found, incomplete)
+
+
+def topics(incomplete: str) -> _Offers:
+    """Topics, with the number of their claims."""
+    return _beginning(_of_topics(), incomplete)
+
+
+def sources(incomplete: str) -> _Offers:
+    """What `keys` offers, and the keys of the bibliography."""
+    from ..publish.citations import entries, reference
+
+    return keys(incomplete) + _beginning(
+        [(key, reference(key)) for key in entries()] if incomplete else [], incomplete)
+
+
+def suites(incomplete: str) -> _Offers:
+    """The suites."""
+    return _beginning(_SUITES.items(), incomplete)
+
+
+def models(incomplete: str) -> _Offers:
+    """Published models."""
+    from depthlaw.advisor.models import models as listed
+
+    # Spaces would have to be quoted; every spelling is accepted.
+    return _beginning([(each.name.lower().replace(" ", "-"), each.source) for each in listed()],
+                      incomplete.lower())
+
+
+def gpus(incomplete: str) -> _Offers:
+    """Devices."""
+    from depthlaw.advisor.hardware import devices
+
+    return _beginning([(each.name.replace(" ", "-"), each.source) for each in devices()],
+                      incomplete)
+
+
+def tasks(incomplete: str) -> _Offers:
+    """Tasks, with what they are told."""
+    from depthlaw.advisor.tasks import TASKS
+
+    return _beginning(TASKS.items(), incomplete)
+
+
+def _of_topics() -> _Offers:
+    from ..run.index import claims_index
+
+    every = [key.partition("/")[0] for key in claims_index()]
+    return [(topic, f"{every.count(topic)} claims") for topic in dict.fromkeys(every)]
+
+
+def _beginning(offers: Iterable[tuple[str, str]], incomplete: str) -> _Offers:
+    return [(name, said) for name, said in offers if name.startswith(incomplete)]

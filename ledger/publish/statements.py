@@ -1,0 +1,268 @@
+"""Claims in print: statement, source, evidence and counterexample of a judged claim, as Markdown
+for pandoc."""
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from depthlaw.theory.claim import Claim, Source
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.notation import definitions, latex, symbols
+from depthlaw.theory.symbols import TERMS
+from depthlaw.theory.values import Proportion, Sample
+
+from ..verdicts.display import measured_side, prediction
+from ..verdicts.remedies import remedies
+from ..verdicts.report import NOT_RUN, CaseResult, ClaimResult, verdict_name
+from .citations import entries, sources
+from .typesetting import code, factor, maths, prose, sentence, value, verdict
+
+__all__ = ["Statement", "cited", "explained", "plural"]
+
+_SIGNS = {"==": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne"}
+# Undecided cases that are printed one by one.
+_FEW = 3
+# What factors are printed with in values.tex.
+_TIMES = r"\times "
+_WORD = re.compile(r"\b[a-z]\w+\b")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One judged claim in print. Every property is Markdown, but for names and anchors.
+
+    Attributes:
+        number: by which the document calls it; 0 where it has none.
+        result: the claim as it was judged.
+    """
+
+    result: ClaimResult
+    number: int = 0
+
+    @property
+    def claim(self) -> Claim:
+        """The claim itself."""
+        return self.result.claim
+
+    @property
+    def anchor(self) -> str:
+        """The key as an identifier of HTML, Typst and LaTeX."""
+        return "claim-" + self.claim.key.replace("/", "-").replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """The claim in at most twelve words."""
+        return prose(self.claim.title)
+
+    @property
+    def text(self) -> str:
+        """The statement in words, with its quantifier."""
+        return prose(sentence(self.claim.text))
+
+    @property
+    def headline(self) -> str:
+        """Why it stands in the default appendix; empty where it does not."""
+        return prose(self.claim.headline)
+
+    @property
+    def note(self) -> str:
+        """Corrections, doubts, and what the verdict does not say."""
+        return prose(sentence(self.claim.note))
+
+    @property
+    def display(self) -> str:
+        """The statement as displayed maths."""
+        return f"$${latex(self.claim.statement)}$$"
+
+    def where(self, known: Collection[str] = ()) -> str:
+        """What stands behind names and symbols of the statement, but for symbols, by name, that
+        were explained before."""
+        parts = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
+                 for each in definitions(self.claim.statement)]
+        parts += [explained(s.name) for s in symbols(self.claim.statement)
+                  if s.name in TERMS and s.name not in known]
+        return f"Here {'; '.join(parts)}." if parts else ""
+
+    @property
+    def brief(self) -> str:
+        """Who states it, without the place."""
+        keys = sources(str(self.claim.source))
+        if keys[0] != "depthlaw":
+            return f"@{keys[0]}"
+        return "here" + (f", after {' and '.join(f'@{key}' for key in keys[1:])}" * bool(keys[1:]))
+
+    @property
+    def reading(self) -> str:
+        """How its wording is known."""
+        return {"universal": "universal reading"}.get(self.claim.wording, self.claim.wording)
+
+    @property
+    def whence(self) -> str:
+        """The source, and how its wording is known where it is not derived here."""
+        return self._from(self.claim.source)
+
+    @property
+    def place_of_source(self) -> str:
+        """`whence` without the version of the source, for tables."""
+        return self._from(replace(self.claim.source, version=""))
+
+    def _from(self, source: Source) -> str:
+        here = source.key == "depthlaw"
+        return cited(source) if here else f"{cited(source)}; {self.reading}"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict as every report prints it."""
+        return verdict(verdict_name(self.result))
+
+    @cached_property
+    def evidence(self) -> str:
+        """What the verdict rests on, in a line."""
+        result, name = self.result, verdict_name(self.result)
+        if name in (NOT_RUN, Verdict.OUT_OF_SCOPE):
+            return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
+        asked, failing = len(result.in_scope), len(result.decided) - len(self._agreeing)
+        parts = []
+        if name == Verdict.PROVED:
+            parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
+        elif result.proof and result.claim.evidence == "argument":
+            steps, sure = len(result.proof), sum(bool(step.holds) for step in result.proof)
+            parts.append(f"proof with {plural(steps, 'step')} confirmed by machine" if sure == steps
+                         else f"proof of which {sure} of {plural(steps, 'step')} are confirmed")
+        if failing:
+            parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
+        elif asked and name != Verdict.PROVED:
+            agree = len(self._agreeing)
+            parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
+        undecided, missing = len(result.undecided), len(result.missing)
+        if undecided:
+            parts.append(f"{undecided} undecided")
+        if missing:
+            parts.append(f"{missing} not recorded")
+        return "; ".join(parts + [self.slack] * bool(self.slack))
+
+    @property
+    def slack(self) -> str:
+        """How near the two sides of a bound that holds come; empty without meaning."""
+        near = self.result.tightest
+        if near is None or self.result.counterexample is not None:
+            return ""
+        apart = f"sides at least a factor {maths(factor(near).removeprefix(_TIMES))} apart"
+        if self.result.vacuous:
+            return f"vacuous: {apart}"
+        return "in one case the sides meet" if near == 0 else apart
+
+    @property
+    def _agreeing(self) -> list[CaseResult]:
+        return [c for c in self.result.decided if c.decision.verdict is Verdict.HOLDS]
+
+    @property
+    def control(self) -> str:
+        """What became of the negative control."""
+        control, why = self.result.control, prose(self.claim.control.why)
+        if control is None:
+            return f"{why}: not recorded"
+        if control.decision.verdict is Verdict.FAILS:
+            return f"{why}: fails, as it must"
+        return f"{why}: {verdict(control.decision.verdict.value)}, where it must fail"
+
+    @property
+    def counterexample(self) -> str:
+        """The smallest case that fails: where, what was measured, what is stated; empty where none
+        does."""
+        worst = self.result.counterexample
+        return "" if worst is None else f"{self.place(worst)}: {self.compared(worst)}"
+
+    def place(self, row: CaseResult) -> str:
+        """A case by the symbols of the statement, and by what else differs between cases."""
+        every = [set(each.case.fields().items()) for each in self.result.cases]
+        same = set.intersection(*every) if len(every) > 1 else set()
+        shown = {s.name for s in symbols(self.claim.statement)}
+        parts = []
+        for name, given in row.case.fields().items():
+            if name in TERMS and (name in shown or (name, given) not in same):
+                parts.append(maths(f"{TERMS[name].latex} = {_shown(given)}"))
+            elif (name, given) not in same:
+                parts.append(f"{prose(name.replace('_', ' '))} {prose(str(given))}")
+        return ", ".join(parts) or code(str(row.case))
+
+    def compared(self, row: CaseResult) -> str:
+        """Measured against stated, of one case."""
+        left = maths(latex(self.claim.statement.lhs))
+        sign = maths(_SIGNS[str(self.claim.statement.rel_op)])
+        measured = value(measured_side(self.claim, row))
+        interval = ""
+        if isinstance(row.measured, Sample | Proportion):
+            low, high = row.measured.interval(self.result.alpha(row.measured))
+            interval = f" within {maths(f'[{low:.4g}, {high:.4g}]')}"
+        return (f"{left} is {measured}{interval}, stated {sign} "
+                f"{value(prediction(self.claim, row))}")
+
+    @property
+    def basis(self) -> str:
+        """Why the evidence is what it is, and what of it a reader must check."""
+        return prose(sentence(self.claim.rests_on))
+
+    @property
+    def open(self) -> Sequence[str]:
+        """What would decide its undecided cases: the first few."""
+        found = [f"{prose(each.where)}: {prose(str(each))}." for each in remedies(self.result)]
+        rest = len(found) - _FEW
+        return found[:_FEW] + [f"and {plural(rest, 'further case')}."] * (rest > 0)
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """The steps of the proof, with what a machine made of each."""
+        said = {True: "confirmed", False: "broken", None: "not decided"}
+        return [f"{prose(step.says)} ({said[step.holds]})" for step in self.result.proof or ()]
+
+    @property
+    def premises(self) -> str:
+        """The claims that it rests on, with their verdicts."""
+        return ", ".join(f"{code(key)} ({verdict(found)})"
+                         for key, found in self.result.premises.items())
+
+
+def explained(name: str) -> str:
+    """A symbol and what it stands for."""
+    return f"{maths(TERMS[name].latex)}: {prose(TERMS[name].meaning)}"
+
+
+def cited(source: Source) -> str:
+    """A source as a citation in running text: `@key`, the place in brackets; keys that a place
+    names are cited too.
+
+    >>> cited(Source("dong2021", "Lemma A.3", "arXiv v2"))
+    '@dong2021 [arXiv v2, Lemma A.3]'
+    >>> cited(Source("depthlaw", "after ye2025, Theorem 4.3"))
+    'derived here, after @ye2025, Theorem 4.3'
+    """
+    place = ", ".join(filter(None, (source.version, source.place)))
+    if source.key != "depthlaw":
+        return f"@{source.key} [{_place(place, nested=True)}]"
+    return f"derived here, {_place(place)}" if place else "derived here"
+
+
+def _place(text: str, *, nested: bool = False) -> str:
+    parts, done = [], 0
+    for found in _WORD.finditer(text):
+        if found[0] in entries() and not nested:
+            parts += [prose(text[done:found.start()]), f"@{found[0]}"]
+            done = found.end()
+    return "".join([*parts, prose(text[done:])])
+
+
+def plural(number: int, word: str) -> str:
+    """A number with its noun.
+
+    >>> plural(1, "case"), plural(1200, "case")
+    ('1 case', '1,200 cases')
+    """
+    return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _shown(given: object) -> str:
+    text = str(given)
+    return text if re.fullmatch(r"-?\d+(?:\.\d+)?", text) else rf"\text{{{text}}}"

@@ -1,0 +1,194 @@
+-- What pandoc's writers leave to the document: statement blocks, numbered tables and figures, and
+-- LaTeX that fits a column of a paper.
+
+local counts = { table = 0, figure = 0 }
+local stringify = pandoc.utils.stringify
+
+local function raw(text) return pandoc.RawInline(FORMAT, text) end
+
+local function block(text) return pandoc.RawBlock(FORMAT, text) end
+
+local function latex(content)
+  local options = pandoc.WriterOptions({ cite_method = 'natbib', wrap_text = 'none' })
+  return (pandoc.write(pandoc.Pandoc({ pandoc.Plain(content) }), 'latex', options):gsub('%s+$', ''))
+end
+
+local function numbered(kind, caption)
+  counts[kind] = counts[kind] + 1
+  local name = (kind == 'table' and 'Table ' or 'Figure ') .. counts[kind] .. '.'
+  if #caption.long == 0 then return caption end
+  caption.long[1].content = pandoc.Inlines({ pandoc.Strong(name), pandoc.Space() })
+    .. caption.long[1].content
+  return caption
+end
+
+-- Text of a cell, for an estimate of its lines.
+local function lines_of(cell, width)
+  return math.max(1, math.ceil(#stringify(cell.contents) / (95 * width)))
+end
+
+local function latex_table(t)
+  local widths, total = {}, 0
+  for i, spec in ipairs(t.colspecs) do
+    widths[i] = spec[2] or (1 / #t.colspecs)
+    total = total + widths[i]
+  end
+  local columns = {}
+  for i, width in ipairs(widths) do
+    local share = width / total
+    columns[i] = string.format(
+      '>{\\raggedright\\arraybackslash}p{\\dimexpr%.4f\\linewidth-%.4f\\tabcolsep}',
+      share, share * 2 * (#widths - 1))
+  end
+  local function row(cells)
+    local done = {}
+    for i, cell in ipairs(cells) do
+      done[i] = latex(pandoc.utils.blocks_to_inlines(cell.contents))
+    end
+    return table.concat(done, ' & ') .. ' \\\\'
+  end
+  local head = row(t.head.rows[1].cells)
+  local parts, body, height, first = {}, {}, 0, true
+  local label = t.identifier ~= '' and '\\label{dl:' .. t.identifier .. '}' or ''
+  local function close()
+    local caption = first and latex(pandoc.utils.blocks_to_inlines(t.caption.long)) .. label
+      or 'Continued.'
+    parts[#parts + 1] = '\\begin{table*}[tp]\n\\centering\\footnotesize\n'
+      .. (first and '\\caption{' .. caption .. '}\n'
+          or '\\emph{Table~\\ref{dl:' .. t.identifier .. '}, continued.}\\\\[4pt]\n')
+      .. '\\begin{tabular}{@{}' .. table.concat(columns) .. '@{}}\n\\toprule\n' .. head
+      .. '\n\\midrule\n' .. table.concat(body, '\n') .. '\n\\bottomrule\n\\end{tabular}\n\\end{table*}'
+    body, height, first = {}, 0, false
+  end
+  for _, part in ipairs(t.bodies) do
+    for _, each in ipairs(part.body) do
+      local high = 0
+      for i, cell in ipairs(each.cells) do
+        high = math.max(high, lines_of(cell, widths[i] / total))
+      end
+      if height + high > 52 then close() end
+      body[#body + 1], height = row(each.cells), height + high
+    end
+  end
+  close()
+  return block(table.concat(parts, '\n\n'))
+end
+
+function Table(t)
+  if FORMAT == 'latex' then return latex_table(t) end
+  if FORMAT == 'html5' then
+    t.caption = numbered('table', t.caption)
+    local name = stringify(t.caption.long)
+    return pandoc.Div({ t }, pandoc.Attr('', { 'scroll' },
+      { { 'tabindex', '0' }, { 'role', 'region' }, { 'aria-label', name } }))
+  end
+  return t
+end
+
+function Figure(f)
+  if FORMAT == 'html5' then
+    f.caption = numbered('figure', f.caption)
+    return f
+  end
+  if FORMAT ~= 'latex' then return f end
+  local file
+  f:walk({ Image = function(image) file = image.src end })
+  return block('\\begin{figure*}[tp]\n\\centering\n\\includegraphics[width=\\linewidth]{'
+    .. file:gsub('%.svg$', '.pdf') .. '}\n\\caption{'
+    .. latex(pandoc.utils.blocks_to_inlines(f.caption.long)) .. '\\label{dl:' .. f.identifier
+    .. '}}\n\\end{figure*}')
+end
+
+-- What the reader of TeX that Typst is given does not know, or takes for a relation.
+local function for_typst(text)
+  for name, short in pairs({ tbinom = '\\binom', dbinom = '\\binom', textstyle = '',
+                             thinspace = '\\,', medspace = '\\:', thickspace = '\\;',
+                             negthinspace = '\\!' }) do
+    text = text:gsub('\\' .. name .. '%s?', short)
+  end
+  text = text:gsub('\\Vert%s?', '\\|')
+  return (text:gsub('\\|(.-)\\|', '\\left\\|%1\\right\\|'))
+end
+
+function Math(m)
+  if FORMAT == 'typst' then return pandoc.Math(m.mathtype, for_typst(m.text)) end
+  if FORMAT == 'latex' then m.text = m.text:gsub('\\lt%f[%A]', '<'):gsub('\\gt%f[%A]', '>') end
+  if FORMAT == 'latex' and m.mathtype == 'DisplayMath' then
+    return raw('\\[\\dlfit{$\\displaystyle ' .. m.text .. '$}\\]')
+  end
+  return m
+end
+
+function Code(c)
+  if FORMAT ~= 'latex' then return end
+  local text = ''
+  for i = 1, #c.text do
+    local letter = c.text:sub(i, i)
+    text = text .. latex({ pandoc.Str(letter) })
+    if letter == ' ' then text = text .. ' '
+    elseif c.classes:includes('hash') or letter:match('[/_.-]') then text = text .. '\\allowbreak{}' end
+  end
+  return raw('\\texttt{' .. text .. '}')
+end
+
+function CodeBlock(c)
+  if FORMAT ~= 'latex' then return end
+  local lines = {}
+  for line in c.text:gmatch('[^\n]+') do
+    lines[#lines + 1] = '\\noindent\\hangindent=2em\\texttt{'
+      .. latex({ pandoc.Str(line) }):gsub('(/)', '%1\\allowbreak{}') .. '}\\par'
+  end
+  return block('\\begin{flushleft}\\footnotesize\\raggedright\n' .. table.concat(lines, '\n')
+    .. '\n\\end{flushleft}')
+end
+
+function Link(l)
+  if FORMAT ~= 'latex' then return end
+  local target = l.target:match('^#(.*)')
+  if target and l.classes:includes('ref') then
+    local word = stringify(l.content):match('^%a+')
+    return raw(word .. '~\\ref{dl:' .. target .. '}')
+  end
+  return l.content
+end
+
+function Span(s)
+  if s.classes:includes('number') then
+    if FORMAT == 'latex' then
+      return raw('\\dlstatement{dl:' .. s.identifier .. '}')
+    end
+    return pandoc.Strong(s.content)
+  end
+  if s.classes:includes('verdict') then
+    if FORMAT == 'latex' then return raw('\\dlverdict{' .. latex(s.content) .. '}') end
+    if FORMAT == 'typst' then
+      return pandoc.Inlines({ raw('#verdict[') }) .. s.content .. pandoc.Inlines({ raw(']') })
+    end
+  end
+end
+
+function Div(d)
+  if d.classes:includes('statement') then
+    if FORMAT == 'latex' then
+      return pandoc.Blocks({ block('\\begin{dlclaim}') }) .. d.content
+        .. pandoc.Blocks({ block('\\end{dlclaim}') })
+    elseif FORMAT == 'typst' then
+      return pandoc.Blocks({ block('#statement[') }) .. d.content
+        .. pandoc.Blocks({ block('] <' .. d.identifier .. '>') })
+    end
+  elseif d.classes:includes('small') then
+    if FORMAT == 'latex' then
+      return pandoc.Blocks({ block('{\\small') }) .. d.content .. pandoc.Blocks({ block('\\par}') })
+    elseif FORMAT == 'typst' then
+      return pandoc.Blocks({ block('#small[') }) .. d.content .. pandoc.Blocks({ block(']') })
+    end
+  elseif d.identifier == 'refs' and FORMAT == 'latex' then
+    return {}
+  end
+end
+
+-- In a paper the references stand at its end.
+function Header(h)
+  if FORMAT == 'latex' and h.identifier == 'sec-references' then return {} end
+  if FORMAT == 'latex' then h.identifier = 'dl:' .. h.identifier; return h end
+end
