@@ -1,0 +1,162 @@
+"""Every case of an appendix as data: CSV for people and scripts, Parquet with types."""
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from sympy import sympify
+
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.empirics.figures import LEVEL
+from depthlaw.theory.exact.enclosure import enclose
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
+
+from ..verdicts.display import measured_side, prediction
+from ..verdicts.report import CaseResult, ClaimResult
+
+__all__ = ["COLUMNS", "Row", "results_csv", "results_parquet", "rows"]
+
+Row = Mapping[str, Any]
+
+# Name: type in Parquet, and what it holds.
+COLUMNS: dict[str, tuple[str, str]] = {
+    "claim": ("string", "key of the claim"),
+    "suite": ("string", "suite as which the claim is judged"),
+    "case": ("string", "point of the claim's domain: fields as name=value"),
+    "seeds": ("int", "seeds that were measured"),
+    "measured": ("double", "measured quantity; of observations the mean"),
+    "low": ("double", "lower end of the interval around it; empty where there is none"),
+    "high": ("double", "upper end of the interval"),
+    "interval": ("text", "what the ends are: of an enclosure, or of a 95 % confidence interval"),
+    "observations": ("count", "how many observations the mean or the share is of"),
+    "exact": ("text", "measured quantity as an exact number; a rank found modulo a prime may "
+                      "miss, see the record"),
+    "left": ("text", "left side of the statement at the measured quantity"),
+    "relation": ("string", "between the two sides"),
+    "predicted": ("text", "right side of the statement at the case"),
+    "predicted_low": ("double", "lower end of what is predicted"),
+    "predicted_high": ("double", "upper end of what is predicted"),
+    "verdict": ("string", "of the case"),
+    "settled": ("flag", "whether this one observation settles the case"),
+    "slack_log10": ("double", "orders of magnitude between the sides, negative where violated"),
+    "reason": ("text", "why a case is undecided or out of scope"),
+    "device": ("string", "device class of the runs"),
+    "code": ("string", "hash of the code that the claim reaches"),
+    "records": ("ids", "ids of the records, as in manifest.json"),
+}
+# An exact number with more digits stands in its record alone.
+_DIGITS = 100
+
+
+def rows(results: Sequence[ClaimResult]) -> list[Row]:
+    """One row for each case of the claims: `COLUMNS` by name, None where something is not known.
+
+    Cost: milliseconds for each case, whose prediction is evaluated.
+    """
+    return [_row(result, case) for result in results for case in result.cases]
+
+
+def results_csv(rows: Sequence[Row]) -> bytes:
+    """Rows as CSV; lists are joined by spaces, what is not known is empty.
+
+    >>> results_csv([]).decode().split(",")[:3]
+    ['claim', 'suite', 'case']
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for row in rows:
+        writer.writerow(_written(row[name]) for name in COLUMNS)
+    return text.getvalue().encode()
+
+
+def results_parquet(rows: Sequence[Row]) -> bytes:
+    """Rows as a Parquet file, whose bytes depend on them and the version of pyarrow.
+
+    Raises:
+        UsageError: where pyarrow is not installed.
+    """
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UsageError("Parquet needs pyarrow; pip install 'depthlaw[appendix]'") from None
+    types = {"string": pyarrow.string(), "text": pyarrow.string(), "double": pyarrow.float64(),
+             "count": pyarrow.int64(), "flag": pyarrow.bool_(),
+             "int": pyarrow.list_(pyarrow.int64()), "ids": pyarrow.list_(pyarrow.string())}
+    schema = pyarrow.schema([pyarrow.field(name, types[kind], metadata={"description": holds})
+                             for name, (kind, holds) in COLUMNS.items()])
+    made = pyarrow.BufferOutputStream()
+    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(list(rows), schema), made)
+    return made.getvalue().to_pybytes()
+
+
+def _written(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, list):
+        return " ".join(map(str, cell))
+    return f"{cell:.10g}" if isinstance(cell, float) else str(cell)
+
+
+def _row(result: ClaimResult, row: CaseResult) -> Row:
+    claim, decision = result.claim, row.decision
+    inputs = [record.inputs for record in row.records]
+    made: dict[str, Any] = {
+        "claim": claim.key, "suite": result.suite, "case": str(row.case),
+        "seeds": sorted({int(each["seed"]) for each in inputs}), **_measured(row.measured),
+        "left": None, "relation": claim.statement.rel_op.replace("==", "="), "predicted": None,
+        "predicted_low": None, "predicted_high": None, "verdict": row.verdict_name,
+        "settled": decision.certain, "slack_log10": decision.slack,
+        "reason": decision.reason or None,
+        "device": " ".join(sorted({str(each.get("device", "")) for each in inputs})),
+        "code": " ".join(sorted({str(each.get("code", "")) for each in inputs})),
+        "records": [record.id for record in row.records]}
+    if row.measured is not None and decision.verdict is not Verdict.OUT_OF_SCOPE:
+        low, high = _ends(claim.predict(row.case))
+        made |= {"left": measured_side(claim, row), "predicted": prediction(claim, row),
+                 "predicted_low": low, "predicted_high": high}
+    return made
+
+
+def _measured(value: Measured | None) -> dict[str, Any]:
+    found: dict[str, Any] = dict.fromkeys(
+        ("measured", "low", "high", "interval", "observations", "exact"))
+    if isinstance(value, Sample | Proportion):
+        low, high = value.interval(LEVEL)
+        name = "Student" if isinstance(value, Sample) else "Clopper-Pearson"
+        count = len(value.values) if isinstance(value, Sample) else value.trials
+        found |= {"measured": value.mean, "observations": count}
+        if math.isfinite(low) and math.isfinite(high):
+            found |= {"low": low, "high": high,
+                      "interval": f"{100 * (1 - LEVEL):.0f} % {name}"}
+    elif isinstance(value, Ball):
+        low, high = _float(value.low), _float(value.high)
+        found |= {"measured": _float((value.low + value.high) / 2), "low": low, "high": high,
+                  "interval": "enclosure"}
+    elif isinstance(value, Exact):
+        size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
+        short = size < _DIGITS / math.log10(2)
+        found |= {"measured": _float(value.value), "exact": str(value.value) if short else None}
+    return found
+
+
+def _ends(predicted: Any) -> tuple[float | None, float | None]:
+    """Both ends of a prediction, which are one where it is no interval."""
+    if isinstance(predicted, Ball):
+        return _float(predicted.low), _float(predicted.high)
+    value = _float(enclose(sympify(predicted)).mid())
+    return value, value
+
+
+def _float(number: Any) -> float | None:
+    """As a float; None beyond its range."""
+    try:
+        found = float(number)
+    except OverflowError:
+        return None
+    return found if math.isfinite(found) else None
