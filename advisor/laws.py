@@ -105,7 +105,7 @@ def lambert_w_exp(y: float) -> float:
     """W(e^y): the w > 0 with w + ln w = y, for any real y, so that W's argument never overflows.
 
     Newton's method on the concave w + ln w - y climbs monotonically after one step. The error is a
-    few units in the last place of max(|y|, 1), divided by 1 + 1/w.
+    few units in the last place of max(1, abs(y)), divided by 1 + 1/w.
 
     >>> lambert_w_exp(1.0), round(lambert_w_exp(1e6), 6)
     (1.0, 999986.184503)

@@ -120,7 +120,7 @@ def _seen(asked: Question | Exercise, there: Sequence[ClaimResult], file: Path) 
                    if any(series.kind != "reference" for series in panel.series))
     if panels:
         _write(file, panels)
-    parts = (f"![{md(asked.title)}](figures/{file.name})" if panels else "", md(asked.says(found)))
+    parts = (f"![{md(asked.title)}](/figures/{file.name})" if panels else "", md(asked.says(found)))
     return "\n\n".join(filter(None, parts))
 
 
@@ -182,7 +182,7 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
     lines = ["| claim | states | expected before | known since | verdict | cases |",
              "|---|---|---|---|---|--:|"]
     for r in judged:
-        link, states = f"[{md(r.claim.title)}](claims/{r.claim.key}.md)", _states(r.claim)
+        link, states = f"[{md(r.claim.title)}](/claims/{r.claim.key}.md)", _states(r.claim)
         star = "\\*" if r.claim.name in late else ""
         lines.append(f"| {link} | {states} | {r.claim.expected}{star} | "
                      f"{r.claim.known or '-'} | {verdict_name(r)} | "
@@ -285,7 +285,7 @@ def data(keys: Sequence[str], places: Sequence[Recorded], file: Path) -> str:
     file.write_text(text.getvalue(), encoding="utf-8")
     return (f"Every number above, with its {100 * (1 - LEVEL):.0f} % interval, the ids of the "
             f"records that hold it and the device ({', '.join(sorted(devices))}): "
-            f"[{file.name}](data/{file.name}).")
+            f"[{file.name}](/data/{file.name}).")
 
 
 _COLUMNS = ["claim", "case", "value", "low", "high", "observations", "stated", "verdict",
@@ -320,7 +320,7 @@ def figure(name: str, recorded: Recorded, folder: Path) -> str:
         return ""
     file = folder / f"{name}.png"
     _write(file, panels)
-    return f"![{md(title)}](figures/{file.name})" + (f"\n\n{_table(table)}" if table else "")
+    return f"![{md(title)}](/figures/{file.name})" + (f"\n\n{_table(table)}" if table else "")
 
 
 def _write(file: Path, panels: Sequence[Panel]) -> None:

@@ -1,15 +1,16 @@
-"""The pages of docs/, hand-written ones with what records fill in, and those that are generated.
-Run `make docs`.
+"""The site that `make docs` builds: hand-written pages of docs/ with what records fill in, and
+generated ones. Sphinx makes HTML of them, by docs/conf.py.
 
 Everything is written from the claims and from records; no number is typed by hand. Marks in the
-hand-written pages are filled: `<!-- table: KEY -->` by the table of a claim, `<!-- figure: NAME
--->` by a figure, `<!-- evidence: PART -->` by how rules of depth do on published grids,
-`<!-- counting: PART -->` by listed models counted again, `<!-- measured: MODULE.NAME -->` by a
-question of empirics, `<!-- numbers: MODULE.NAME -->` by its numbers and verdicts, `<!-- settings:
-MODULE.NAME -->` by a table of how nets are trained,
+hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
+of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
+on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
+MODULE.NAME -->` by a question of empirics, `<!-- numbers: MODULE.NAME -->` by its numbers and
+verdicts, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
 `<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
-`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases, and
-`<!-- data -->` by a link to a CSV file of all cases of the claims that a page names so.
+`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases,
+`<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
+to a CSV file of all cases of the claims that a page names so.
 """
 from __future__ import annotations
 
@@ -17,65 +18,162 @@ import argparse
 import os
 import re
 import shutil
+import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import timedelta
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
 
 from depthlaw.empirics.separation_rank import entries
 from depthlaw.empirics.separation_rank import table as frontier_table
 from depthlaw.theory.budget import Table
-from depthlaw.theory.claim import Claim, registry
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import TERMS, latex
+from depthlaw.theory.claim import SUITES, Claim, registry
 
 from ..run.engines import THREADS
-from ..run.plan import plan
 from ..run.records import Store, manifest, open_store
-from ..verdicts.display import duration, expectation, measured_side, prediction, slack
-from ..verdicts.findings import groups, reason
+from ..verdicts.display import duration
 from ..verdicts.mutation import Mutant, mutate
 from ..verdicts.recorded import Recorded
 from ..verdicts.reference import shipped
-from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, results, verdict_name
-from . import counting, depth_evidence, figures, measured
-from .typesetting import md, md_code, md_math, sentence
+from ..verdicts.report import CaseResult, ClaimResult, results
+from . import claim_pages, counting, depth_evidence, figures, inline, least_depth, measured
+from .typesetting import prose
 
-# Longer tables hide what matters; the records hold every case.
-MOST_CASES = 12
+# What of docs/ is no source of pages: the files of Sphinx, and what is built.
+_APART = {"conf.py", "_static", "_build", "_site", "explorer"}
+_LEAST_DEPTH = "<!-- least-depth -->"
+# Files of the project that are pages too.
+_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
 
-def write(docs: Path, out: Path, store: Store, suite: str) -> list[Path]:
-    """Write all pages into the folder `out`, which then holds nothing else, and return their paths:
-    the same records give the same bytes. Where the records have none of a long suite, the ledger
-    that comes with depthlaw is read.
+def write(docs: Path, out: Path, stores: Sequence[Store]) -> list[Path]:
+    """Write the sources of all pages into the folder `out`, which then holds nothing else, and
+    return their paths: the same records give the same bytes, and what has not changed is not
+    written again.
+
+    Args:
+        stores: where records are looked for: of each claim, the first that holds some is read.
     """
     claims = registry()
-    judged = results(claims, suite, store)
-    hash_ = str(manifest(r for run in plan(claims, suite) if (r := store.get(run.id)))["hash"])
-    shutil.rmtree(out, ignore_errors=True)
-    pages = {out / "claims" / f"{r.claim.key}.md": page(r, suite) for r in judged}
-    pages[out / "claims" / "README.md"] = index(judged, suite, hash_)
-    pages[out / "glossary.md"] = glossary(list(claims.values()))
-    pages[out / "findings.md"] = findings(judged, suite, hash_)
-    pages[out / "mutations.md"] = mutations([(r, mutate(r)) for r in judged], suite, hash_)
-    places = [Recorded(claims, each) for each in (store, shipped()) if each is not None]
-    for path in sorted(docs.rglob("*.md")):
-        if out not in path.parents:
-            text = filled(path.read_text(encoding="utf-8"), places, out, path.stem)
-            text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
-            pages[out / path.relative_to(docs)] = text
+    places = [Recorded(claims, each) for each in stores]
+    found = {key: _judged(key, places) for key in claims}
+    judged = [result or _not_run(claims[key], stores[0]) for key, result in found.items()]
+    for folder in ("figures", "data"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+    pages = _generated(judged, places, out)
+    words = inline.Ledger(found, sum(map(len, stores)))
+    for path in sorted(docs.rglob("*")):
+        name = path.relative_to(docs)
+        if path.is_dir() or name.parts[0] in _APART:
+            continue
+        if path.suffix != ".md":
+            pages[out / name] = path.read_text(encoding="utf-8")
+            continue
+        text = words.spoken(path.read_text(encoding="utf-8"))
+        if _LEAST_DEPTH in text:
+            text = text.replace(_LEAST_DEPTH, least_depth.table(found))
+        text = filled(text, places, out, path.stem)
+        text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+        pages[out / name] = text
+    for name, page in _OF_THE_PROJECT.items():
+        pages[out / page] = _moved((docs.parent / name).read_text(encoding="utf-8"))
+    pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
+    for path in [each for each in out.rglob("*.*") if each.is_file()]:
+        if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
+            path.unlink()
     for path, text in pages.items():
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
     return sorted(pages)
+
+
+def build(docs: Path, sources: Path, out: Path) -> int:
+    """Make the site of its sources, in the folder `out`, which then holds nothing else, and return
+    Sphinx's exit status: a warning is an error.
+
+    What Sphinx keeps for the next time stays beside the sources.
+    """
+    made = sources.parent / "html"
+    status = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going",
+         "-d", str(sources.parent / "doctrees"), "-c", str(docs), str(sources), str(made)],
+        check=False).returncode
+    if status == 0:
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+    return status
+
+
+def _judged(key: str, places: Sequence[Recorded]) -> ClaimResult | None:
+    return next((found for each in places if (found := each.judged(key))), None)
+
+
+def _not_run(claim: Claim, store: Store) -> ClaimResult:
+    """A claim of which nothing is recorded, in the first suite that has cases of it."""
+    suite = next(suite for suite in SUITES if claim.cases(suite))
+    return results({claim.key: claim}, suite, store)[0]
+
+
+def _generated(
+    judged: Sequence[ClaimResult], places: Sequence[Recorded], out: Path,
+) -> dict[Path, str]:
+    """The pages that no hand wrote, by their paths."""
+    ledger = "; ".join(map(_named, places))
+    pages = {
+        out / "claims/index.md": claim_pages.index(judged, ledger),
+        out / "findings.md": claim_pages.findings(judged, ledger),
+        out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
+        out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
+        out / "mutations.md": claim_pages.mutations(_mutated(judged, places), ledger)}
+    for r in judged:
+        file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
+        data = measured.data([r.claim.key], places, file)
+        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(r, ledger, data)
+    for topic in dict.fromkeys(r.claim.topic for r in judged):
+        own = [r for r in judged if r.claim.topic == topic]
+        pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
+            topic, own, prose(_about(topic)))
+    return pages
+
+
+def _named(recorded: Recorded) -> str:
+    """Which records these are, in words."""
+    hash_ = manifest(recorded.store)["hash"]
+    whose = "your own records" if recorded.store.root.is_dir() else "the reference ledger"
+    return f"{len(recorded.store):,} records of {whose}, manifest `{hash_[:16]}`"
+
+
+def _mutated(
+    judged: Sequence[ClaimResult], places: Sequence[Recorded],
+) -> dict[str, list[Mutant]]:
+    """The mutants of every claim that has cases in suite quick, judged on them."""
+    return {r.claim.key: list(mutate(quick)) for r in judged for each in places[:1]
+            if (quick := each.of("quick", r.claim.key)) is not None}
+
+
+def _about(topic: str) -> str:
+    """The first sentence of a topic's package."""
+    name = next(name for room in ("theory", "empirics")
+                if find_spec(name := f"depthlaw.{room}.{topic}"))
+    text = " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
+    return text
+
+
+def _moved(text: str) -> str:
+    """A file of the project's root as a page: links go where the pages are."""
+    text = re.sub(r"\]\(docs/", "](/", text)
+    for name, page in _OF_THE_PROJECT.items():
+        text = text.replace(f"]({name}", f"](/{page}")
+    return text
 
 
 def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
     """The claims of a topic that its table of coverage does not name, as a list."""
     missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
-    lines = [f"- [{c.key}](../claims/{c.key}.md): {md(c.title)}" for c in missing]
+    lines = [f"- {claim_pages.link(c)}: {prose(c.title)}" for c in missing]
     return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
 
 
@@ -144,12 +242,12 @@ def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
     if maker is None or not rows:
         return ""
     made = maker(rows)
-    lines = ["| " + " | ".join(md(heading) for heading in made.columns) + " |",
+    lines = ["| " + " | ".join(prose(heading) for heading in made.columns) + " |",
              "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns)]
     for row in made.rows:
-        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else md(c) for c in row)
+        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", *(md(line) + "  " for line in made.legend.splitlines())])
+    return "\n".join([*lines, "", *(prose(line) + "  " for line in made.legend.splitlines())])
 
 
 def _recorded(
@@ -166,167 +264,27 @@ def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
     if not figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
         return ""
     return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
-            f"recalled, the threshold and the knee](figures/{file.name})")
-
-
-def page(result: ClaimResult, suite: str) -> str:
-    """One claim: statement, wording, source, conditions, verdict, cases."""
-    return "\n".join(_page(result, suite)) + "\n"
-
-
-def _page(result: ClaimResult, suite: str) -> Iterator[str]:
-    claim = result.claim
-    yield f"# {md(claim.title)}\n"
-    yield f"`{claim.key}`\n"
-    yield f"{md_math(latex(claim.statement))}\n"
-    yield f"{md(sentence(claim.text))}\n"
-    symbols = sorted(claim.statement.free_symbols, key=lambda s: s.name)
-    yield "; ".join(f"{md_math(latex(s))}: {md(TERMS[s.name].meaning)}" for s in symbols) + ".\n"
-    yield "| | |\n|---|---|"
-    yield f"| source | {md(str(claim.source))} |"
-    check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
-    yield f"| wording | {claim.wording}{check} |"
-    yield f"| kind | {claim.kind}, quantifier: {claim.holds_for} |"
-    if claim.assumes:
-        yield f"| assumes | {'; '.join(md(name) for name in claim.assumes)} |"
-    yield f"| verdict | **{verdict_name(result)}**{_as_known(result)} |"
-    if claim.known:
-        yield f"| expected | {expectation(claim)} |"
-    if claim.rests_on:
-        yield f"| rests on | {md(claim.rests_on)} |"
-    for key, found in result.premises.items():
-        yield f"| premise | [{md(key)}](../{key}.md): {found} |"
-    yield f"| cases | {len(result.decided)} of {len(result.in_scope)} decided, suite {suite} |"
-    if result.tightest is not None:
-        yield f"| tightest slack | {md(slack(result.tightest, vacuous=result.vacuous))} |"
-    control = result.control.decision.verdict.value if result.control else "not run"
-    yield f"| negative control | {md(claim.control.why)}: {control} |"
-    if claim.note:
-        yield f"\n{md(sentence(claim.note))}"
-    if result.proof:
-        yield "\n## Machine-checked argument\n"
-        for place, step in enumerate(result.proof, 1):
-            yield f"{place}. {md(step.says)} **{'confirmed' if step.holds else 'not confirmed'}**"
-    yield from _cases(result)
-
-
-def _cases(result: ClaimResult) -> Iterator[str]:
-    yield "\n## Cases\n"
-    sides = (f"{md_math(latex(result.claim.statement.lhs))} measured | "
-             f"{md(result.claim.statement.rel_op)} stated")
-    yield f"| case | {sides} | verdict |\n|---|---|---|---|"
-    shown = _telling(result)
-    for row in shown:
-        predicted = prediction(result.claim, row)
-        verdict = row.verdict_name + (f": {md(row.decision.reason)}" if row.decision.reason else "")
-        yield (f"| {md_code(str(row.case))} | {md(measured_side(result.claim, row))} | "
-               f"{md(predicted)} | {verdict} |")
-    if len(shown) < len(result.cases):
-        yield f"\n{len(result.cases) - len(shown)} further cases are in the records."
-
-
-def _telling(result: ClaimResult) -> list[CaseResult]:
-    """Failures first, then the tightest and the undecided ones, in grid order."""
-    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
-    ranked = sorted(enumerate(result.cases),
-                    key=lambda c: (order.index(c[1].decision.verdict),
-                                   c[1].decision.slack if c[1].decision.slack is not None else 0.0))
-    return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
-
-
-def index(judged: list[ClaimResult], suite: str, hash_: str) -> str:
-    """The table of all claims."""
-    counts = Counter(verdict_name(r) for r in judged)
-    total = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
-    lines = ["# Claims\n", f"{len(judged)} claims, suite {suite}: {total}.",
-             f"Records: manifest `{hash_}`.\n"]
-    for topic in dict.fromkeys(r.claim.topic for r in judged):
-        lines += [f"## {topic}\n", "| claim | says | wording | verdict |", "|---|---|---|---|"]
-        lines += [f"| [{r.claim.name}]({r.claim.key}.md) | {md(r.claim.title)} | "
-                  f"{r.claim.source.key}, {r.claim.wording} | {verdict_name(r)}{_as_known(r)} |"
-                  for r in judged if r.claim.topic == topic]
-        lines.append("")
-    return "\n".join(lines)
-
-
-def _as_known(result: ClaimResult) -> str:
-    return " as known" if result.claim.awaited == result.verdict == "FAILS" else ""
-
-
-def glossary(claims: list[Claim]) -> str:
-    """The symbols that the claims use, with how papers print them."""
-    used = Counter(s.name for c in claims for s in c.statement.free_symbols)
-    lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
-             "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|---:|"]
-    for name, entry in sorted(TERMS.items()):
-        if used[name]:
-            lines.append(f"| {md_math(entry.latex)} | `{name}` | {md(entry.meaning)} | "
-                         f"{entry.domain} | {used[name]} |")
-    return "\n".join(lines) + "\n"
-
-
-def findings(judged: list[ClaimResult], suite: str, hash_: str) -> str:
-    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
-    arithmetic of printed numbers last."""
-    lines = [f"# Findings\n\nGenerated from the records of suite {suite}, manifest `{hash_}`.\n"
-             "Each entry links to its page; a counterexample is re-checked by running the claim "
-             "again, or by\n`depthlaw recheck` where a certificate is named."]
-    for group in groups(judged):
-        lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
-        for r in group.results:
-            why = reason(r)
-            why = f" {md(sentence(why[:1].upper() + why[1:]))}" if why else ""
-            lines.append(f"- {_link(r)} ({r.claim.weight}; {r.claim.source.key}, "
-                         f"{r.claim.wording}): {md(sentence(r.claim.text))}{why} "
-                         f"{md(sentence(r.claim.note))}".rstrip())
-            worst = r.counterexample
-            if worst is not None and worst.measured is not None:
-                lines.append(f"  Counterexample {md_code(str(worst.case))}: "
-                             f"{md_math(latex(r.claim.statement.lhs))} measured "
-                             f"{md(measured_side(r.claim, worst))}, stated "
-                             f"{md(r.claim.statement.rel_op)} {md(prediction(r.claim, worst))}.")
-    return "\n".join(lines) + "\n"
-
-
-def mutations(judged: list[tuple[ClaimResult, list[Mutant]]], suite: str, hash_: str) -> str:
-    """Which verdicts turn when a constant is changed, and why the survivors survive."""
-    total = sum(len(found) for _, found in judged)
-    fates = Counter(m.fate for _, found in judged for m in found)
-    lines = ["# Mutations\n\nEvery numeric constant of every statement is changed by one "
-             "(fractions by one per cent),\n"
-             "Min and Max, floor and ceiling are swapped, relations are turned round;\n"
-             "the recorded values are judged again and proofs are run again.\n"
-             f"Of {total} mutants {fates['data']} turn a verdict by the data, {fates['proof']} "
-             f"only break a proof, {fates['undecided']} turn a HOLDS "
-             f"into UNDECIDED, {fates['survives']} survive (suite {suite}, manifest `{hash_}`). "
-             "Those that turn no verdict, with the reason:\n"]
-    for result, found in judged:
-        survivors = [m for m in found if not m.turned]
-        lines.append(f"- {_link(result)}: {len(found) - len(survivors)} of {len(found)} turn.")
-        lines += [f"  - {md_code(m.change)}: {md(m.reason)}." for m in survivors]
-    return "\n".join(lines) + "\n"
-
-
-def _link(result: ClaimResult) -> str:
-    return f"[{result.claim.key}](claims/{result.claim.key}.md)"
+            f"recalled, the threshold and the knee](/figures/{file.name})")
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the pages: python -m depthlaw.ledger.publish.pages DOCS OUT --results DIR --suite
-    SUITE."""
+    """Write the site: python -m depthlaw.ledger.publish.pages DOCS OUT [--results DIR]."""
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("docs", type=Path)
     parser.add_argument("out", type=Path)
-    parser.add_argument("--results", type=Path, default=None)
-    parser.add_argument("--suite", default="theory")
+    parser.add_argument("--results", type=Path, default=None,
+                        help="records of your own, which come before those that ship")
     chosen = parser.parse_args(arguments)
     # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
-    store = open_store(chosen.results, read_only=True)
-    written = write(chosen.docs, chosen.out, store, chosen.suite)
-    print(f"{len(written)} pages in {chosen.out}")
-    return 0
+    own = [open_store(chosen.results, read_only=True)] if chosen.results else []
+    sources = chosen.out.parent / "_build" / "source"
+    written = write(chosen.docs, sources, [*own, *filter(None, [shipped()])])
+    print(f"{len(written)} pages, which Sphinx sets in a minute or two")
+    status = build(chosen.docs, sources, chosen.out)
+    print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
+    return status
 
 
 if __name__ == "__main__":

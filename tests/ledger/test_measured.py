@@ -95,7 +95,7 @@ def test_values_and_verdicts_are_those_of_the_records(tmp_path: Path) -> None:
     assert "| 12345 |" in next(row for row in table if "FAILS" in row)
     assert "| FAILS |" in measured.verdicts([DEGREE], here)
     file = tmp_path / "data" / "page.csv"
-    assert "(data/page.csv)" in measured.data(
+    assert "(/data/page.csv)" in measured.data(
         [DEGREE], [Recorded(claims, Store(tmp_path / "empty")), here], file)
     rows = list(csv.DictReader(file.read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(claim.cases("quick"))
@@ -168,7 +168,7 @@ def test_a_question_is_a_picture_sentences_a_folded_table_and_verdicts(tmp_path:
     put(store, WALL, Case(**GRAPH, net="softmax", depth=2), Ball(Fraction(6), Fraction(7)))
     picture, says = measured.question(name, Recorded(claims, store), tmp_path).split("\n\n")
     text = measured.numbers([name], Recorded(claims, store))
-    assert picture.endswith("(figures/short-paths.png)")
+    assert picture.endswith("(/figures/short-paths.png)")
     assert (tmp_path / "short-paths.png").read_bytes()[:4] == b"\x89PNG"
     assert "6 to 7 at L = 2 (3^L = 9)" in says
     assert "0.900 and 0.850 (softmax)" in says

@@ -20,30 +20,34 @@ def test_coverage_tables_and_registry_agree(topic):
     text = (DOCS / "coverage" / f"{topic}.md").read_text(encoding="utf-8")
     named = {f"{a}/{b}" for a, b in KEY.findall(text)}
     assert sorted(named - set(registry())) == [], "docs/coverage names claims that do not exist"
-    assert f"coverage/{topic}.md" in (DOCS / "coverage.md").read_text(encoding="utf-8")
+    assert f"\ncoverage/{topic}\n" in (DOCS / "coverage.md").read_text(encoding="utf-8")
 
 
 def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
         tmp_path, monkeypatch):
     claims = {key: registry()[key] for key in ("hops/doubling", "separation_rank/degree")}
     monkeypatch.setattr(pages, "registry", lambda: claims)
-    monkeypatch.setattr(pages, "shipped", lambda: None)
     docs, out = tmp_path / "docs", tmp_path / "site"
     docs.mkdir()
+    for name in ("CONTRIBUTING.md", "CHANGELOG.md"):
+        (tmp_path / name).write_text("[guide](docs/depth.md)\n")
     (docs / "hand-written.md").write_text("before\n<!-- table: separation_rank/degree -->\nafter\n")
     store = Store(tmp_path / "results")
     assert execute(plan(claims, "quick"), store, Inline()) == []
     stale = out / "claims" / "hops" / "gone.md"
     stale.parent.mkdir(parents=True)
     stale.write_text("old")
-    first = {path: path.read_bytes() for path in pages.write(docs, out, store, "quick")}
+    first = {path: path.read_bytes() for path in pages.write(docs, out, [store])}
     assert {path.relative_to(out).as_posix() for path in first} == {
-        "claims/README.md", "claims/hops/doubling.md", "claims/separation_rank/degree.md",
-        "findings.md", "glossary.md", "hand-written.md", "mutations.md"}
+        "bibliography.md", "changes.md", "claims/hops/doubling.md", "claims/hops/index.md",
+        "claims/index.md", "claims/separation_rank/degree.md", "claims/separation_rank/index.md",
+        "contributing.md", "findings.md", "glossary.md", "hand-written.md", "most-wanted.md",
+        "mutations.md"}
+    assert (out / "changes.md").read_text() == "[guide](/depth.md)\n"
     assert not stale.exists()
-    assert {path: path.read_bytes() for path in pages.write(docs, out, store, "quick")} == first
+    assert {path: path.read_bytes() for path in pages.write(docs, out, [store])} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "negative control",
+    for part in ("levine2020", "recalled", "ARGUED", "Rests on", "confirmed", "Negative control",
                  "FAILS"):
         assert part in page
     assert "not run" not in page

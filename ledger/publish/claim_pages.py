@@ -1,0 +1,252 @@
+"""The pages that are generated from claims and what is recorded of them: one for each claim, one
+for each topic, the index, findings, what is most wanted, glossary, mutations."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from depthlaw.theory.claim import Claim
+from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.notation import definitions, latex, symbols
+from depthlaw.theory.symbols import TERMS
+
+from ..verdicts.display import expectation, measured_side, prediction, slack
+from ..verdicts.findings import groups, reason
+from ..verdicts.mutation import Mutant
+from ..verdicts.remedies import remedies
+from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
+from .citations import sources
+from .typesetting import code, maths, prose, sentence, value
+
+# Longer tables hide what matters; the file of data beside a claim holds every case.
+MOST_CASES = 12
+# Pages that no menu lists, of which there are hundreds: topics list them.
+_UNLISTED = "---\norphan: true\n---\n"
+
+
+def page(result: ClaimResult, ledger: str, data: str = "") -> str:
+    """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
+
+    Args:
+        ledger: which records these are, in words.
+        data: a sentence with a link to every case.
+    """
+    return "\n".join(_page(result, ledger, data)) + "\n"
+
+
+def _page(result: ClaimResult, ledger: str, data: str) -> Iterator[str]:
+    claim = result.claim
+    yield f"{_UNLISTED}# {prose(claim.title)}\n"
+    yield (f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
+           f"**{verdict_name(result)}**{_as_known(result)}.\n")
+    yield f"$$\n{latex(claim.statement)}\n$$\n"
+    yield f"{prose(sentence(claim.text))}\n"
+    yield from _terms(claim)
+    yield from _facts(result, ledger)
+    if claim.note:
+        yield f"\n{prose(sentence(claim.note))}"
+    if result.proof:
+        yield "\n## Machine-checked argument\n"
+        for place, step in enumerate(result.proof, 1):
+            found = "confirmed" if step.holds else "not confirmed"
+            yield f"{place}. {prose(step.says)} **{found}**"
+    yield from _cases(result, data)
+    yield "\n## Do it again\n"
+    yield (f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
+           f"$ depthlaw falsify {claim.key}\n$ depthlaw cite {claim.key}\n```")
+
+
+def _terms(claim: Claim) -> Iterator[str]:
+    """What the statement's letters and names mean."""
+    for each in definitions(claim.statement):
+        yield f"Where {maths(each.latex)}{f' ({prose(each.meaning)})' if each.meaning else ''}.\n"
+    for symbol in symbols(claim.statement):
+        yield f"* {maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
+    yield ""
+
+
+def _facts(result: ClaimResult, ledger: str) -> Iterator[str]:
+    claim = result.claim
+    check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
+    rows = [("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
+            ("Kind", f"{claim.kind}, for {claim.holds_for}; {claim.weight}")]
+    if claim.assumes:
+        rows.append(("Assumes", "; ".join(prose(name) for name in claim.assumes)))
+    if claim.known:
+        rows.append(("Expected", expectation(claim)))
+    if claim.rests_on:
+        rows.append(("Rests on", prose(claim.rests_on)))
+    rows += [("Premise", f"[{code(key)}](/claims/{key}.md): {found}")
+             for key, found in result.premises.items()]
+    rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, {ledger}"))
+    if result.tightest is not None:
+        rows.append(("Tightest slack", prose(slack(result.tightest, vacuous=result.vacuous))))
+    found = result.control.decision.verdict.value if result.control else "not run"
+    rows.append(("Negative control", f"{prose(claim.control.why)}: {found}"))
+    for name, text in rows:
+        yield f"{name}\n: {text}\n"
+
+
+def source(claim: Claim) -> str:
+    """Where a claim's statement stands, with its citation."""
+    named = sources(str(claim.source))
+    cited = f" ({', '.join(f'{{cite:t}}`{key}`' for key in named)})" if named else ""
+    return f"{prose(str(claim.source))}{cited}"
+
+
+def _cases(result: ClaimResult, data: str) -> Iterator[str]:
+    yield "\n## Cases\n"
+    if not any(row.records for row in result.cases):
+        yield "Nothing is recorded for them."
+        return
+    relation = maths({"==": "=", "<=": r"\le", ">=": r"\ge", "!=": r"\ne"}.get(
+        result.claim.statement.rel_op, result.claim.statement.rel_op))
+    yield (f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
+           "verdict |\n|---|---|---|---|")
+    shown = _telling(result)
+    for row in shown:
+        verdict = row.verdict_name + (
+            f": {prose(row.decision.reason)}" if row.decision.reason else "")
+        yield (f"| {code(str(row.case))} | {value(measured_side(result.claim, row))} | "
+               f"{value(prediction(result.claim, row))} | {verdict} |")
+    if len(shown) < len(result.cases):
+        yield f"\n{len(result.cases) - len(shown)} further cases are in the file below."
+    yield f"\n{data}" if data else ""
+
+
+def _telling(result: ClaimResult) -> list[CaseResult]:
+    """Failures first, then the tightest and the undecided ones, in grid order."""
+    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
+    ranked = sorted(enumerate(result.cases),
+                    key=lambda c: (order.index(c[1].decision.verdict),
+                                   c[1].decision.slack if c[1].decision.slack is not None else 0.0))
+    return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
+
+
+def index(judged: Sequence[ClaimResult], ledger: str) -> str:
+    """The topics, with how many of their claims have which verdict."""
+    found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in judged)]
+    lines = ["# Claims\n", f"{len(judged):,} claims: {_counted(judged)}. {ledger}.\n",
+             f"| topic | {' | '.join(found)} |", f"|---|{'--:|' * len(found)}"]
+    names = list(dict.fromkeys(r.claim.topic for r in judged))
+    for topic in names:
+        counts = Counter(verdict_name(r) for r in judged if r.claim.topic == topic)
+        cells = " | ".join(f"{counts[name]}" if counts[name] else "" for name in found)
+        lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
+    menu = "\n".join(f"{topic}/index" for topic in names)
+    return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+
+
+def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
+    """The claims of one topic: theorems first, then steps of proofs, measurements, arithmetic."""
+    lines = [f"# {topic}\n", f"{about}\n", f"{len(judged)} claims: {_counted(judged)}."]
+    for weight, heading in (("theorem", "Theorems"), ("step", "Steps of proofs and constructions"),
+                            ("measurement", "Measurements"),
+                            ("arithmetic", "Arithmetic of printed numbers")):
+        own = [r for r in judged if r.claim.weight == weight]
+        if own:
+            lines += [f"\n## {heading}\n", "| claim | source | verdict |", "|---|---|---|"]
+            lines += [f"| [{prose(r.claim.title)}]({r.claim.name}.md) | {r.claim.source.key}, "
+                      f"{r.claim.wording} | {verdict_name(r)}{_as_known(r)} |" for r in own]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(judged: Iterable[ClaimResult]) -> str:
+    counts = Counter(map(verdict_name, judged))
+    return ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
+
+
+def _as_known(result: ClaimResult) -> str:
+    return " as known" if result.claim.awaited == result.verdict == "FAILS" else ""
+
+
+def glossary(claims: Iterable[Claim]) -> str:
+    """The symbols that the claims use, with how papers print them."""
+    used = Counter(s.name for c in claims for s in c.statement.free_symbols)
+    lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
+             "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|--:|"]
+    for name, entry in sorted(TERMS.items()):
+        if used[name]:
+            lines.append(f"| {maths(entry.latex)} | {code(name)} | {prose(entry.meaning)} | "
+                         f"{entry.domain} | {used[name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
+    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
+    arithmetic of printed numbers last."""
+    lines = [f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
+             "by running the claim again, or by `depthlaw recheck` where a certificate is named."]
+    for group in groups(judged):
+        lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
+        for r in group.results:
+            why = reason(r)
+            why = f" {prose(sentence(why[:1].upper() + why[1:]))}" if why else ""
+            lines.append(f"- {link(r.claim)} ({r.claim.weight}; {r.claim.source.key}, "
+                         f"{r.claim.wording}): {prose(sentence(r.claim.text))}{why} "
+                         f"{prose(sentence(r.claim.note))}".rstrip())
+            worst = r.counterexample
+            if worst is not None and worst.measured is not None:
+                lines.append(f"  Counterexample {code(str(worst.case))}: "
+                             f"{maths(latex(r.claim.statement.lhs))} measured "
+                             f"{value(measured_side(r.claim, worst))}, stated "
+                             f"{prose(r.claim.statement.rel_op)} "
+                             f"{value(prediction(r.claim, worst))}.")
+    return "\n".join(lines) + "\n"
+
+
+def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
+    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
+    joints are prose."""
+    groups_ = (
+        ("Undecided", "Measured, and neither side is certain. What would decide each case, if mean "
+         "and spread stayed as they are:",
+         [(r, _undecided(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED]),
+        ("Recalled wordings", "The statement was written down from memory. Somebody who has the "
+         "source can settle whether it says so: compare the statement with the place named.",
+         [(r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
+          for r in judged if r.claim.wording == "recalled"]),
+        ("Argued, not proved", "Every algebraic step is confirmed by a machine; the joints are "
+         "prose. A formal proof, or a careful reader, would settle it. What to read:",
+         [(r, prose(r.claim.rests_on)) for r in judged if verdict_name(r) == Verdict.ARGUED]),
+        ("Conditional", "Rests on what is itself neither proved nor argued.",
+         [(r, prose(reason(r))) for r in judged if verdict_name(r) == Verdict.CONDITIONAL]))
+    lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
+    for heading, meaning, found in groups_:
+        lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
+        lines += [f"- {link(r.claim)}: {prose(sentence(r.claim.title))} {sentence(what)}"
+                  for r, what in sorted(found, key=lambda each: each[0].claim.weight != "theorem")]
+    return "\n".join(lines) + "\n"
+
+
+def _undecided(result: ClaimResult) -> str:
+    """What would decide a claim's cases, the same words once."""
+    counted = Counter(str(each) for each in remedies(result))
+    return "; ".join(prose(words) + (f" ({number} cases)" if number > 1 else "")
+                     for words, number in counted.items())
+
+
+def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
+    """Which verdicts turn when a constant is changed, and why the survivors survive."""
+    total = sum(map(len, found.values()))
+    fates = Counter(m.fate for each in found.values() for m in each)
+    lines = ["# Mutations\n\nEvery numeric constant of every statement is changed by one "
+             "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
+             "are turned round; the values of suite quick are judged again and proofs are run "
+             f"again. {ledger}.\n",
+             f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
+             f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
+             f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
+             "reason:\n"]
+    for key, mutants in found.items():
+        survivors = [m for m in mutants if not m.turned]
+        if survivors:
+            lines.append(f"- [{code(key)}](/claims/{key}.md): "
+                         f"{len(mutants) - len(survivors)} of {len(mutants)} turn.")
+            lines += [f"  - {code(m.change)}: {prose(m.reason)}." for m in survivors]
+    return "\n".join(lines) + "\n"
+
+
+def link(claim: Claim) -> str:
+    """A claim by its key, linked to its page."""
+    return f"[{code(claim.key)}](/claims/{claim.key}.md)"
