@@ -76,21 +76,36 @@ def list_records(place: Path | None, claim: str, suite: str, json_output: bool) 
         asked = _asked_by(suite)
         chosen = [record for record in chosen if record.id in asked]
     chosen.sort(key=run_key)
+    controls = _controls(chosen)
     if json_output:
-        dump([_row(record) | {"case": record.inputs["case"], "result": record.result}
-              for record in chosen])
+        dump([_row(record) | {"case": record.inputs["case"], "result": record.result,
+                              "control": record.id in controls} for record in chosen])
         return 0
-    _print_records(chosen)
+    _print_records(chosen, controls)
     of = f" of {len(store)}" if len(chosen) != len(store) else ""
     say(stdout(), f"{len(chosen)}{of} records in {store.root}")
     return 0
 
 
-def _print_records(chosen: Iterable[Record]) -> None:
+def _controls(records: Iterable[Record]) -> frozenset[str]:
+    """The ids of those that were measured for a negative control alone, whatever code did it."""
+    claims = registry()
+
+    def alone(key: str, case: object) -> bool:
+        """Whether the case of a control is no case of the claim."""
+        control = claims[key].control.case if key in claims else None
+        return control is not None and control.fields() == case and not any(
+            control in listed for listed in claims[key].grid.values())
+
+    return frozenset(record.id for record in records if record.inputs.get("control")
+                     or alone(record.inputs["claim"], record.inputs["case"]))
+
+
+def _print_records(chosen: Iterable[Record], controls: frozenset[str] = frozenset()) -> None:
     """A row for each record, whole: piped as it is, wrapped in a terminal."""
     rows = [(record.id[:10],
-             *(clean(text) for text in (*_claim_and_case(record), _short(record.result))))
-             for record in chosen]
+             *(clean(text) for text in (*_claim_and_case(record, record.id in controls),
+                                        _short(record.result)))) for record in chosen]
     rows.insert(0, ("id", "claim", "case", "value"))
     widths = [max(len(row[place]) for row in rows) for place in range(3)]
     console = stdout()
@@ -105,10 +120,11 @@ def _print_records(chosen: Iterable[Record]) -> None:
     sys.stdout.write("\n".join([*lines, ""]))
 
 
-def _claim_and_case(record: Record) -> tuple[str, str]:
-    claim, _, rest = run_name(run_key(record)).partition(" [")
-    case, _, more = rest.rpartition("]")
-    return claim, case + more
+def _claim_and_case(record: Record, control: bool) -> tuple[str, str]:
+    key, case, seed, _ = run_key(record)
+    claim, _, rest = run_name((key, case, seed, control)).partition(" [")
+    named, _, more = rest.rpartition("]")
+    return claim, named + more
 
 
 def _short(result: Mapping[str, Any]) -> str:
@@ -144,7 +160,9 @@ def show_record(start: str, place: Path | None, json_output: bool) -> int:
         dump({"file": str(file)} | json.loads(record.to_bytes()))
         return 0
     facts = record.facts
-    rows = [("id", record.id), ("run", run_name(run_key(record))),
+    key, case, seed, _ = run_key(record)
+    name = run_name((key, case, seed, bool(_controls([record]))))
+    rows = [("id", record.id), ("run", name),
             ("result", json.dumps(dict(record.result), ensure_ascii=False)),
             ("result hash", record.result_hash), ("code", str(record.inputs.get("code", ""))),
             ("device", str(record.inputs.get("device", "")))]

@@ -10,7 +10,7 @@ from typing import Any
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.theory.claim import find, registry
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import one_line
+from depthlaw.theory.notation import text as written
 
 from ..run.index import claims_index, select
 from ..run.records import open_store, write_file
@@ -39,7 +39,7 @@ def falsify(key: str, minutes: float, changes: list[str], folder: Path | None,
         dump(found.certificate() | {"slack_log10": found.decision.slack, "tried": found.tried,
                                     "certificate": str(path) if path else None})
     else:
-        say(stdout(), f"statement  {one_line(found.claim.statement)}")
+        say(stdout(), f"statement  {written(found.claim.statement)}")
         say(stdout(), f"{found.tried} instances tried; closest at [{found.case}]: "
                       f"{number(found.value)}")
         outcome = "a counterexample, judged rigorously" if refuted else "no counterexample"

@@ -8,7 +8,8 @@ from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, plural, quoted
 from depthlaw.theory.claim import Claim, find, registry
-from depthlaw.theory.symbols import latex, plain
+from depthlaw.theory.notation import latex
+from depthlaw.theory.symbols import plain
 
 from ..run.index import claims_index, described, unknown
 from ..run.own_claims import all_claims
@@ -139,11 +140,10 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
     if of_topic := _of_topic(key, everything):
         raise UsageError(f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
                          f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}")
-    try:
-        return _known(key, everything)
-    except KeyError:
-        raise UsageError(
-            unknown(key, claims_index() if everything is None else everything)) from None
+    known = claims_index() if everything is None else everything
+    if key not in known:
+        raise UsageError(unknown(key, known))
+    return _known(key, everything)
 
 
 def _of_topic(key: str, everything: Mapping[str, Claim] | None) -> list[str]:

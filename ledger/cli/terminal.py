@@ -18,7 +18,9 @@ from rich.tree import Tree
 
 from depthlaw.advisor.quantities import plural
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import TERMS, latex, one_line, plain
+from depthlaw.theory.notation import definitions, latex, symbols
+from depthlaw.theory.notation import text as written
+from depthlaw.theory.symbols import TERMS
 
 from ..run.run import Run
 from ..text import clean
@@ -95,10 +97,15 @@ universal = a vague sentence read as one about all instances
 
 
 def show(console: Console, result: ClaimResult, suite: str) -> None:
-    """Everything about one claim, in the order in which a sceptical reader asks."""
+    """Everything about one claim, in the order in which a sceptical reader asks. Piped, each fact
+    is one line, however long."""
     claim = result.claim
-    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"))
+    console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"),
+                  soft_wrap=not console.is_terminal)
     for name, text in _facts(result, suite):
+        if not console.is_terminal:
+            console.file.write(f"{name:12}{clean(text)}\n")
+            continue
         table = Table.grid(padding=(0, 1))
         table.add_column(width=11, style="dim")
         table.add_column(overflow="fold")
@@ -216,12 +223,13 @@ def _line(ground: Ground) -> Text:
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     claim = result.claim
-    yield "statement", one_line(claim.statement)
+    yield "statement", written(claim.statement)
     yield "in words", claim.text
-    used = sorted(claim.statement.free_symbols, key=lambda s: s.name)
+    for place, made in enumerate(definitions(claim.statement)):
+        yield "" if place else "with", made.text + (f": {made.meaning}" if made.meaning else "")
     # A claim from a file of the user's may use symbols that are not declared.
-    declared = [(s, TERMS.get(s.name)) for s in used]
-    yield "where", "; ".join(f"{plain(s)}: {t.meaning if t else 'of this claim'}"
+    declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
+    yield "where", "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}"
                              for s, t in declared)
     yield "LaTeX", latex(claim.statement)
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
@@ -260,7 +268,7 @@ def _case_table(result: ClaimResult) -> Table:
     claim = result.claim
     table = plain_table(2)
     relation = claim.statement.rel_op.replace("==", "=")
-    for heading in ("case", plain(claim.statement.lhs), f"{relation} stated", "verdict", "slack"):
+    for heading in ("case", written(claim.statement.lhs), f"{relation} stated", "verdict", "slack"):
         width = 18 if heading == "case" else 12
         whole = heading not in ("case", "verdict")
         table.add_column(heading, overflow="fold", no_wrap=whole, min_width=width)

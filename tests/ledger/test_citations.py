@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.publish.citations import bibtex_for, entries, parse
+from depthlaw.ledger.publish.citations import bibtex_for, entries, parse, reference, sources
 from depthlaw.theory.claim import registry
 
 
@@ -40,7 +40,23 @@ def test_claim_and_bibliography_keys_mix_and_repeat_nothing():
 
 
 def test_every_claim_has_an_entry():
-    assert set(bibtex_for(registry())) == {claim.source.key for claim in registry().values()}
+    assert set(bibtex_for(registry())) >= {claim.source.key for claim in registry().values()}
+
+
+def test_a_claim_after_a_source_cites_that_source_too():
+    assert list(bibtex_for(["hops/doubling"])) == ["depthlaw", "sanford2024"]
+    assert sources("depthlaw, dimension count, after eqs. (3)-(4) of levine2020") == [
+        "depthlaw", "levine2020"]
+    assert sources("nobody1900, Theorem 1") == []
+
+
+def test_a_reference_is_one_line_without_markup():
+    for key in entries():
+        line = reference(key)
+        assert line
+        assert not set(line) & set("{}\\\n"), line
+    assert "Fraïssé" in reference("etessami2000")
+    assert reference("wu2024masks").startswith("Wu and others 2024: ")
 
 
 @pytest.mark.parametrize(("key", "says"), [
