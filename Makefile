@@ -108,7 +108,8 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 		$(addprefix "$(CURDIR)"/tests/,$(IN_THE_WHEEL))
 
 bench: $(VENV)/.dev
-	$(BIN)/pytest benchmarks --benchmark-only
+	$(BIN)/pytest benchmarks --benchmark-only --benchmark-json=$(VENV)/benchmarks.json
+	$(BIN)/python benchmarks/summary.py $(VENV)/benchmarks.json
 
 # Pages rest on the reference ledger, or on RESULTS.
 docs: $(VENV)/.docs
@@ -124,7 +125,7 @@ site-test: docs $(VENV)/.site
 ifeq ($(CHROMIUM),)
 	@$(call skipped,Chromium)
 else
-	$(BIN)/pytest tests/site
+	$(BIN)/pytest -n auto --dist loadgroup tests/site
 endif
 
 paper-test: $(VENV)/.dev

@@ -1,0 +1,140 @@
+"""Pages in a browser: no script fails, no request leaves the site, no serious barrier."""
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from browsing import SCREENS, SITE, Watch, served
+from playwright.sync_api import Browser, Page
+
+# One of each kind of page.
+MAIN = ("index.html", "tutorial.html", "depth.html", "base-3.html", "most-wanted.html",
+        "findings.html", "claims/index.html", "claims/hops/index.html",
+        "claims/hops/doubling.html", "claims/separation_rank/theorem_2_as_recalled.html",
+        "depth-evidence.html", "api.html", "trained-depth.html", "explorer/index.html")
+
+
+# All of these on both screens in both schemes, the others once on each screen.
+OFTEN = ("index.html", "claims/hops/doubling.html", "explorer/index.html")
+SEEN_AS = [(name, screen, scheme) for name in MAIN for screen in SCREENS
+           for scheme in ("light", "dark")
+           if name in OFTEN or (screen == "phone") == (scheme == "dark")]
+# Processes share the pages.
+PARTS = 8
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe-core finds serious or critical, each with the first element it is about."""
+    found = Axe().run(page).response["violations"]
+    return [f"{it['id']} ({it['impact']}, {len(it['nodes'])} x): {it['help']}: "
+            f"{it['nodes'][0]['html'][:200]}" for it in found
+            if it["impact"] in ("serious", "critical")]
+
+
+def overflow(page: Page) -> int:
+    """By how many pixels the page is wider than the screen."""
+    return page.evaluate("document.documentElement.scrollWidth - window.innerWidth")
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_every_page_loads_without_complaint(browser: Browser, site: str, part: int) -> None:
+    complaints = {}
+    context = browser.new_context(**SCREENS["desktop"])
+    watch = Watch((site,))
+    watch.put_on(context)
+    page = context.new_page()
+    for file in sorted(SITE.rglob("*.html"))[part::PARTS]:
+        name = file.relative_to(SITE).as_posix()
+        page.goto(site + name)
+        # Formulas that KaTeX did not understand stand in the page in red.
+        unread = page.locator(".katex-error").count()
+        if watch.complaints or unread:
+            complaints[name] = [*watch.complaints, *(["formula"] * unread)]
+            watch.complaints.clear()
+    context.close()
+    assert complaints == {}
+
+
+@pytest.mark.parametrize(("name", "screen", "scheme"), SEEN_AS)
+def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
+    opened: Callable[..., Page], name: str, screen: str, scheme: str,
+) -> None:
+    page = opened(name, screen, scheme)
+    assert barriers(page) == []
+    assert overflow(page) <= 0
+
+
+@pytest.mark.xdist_group("appendix")
+@pytest.mark.parametrize(("screen", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
+    opened: Callable[..., Page], appendix: Path, tmp_path: Path, screen: str, scheme: str,
+) -> None:
+    """From the file alone, as somebody gets it by mail."""
+    alone = tmp_path / "appendix.html"
+    alone.write_bytes((appendix / "appendix.html").read_bytes())
+    page = opened(alone.as_uri(), screen, scheme)
+    assert page.locator(".katex").count() > 10
+    assert page.locator(".katex-error").count() == 0
+    assert barriers(page) == []
+    assert overflow(page) <= 0
+
+
+def test_search_finds_a_claim(opened: Callable[..., Page]) -> None:
+    page = opened("search.html?q=doubling")
+    page.locator("#search-results a", has_text="oubling").first.wait_for()
+
+
+def test_the_theme_is_switched_by_keyboard(opened: Callable[..., Page]) -> None:
+    page = opened("index.html")
+    before = page.evaluate("document.body.dataset.theme")
+    button = page.locator("button.theme-toggle:visible").first
+    button.focus()
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.body.dataset.theme") != before
+
+
+def test_the_first_tab_leads_past_the_navigation(opened: Callable[..., Page]) -> None:
+    page = opened("index.html")
+    page.keyboard.press("Tab")
+    assert "content" in page.evaluate("document.activeElement.textContent").lower()
+    page.keyboard.press("Enter")
+    assert "#" in page.url
+
+
+@pytest.mark.parametrize(("body", "complaint"), [
+    ("<script>console.error('no')</script>", "console: no"),
+    ("<script>throw new Error('no')</script>", "script: no"),
+    ("<img src='gone.png' alt=''>", "404: "),
+    ("<script>fetch('http://127.0.0.2:9/')</script>", "leaves the site: http://127.0.0.2:9/"),
+    ("<p>good</p>", None),
+])
+def test_what_a_page_does_wrong_is_seen(
+    browser: Browser, tmp_path: Path, body: str, complaint: str | None,
+) -> None:
+    (tmp_path / "favicon.ico").touch()
+    (tmp_path / "index.html").write_text(f"<!doctype html><html lang='en'>{body}</html>")
+    with served(tmp_path) as address, browser.new_context() as context:
+        watch = Watch((address,))
+        watch.put_on(context)
+        page = context.new_page()
+        page.goto(address)
+        page.wait_for_timeout(200)
+        found = list(watch.complaints)
+    if complaint is None:
+        assert found == []
+    else:
+        assert any(line.startswith(complaint) for line in found), found
+
+
+def test_a_barrier_and_a_page_too_wide_are_seen(browser: Browser, tmp_path: Path) -> None:
+    (tmp_path / "index.html").write_text(
+        "<!doctype html><html><title>t</title><main><h1>h</h1><img src='data:,'>"
+        "<p style='color:#ddd;background:#fff;width:3000px'>faint</p></main></html>")
+    with served(tmp_path) as address, browser.new_context() as context:
+        page = context.new_page()
+        page.goto(address)
+        found = " ".join(barriers(page))
+        assert overflow(page) > 1000
+    assert {"image-alt", "color-contrast", "html-has-lang"} <= set(found.replace("(", "").split())
