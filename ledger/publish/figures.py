@@ -1,5 +1,5 @@
-"""Figures of the appendix: points come from records, curves from the functions of `theory`, and
-nothing else is drawn."""
+"""Separation ranks against depth: points come from records, curves from the functions of `theory`,
+and nothing else is drawn."""
 from __future__ import annotations
 
 import io
@@ -30,8 +30,7 @@ FRONTIER_WIDTHS = (2, 3, 4, 6, 10, 16)
 _BEYOND = 1
 _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
-COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "one": "#009E73",
-           "several": "#CC79A7"}
+COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "exact": "#009E73"}
 STYLE: dict[str, Any] = {"font.family": "DejaVu Sans", "font.size": 8,
                          "mathtext.fontset": "dejavusans", "axes.spines.top": False,
                          "axes.spines.right": False, "axes.grid": True, "grid.color": "#DDDDDD",
@@ -44,56 +43,10 @@ STYLE: dict[str, Any] = {"font.family": "DejaVu Sans", "font.size": 8,
 class Point:
     """The largest rank found on one case, over its seeds."""
 
-    claim: str
     width: int
     depth: int
     heads: int
     rank: int
-    draws: int
-    records: tuple[str, ...]
-    device: str
-
-    @property
-    def height(self) -> float:
-        """log_3 of the rank, which may have more digits than a float."""
-        return log(self.rank) / log(3)
-
-
-@dataclass(frozen=True)
-class Caption:
-    """What a figure shows, for the templates to say in words."""
-
-    name: str
-    claims: tuple[str, ...]
-    widths: tuple[int, ...]
-    heads: tuple[int, ...]
-    points: int
-    draws: int
-    devices: tuple[str, ...]
-    records: tuple[str, ...]
-
-
-def separation_rank(results: Iterable[ClaimResult], folder: Path) -> Caption | None:
-    """Draw the measured separation rank, the bounds of Theorems 1 and 2 and the dimension count S
-    against depth, one panel for each width, as separation-rank.pdf and .png, whose bytes depend on
-    the points alone. None, and no file, when there is no point to draw.
-    """
-    from matplotlib import style
-
-    points = sorted(generic_ranks(results), key=lambda p: (p.width, p.heads, p.depth))
-    if not points:
-        return None
-    with style.context(["default", STYLE]):
-        figure = _panels(points)
-        # A note of when a file was made, or by which release, would make equal figures differ.
-        figure.savefig(folder / "separation-rank.pdf",
-                       metadata={"CreationDate": None, "Creator": None, "Producer": None})
-        figure.savefig(folder / "separation-rank.png", metadata={"Software": None})
-    return Caption("separation-rank", tuple(sorted({p.claim for p in points})),
-                   tuple(sorted({p.width for p in points})),
-                   tuple(sorted({p.heads for p in points})), len(points),
-                   max(p.draws for p in points), tuple(sorted({p.device for p in points})),
-                   tuple(sorted({r[:8] for p in points for r in p.records})))
 
 
 def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
@@ -106,30 +59,22 @@ def generic_ranks(results: Iterable[ClaimResult]) -> Iterator[Point]:
         for case in result.cases:
             shape = (int(case.case.get("width", 1)), int(case.case.get("depth", 1)),
                      int(case.case.get("heads", 1)))
-            point = _point(result.claim.key, shape, case)
-            tokens = case.case.get("tokens", 0)
-            if point and (shape not in best
-                          or (tokens, point.rank) > (best[shape][0], best[shape][1].rank)):
-                best[shape] = tokens, point
+            rank, tokens = _rank(case), case.case.get("tokens", 0)
+            if rank and (shape not in best or (tokens, rank) > (best[shape][0],
+                                                                best[shape][1].rank)):
+                best[shape] = tokens, Point(*shape, rank)
     return (point for _, point in best.values())
 
 
-def _point(claim: str, shape: tuple[int, int, int], case: CaseResult) -> Point | None:
+def _rank(case: CaseResult) -> int:
+    """The largest rank of a case; 0 where there is none."""
     # What leaves a claim undecided, such as a rank of too few inputs, is no measurement of the
     # separation rank.
     if (case.decision.verdict not in (Verdict.HOLDS, Verdict.FAILS)
         or not {"width", "depth"} <= case.case.fields().keys()):
-        return None
-    found = [value for record in case.records if isinstance(value := decode(record.result), Exact)
-             and value.value >= 1]
-    if not found:
-        return None
-    devices = ", ".join(sorted({str(record.inputs.get("device", "unknown"))
-                                for record in case.records}))
-    width, depth, heads = shape
-    rank = int(max(value.value for value in found))
-    return Point(claim, width, depth, heads, rank, len(found),
-                 tuple(record.id for record in case.records), devices)
+        return 0
+    values = [decode(record.result) for record in case.records]
+    return max((int(value.value) for value in values if isinstance(value, Exact)), default=0)
 
 
 def exact_ranks(found: Iterable[Entry], form: str, widths: tuple[int, ...] = FRONTIER_WIDTHS,
@@ -151,13 +96,12 @@ def exact_ranks(found: Iterable[Entry], form: str, widths: tuple[int, ...] = FRO
     from matplotlib import style
     from matplotlib.lines import Line2D
 
-    points = [Point("exact" if e.settled else "bound", e.width, e.depth, 1, e.rank, 1, (), "")
-              for e in found if e.complete and e.width in widths]
-    if not points:
+    chosen = [entry for entry in found if entry.complete and entry.width in widths]
+    if not chosen:
         return b""
     with style.context(["default", STYLE]):
-        figure = _panels(points, columns)
-        for axes, width in zip(figure.axes, sorted({p.width for p in points}), strict=False):
+        figure = _panels(chosen, columns)
+        for axes, width in zip(figure.axes, sorted({e.width for e in chosen}), strict=False):
             for colour, place in (("upper", log(width) / log(3)), ("S", _knee(width))):
                 axes.axvline(place, color=COLOURS[colour], linewidth=0.8, linestyle=(0, (1, 3)))
         knees = [Line2D([], [], color=COLOURS[c], linewidth=0.8, linestyle=(0, (1, 3)), label=text)
@@ -186,15 +130,12 @@ def _knee(width: int) -> float:
     return log(2 * width * (width + 1) + 1) / log(3)
 
 
-def _depths(points: list[Point]) -> range:
-    return range(1, max(p.depth for p in points) + _BEYOND + 1)
-
-
-def _panels(points: list[Point], columns: int = _COLUMNS) -> Figure:
+def _panels(found: list[Entry], columns: int) -> Figure:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    widths = sorted({p.width for p in points})
+    widths = sorted({entry.width for entry in found})
+    depths = range(1, max(entry.depth for entry in found) + _BEYOND + 1)
     columns, rows = min(columns, len(widths)), -(-len(widths) // columns)
     # No pyplot: it would keep the figure alive and choose a backend for the whole process.
     wide = 1.9 if columns <= _COLUMNS else 1.45
@@ -203,7 +144,7 @@ def _panels(points: list[Point], columns: int = _COLUMNS) -> Figure:
     panels = figure.subplots(rows, columns, sharex=True, sharey=True, squeeze=False).flatten()
     named: dict[str, Any] = {}
     for axes, width in zip(panels, widths, strict=False):
-        _panel(axes, width, [p for p in points if p.width == width], _depths(points))
+        _panel(axes, width, [entry for entry in found if entry.width == width], depths)
         handles, labels = axes.get_legend_handles_labels()
         named |= dict(zip(labels, handles, strict=True))
     for axes in panels[len(widths):]:
@@ -220,7 +161,7 @@ def _panels(points: list[Point], columns: int = _COLUMNS) -> Figure:
     return figure
 
 
-def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
+def _panel(axes: Axes, width: int, found: list[Entry], depths: range) -> None:
     from matplotlib.ticker import MaxNLocator
 
     for label, colour, style, curve in _curves(width, depths):
@@ -228,16 +169,12 @@ def _panel(axes: Axes, width: int, points: list[Point], depths: range) -> None:
             axes.plot(list(curve), list(curve.values()), style, color=COLOURS[colour],
                       linewidth=1.2, marker=".", markersize=4, label=label)
     # Open markers, so that a bound that is attained shows through.
-    for marker, size, heads, label, shown in (
-            ("o", 7, "one", "exact, one head", [p for p in points if p.claim == "exact"]),
-            ("^", 7, "one", "at least, one head", [p for p in points if p.claim == "bound"]),
-            ("o", 7, "one", "measured, one head",
-             [p for p in points if p.heads == 1 and p.claim in GENERIC_RANK]),
-            ("x", 5, "several", "measured, several heads", [p for p in points if p.heads > 1])):
-        if shown:
-            axes.plot([p.depth for p in shown], [p.height for p in shown], marker, markersize=size,
-                      markerfacecolor="none", markeredgewidth=1.5, markeredgecolor=COLOURS[heads],
-                      zorder=3, label=label)
+    for marker, label, settled in (("o", "exact, one head", True),
+                                   ("^", "at least, one head", False)):
+        if shown := [entry for entry in found if entry.settled is settled]:
+            axes.plot([e.depth for e in shown], [log(e.rank) / log(3) for e in shown], marker,
+                      markersize=7, markerfacecolor="none", markeredgewidth=1.5,
+                      markeredgecolor=COLOURS["exact"], zorder=3, label=label)
     axes.set_title(f"$d_x = {width}$")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
 

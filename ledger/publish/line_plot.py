@@ -52,6 +52,8 @@ _STYLE: dict[str, Any] = {
     "ytick.labelsize": 8.5, "legend.fontsize": 8.5, "savefig.dpi": 200, "svg.hashsalt": "depthlaw"}
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
+# The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
+_COVERED = 0.6
 # Ticks of an axis over many powers of ten, and how many powers may lie between two.
 _MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
 
@@ -324,6 +326,11 @@ def _ticks(axes: Axes, panel: Panel) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     if panel.x_scale == "log" and any(x > 0 for x in places):
         apart = list(_apart([float(x) for x in places if x > 0]))
+        low, high = axes.get_xlim()
+        if _decades(apart[0], apart[-1]) < _COVERED * _decades(low, high):
+            # Curves go on far beyond what is marked.
+            powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+            apart = [m * 10.0**n for n in powers for m in (1, 2, 5) if low <= m * 10.0**n <= high]
         axes.xaxis.set_major_locator(FixedLocator(apart))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(

@@ -76,9 +76,8 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     shapes = {(entry.width, entry.depth) for entry in found}
     drawn = [row for row in rows.values() if (row.case.width, row.case.depth) in shapes]
     settled = [entry for entry in found if entry.settled]
-    below = [f"${entry.rank:,}$ in place of ${entry.count:,}$ at $d_x = {entry.width}$, "
-             f"$L = {entry.depth}$".replace(",", "{,}").replace("{,} $L", ", $L")
-             for entry in settled if entry.rank < entry.count]
+    below = [f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, "
+             f"$L = {entry.depth}$" for entry in settled if entry.rank < entry.count]
     equal = sum(entry.rank == entry.count for entry in settled)
     bounds = [recorded.claims[f"separation_rank/{side}_bound_{regime}"]
               for side in ("upper", "lower") for regime in ("shallow", "deep")]

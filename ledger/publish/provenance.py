@@ -381,7 +381,7 @@ def ro_crate(files: Mapping[str, bytes], results: Sequence[ClaimResult],
         {"@id": "#written", "@type": "CreateAction", "name": "Writing the appendix",
          "description": f"{source.command}; records of runs on {', '.join(devices)}",
          "instrument": {"@id": _SOFTWARE}, "agent": {"@id": "#developers"},
-         "object": [{"@id": "manifest.json"}] if "manifest.json" in files else [],
+         "object": {"@id": "manifest.json" if "manifest.json" in files else "#manifest"},
          "result": [{"@id": name} for name in sorted(files) if name != "manifest.json"]}]
     if "results.csv" in files:
         graph += [{"@id": f"#column-{name}", "@type": "PropertyValue", "name": name,

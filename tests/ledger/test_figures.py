@@ -1,10 +1,14 @@
-"""The figure: its points are the records, its curves the functions of the theory, its bytes depend
-on nothing else."""
+"""Separation ranks in a picture: its points are the records, its curves the functions of theory, its
+bytes depend on nothing else."""
+from __future__ import annotations
+
 import math
+from typing import Any
 
 import matplotlib as mpl
 import pytest
 
+from depthlaw.empirics.separation_rank import Entry
 from depthlaw.ledger.publish import figures
 from depthlaw.ledger.run.records import Record, encode
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
@@ -15,34 +19,20 @@ from depthlaw.theory.separation_rank.value_rank import sep
 from depthlaw.theory.symbols import depth
 from depthlaw.theory.values import Exact
 
-RANKS = {(2, 1, 1): 3, (2, 2, 1): 18, (2, 2, 2): 17, (3, 1, 1): 4, (4, 1, 1): 5, (4, 2, 1): 110}
+EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5}
 
 
-def row(width, depth, heads, *ranks, tokens=4, verdict=Verdict.HOLDS):
-    case = Case(width=width, depth=depth, heads=heads, tokens=tokens)
-    records = tuple(Record({"case": case.fields(), "seed": seed, "device": "cpu"},
-                           encode(Exact(rank))) for seed, rank in enumerate(ranks))
-    return CaseResult(case, Exact(ranks[0]) if ranks else None, Decision(verdict), records)
+def entry(width: int, layers: int, rank: int, *, settled: bool = True, done: int = 2) -> Entry:
+    return Entry(width, layers, done, 2, settled, rank, rank)
 
 
-def result(*rows, key="separation_rank/dimension_count"):
-    from sympy import Le
-
-    claim = Claim(key=key, title="t", text="W.", statement=Le(sep, depth),
-                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
-                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
-                  control=Control(Case(depth=1), "never"))
-    return ClaimResult(claim, rows, None, None)
+USUAL = [*(entry(*shape, rank) for shape, rank in EXACT.items()),
+         entry(4, 2, 100, settled=False), entry(4, 3, 7, settled=False, done=1)]
 
 
-@pytest.fixture
-def usual():
-    return [result(*(row(*shape, rank) for shape, rank in RANKS.items()))]
-
-
-def lines(figure):
+def lines(figure: Any) -> dict[tuple[str, str], dict[int, float]]:
     """{(panel title, label): {depth: height}}, curves of one label joined."""
-    found = {}
+    found: dict[tuple[str, str], dict[int, float]] = {}
     for axes in figure.axes:
         for line in axes.get_lines():
             found.setdefault((axes.get_title(), line.get_label()),
@@ -50,12 +40,10 @@ def lines(figure):
     return found
 
 
-def test_points_are_the_records_and_curves_the_functions(usual):
-    points = list(figures.generic_ranks(usual))
-    assert {(p.width, p.depth, p.heads): p.rank for p in points} == RANKS
-    drawn = lines(figures._panels(points))
-    assert drawn["$d_x = 2$", "measured, one head"] == {1: 1.0, 2: math.log(18) / math.log(3)}
-    assert drawn["$d_x = 2$", "measured, several heads"] == {2: math.log(17) / math.log(3)}
+def test_points_are_the_records_and_curves_the_functions() -> None:
+    drawn = lines(figures._panels([e for e in USUAL if e.complete], 3))
+    assert drawn["$d_x = 2$", "exact, one head"] == {1: 1.0, 2: math.log(18) / math.log(3)}
+    assert drawn["$d_x = 4$", "at least, one head"] == {2: math.log(100) / math.log(3)}
     for width in (2, 3, 4):
         title = f"$d_x = {width}$"
         counts = {L: log3_dimension_count(width, L)[1] for L in (1, 2, 3)}
@@ -73,37 +61,54 @@ def test_points_are_the_records_and_curves_the_functions(usual):
                 assert float(seen) == pytest.approx(max(0.0, bound))
 
 
-def test_caption_says_where_the_points_come_from(usual, tmp_path):
-    caption = figures.separation_rank(usual, tmp_path)
-    assert caption.records == tuple(sorted(r.id[:8] for r in usual[0].records))
-    assert (caption.widths, caption.heads, caption.points, caption.draws,
-            caption.devices) == ((2, 3, 4), (1, 2), len(RANKS), 1, ("cpu",))
-    assert caption.claims == (usual[0].claim.key,)
-    assert (sorted(path.name for path in tmp_path.iterdir())
-            == ["separation-rank.pdf", "separation-rank.png"])
-
-
-def test_bytes_depend_on_the_points_alone(usual, tmp_path):
-    (tmp_path / "a").mkdir()
-    (tmp_path / "b").mkdir()
-    figures.separation_rank(usual, tmp_path / "a")
+@pytest.mark.parametrize("form", ["pdf", "svg"])
+def test_bytes_depend_on_the_entries_alone(form: str) -> None:
+    first = figures.exact_ranks(USUAL, form)
     with mpl.rc_context({"lines.linewidth": 9, "font.size": 20, "savefig.dpi": 30,
                          "axes.facecolor": "red"}):
-        figures.separation_rank(iter(usual), tmp_path / "b")
-    for name in ("separation-rank.pdf", "separation-rank.png"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert b"Date" not in (tmp_path / "a" / "separation-rank.pdf").read_bytes()
-    figures.separation_rank([result(*(row(*shape, rank + 1) for shape, rank in RANKS.items()))],
-                            tmp_path / "b")
-    assert ((tmp_path / "a" / "separation-rank.pdf").read_bytes()
-            != (tmp_path / "b" / "separation-rank.pdf").read_bytes())
+        assert figures.exact_ranks(iter(USUAL), form) == first
+    assert b"Date" not in first
+    assert figures.exact_ranks(USUAL[1:], form) != first
 
 
-def test_most_tokens_and_then_the_largest_draw():
+def test_without_a_complete_entry_of_these_widths_there_is_no_picture() -> None:
+    assert figures.exact_ranks([], "svg") == b""
+    assert figures.exact_ranks([USUAL[-1], entry(5, 1, 6)], "svg", widths=(2, 4)) == b""
+
+
+def test_ranks_beyond_floats_and_more_widths_than_columns() -> None:
+    figure = figures._panels([entry(width, 1, 3**2000 if width == 5 else width + 1)
+                              for width in (1, 2, 3, 4, 5)], 3)
+    drawn = lines(figure)
+    assert drawn["$d_x = 5$", "exact, one head"][1] == pytest.approx(2000, rel=1e-12)
+    assert ([axes.get_title() for axes in figure.axes if axes.get_visible()]
+            == [f"$d_x = {width}$" for width in (1, 2, 3, 4, 5)])
+
+
+# --- ranks of random weights, for any number of heads ---------------------------------------------
+
+
+def row(width: int, layers: int, heads: int, *ranks: int, tokens: int = 4,
+        verdict: Verdict = Verdict.HOLDS) -> CaseResult:
+    case = Case(width=width, depth=layers, heads=heads, tokens=tokens)
+    records = tuple(Record({"case": case.fields(), "seed": seed, "device": "cpu"},
+                           encode(Exact(rank))) for seed, rank in enumerate(ranks))
+    return CaseResult(case, Exact(ranks[0]) if ranks else None, Decision(verdict), records)
+
+
+def result(*rows: CaseResult, key: str = "separation_rank/dimension_count") -> ClaimResult:
+    from sympy import Le
+
+    claim = Claim(key=key, title="t", text="W.", statement=Le(sep, depth),
+                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
+                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
+                  control=Control(Case(depth=1), "never"))
+    return ClaimResult(claim, rows, None, None)
+
+
+def test_most_tokens_and_then_the_largest_draw() -> None:
     rows = [row(2, 2, 1, 15, tokens=2), row(2, 2, 1, 17, 18, 16), row(2, 2, 1, 14, tokens=2)]
-    (point,) = figures.generic_ranks([result(*rows)])
-    assert (point.rank, point.draws) == (18, 3)
-    assert point.records == tuple(r.id for r in rows[1].records)
+    assert list(figures.generic_ranks([result(*rows)])) == [figures.Point(2, 2, 1, 18)]
 
 
 @pytest.mark.parametrize("nothing",
@@ -111,16 +116,5 @@ def test_most_tokens_and_then_the_largest_draw():
                           [result(row(2, 1, 1, 3, verdict=Verdict.UNDECIDED))],
                           [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
                           [result(row(2, 1, 1, 3), key="separation_rank/degree")]])
-def test_without_a_measurement_there_is_no_figure(nothing, tmp_path):
-    assert figures.separation_rank(nothing, tmp_path) is None
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_ranks_beyond_floats_and_more_widths_than_columns(tmp_path):
-    rows = [row(width, 1, 1, 3**2000 if width == 5 else width + 1) for width in (1, 2, 3, 4, 5)]
-    points = list(figures.generic_ranks([result(*rows)]))
-    assert max(p.height for p in points) == pytest.approx(2000, rel=1e-12)
-    figure = figures._panels(points)
-    assert ([axes.get_title() for axes in figure.axes if axes.get_visible()]
-            == [f"$d_x = {width}$" for width in (1, 2, 3, 4, 5)])
-    assert figures.separation_rank([result(*rows)], tmp_path).widths == (1, 2, 3, 4, 5)
+def test_without_a_measurement_there_is_no_point(nothing: list[ClaimResult]) -> None:
+    assert list(figures.generic_ranks(nothing)) == []
