@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Page
 # One of each kind of page.
 MAIN = ("index.html", "tutorial.html", "depth.html", "base-3.html", "most-wanted.html",
         "findings.html", "claims/index.html", "claims/hops/index.html",
-        "claims/hops/doubling.html", "claims/separation_rank/theorem_2_as_recalled.html",
+        "claims/hops/doubling.html", "claims/separation_rank/corollary_2.html",
         "depth-evidence.html", "api.html", "trained-depth.html", "explorer/index.html")
 
 
