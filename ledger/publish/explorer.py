@@ -14,7 +14,7 @@ import json
 import math
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from importlib.metadata import version
 from pathlib import Path
@@ -50,7 +50,7 @@ from ..verdicts.reference import shipped
 from ..verdicts.report import CaseResult, verdict_name
 from .figures import generic_ranks
 
-__all__ = ["write"]
+__all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
 
 # --- the grids of the controls --------------------------------------------------------------------
 
@@ -101,8 +101,8 @@ def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
 
 def _data(recorded: Recorded) -> dict[str, Any]:
     panels: dict[str, Any] = {
-        "calculator": _calculator(), "thresholds": _thresholds(recorded), "ranks": _ranks(recorded),
-        "collapse": _collapse(recorded), "tasks": _tasks(recorded)}
+        "calculator": calculator(), "thresholds": thresholds(recorded), "ranks": ranks(recorded),
+        "collapse": collapse(recorded), "tasks": tasks(recorded)}
     named = {key for panel in panels.values() for curve in _curves_of(panel)
              for key in curve["claims"]}
     held = manifest(recorded.store)
@@ -188,7 +188,7 @@ def _answer(lines: _Lines, budget: str, **options: Any) -> dict[str, Any]:
     return found
 
 
-def _calculator() -> dict[str, Any]:
+def calculator() -> dict[str, Any]:
     """Every answer of the calculator, and depth against size by every rule for standard nets."""
     lines = _Lines()
     free = [[[[_answer(lines, budget, head_width=head, pipeline=stages or 1, latency_matters=fast)
@@ -232,7 +232,7 @@ _RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "pre
 # --- thresholds -----------------------------------------------------------------------------------
 
 
-def _thresholds(recorded: Recorded) -> dict[str, Any]:
+def thresholds(recorded: Recorded) -> dict[str, Any]:
     """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
     claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
     threshold, knee, levine = (claims[key] for key in (
@@ -269,31 +269,37 @@ def _thresholds(recorded: Recorded) -> dict[str, Any]:
 # --- separation ranks -----------------------------------------------------------------------------
 
 
-def _ranks(recorded: Recorded) -> dict[str, Any]:
+def ranks(recorded: Recorded) -> dict[str, Any]:
     """log_3 of the separation rank against depth, for each width and number of heads: bounds,
     the dimension count, recorded ranks, threshold and knee."""
+    known: dict[tuple[str, ...], float] = {}
+
     def stated(name: str, width: int, heads: int) -> list[float | int | None]:
         """What a claim says, at least 0; None where an assumption does not hold."""
         claim = recorded.claims[f"separation_rank/{name}"]
+        symbols = sorted(symbol.name for symbol in claim.statement.rhs.free_symbols)
         found: list[float | None] = []
         for depth in range(1, LAYERS + 1):
             case = Case(width=width, depth=depth, heads=heads, tokens=2 * width + 2)
             if not all(holds(case) for holds in claim.assumes.values()):
                 found.append(None)
                 continue
-            bound = claim.predict(case)
-            height = math.log(bound) / math.log(3) if claim.statement.lhs.is_Symbol else bound
-            found.append(max(0.0, float(height)))
+            # Some bounds do not depend on the width, some not on the number of heads.
+            place = (name, *(str(case.get(symbol)) for symbol in symbols))
+            if place not in known:
+                bound = claim.predict(case)
+                height = math.log(bound, 3) if claim.statement.lhs.is_Symbol else float(bound)
+                known[place] = max(0.0, height)
+            found.append(known[place])
         return _shorts(found)
 
     counts = {d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1))
               for d in WIDTHS}
-    bounds = {name: _memo(stated, name) for name in _BOUNDS}
     frames = {}
     for width in WIDTHS:
         for heads in (h for h in HEADS if h <= width):
             frames[f"{width},{heads}"] = {
-                "S": counts[width], **{name: bounds[name](width, heads) for name in _BOUNDS},
+                "S": counts[width], **{name: stated(name, width, heads) for name in _BOUNDS},
                 "threshold": {"x": [_short(math.log(width, 3))]},
                 "knee": {"x": [int(recorded.claims["separation_rank/knee"].predict(
                     Case(width=width)))]}}
@@ -328,21 +334,6 @@ def _ranks(recorded: Recorded) -> dict[str, Any]:
 
 _BOUNDS = ("upper_bound_shallow", "upper_bound_deep", "lower_bound_shallow", "lower_bound_deep",
            "product_lower_bound")
-# Bounds in which the number of heads, or the width, does not occur.
-_SAME_FOR_HEADS = ("upper_bound_deep",)
-
-
-def _memo(stated: Callable[[str, int, int], Any], name: str) -> Callable[[int, int], Any]:
-    found: dict[tuple[int, int], Any] = {}
-
-    def bound(width: int, heads: int) -> Any:
-        place = (width, 1 if name in _SAME_FOR_HEADS else heads)
-        if place not in found:
-            found[place] = stated(name, *place)
-        return found[place]
-
-    return bound
-
 
 def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
     """Recorded ranks by curve, width and heads."""
@@ -377,7 +368,7 @@ def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
 # --- rank collapse --------------------------------------------------------------------------------
 
 
-def _collapse(recorded: Recorded) -> dict[str, Any]:
+def collapse(recorded: Recorded) -> dict[str, Any]:
     """Orders of magnitude below 1 of the residual, layer by layer: one drawn net with and without
     mask and skips, the bound; and nets of BERT's shape."""
     frames = {f"{start},{beta},{heads}": _passes(recorded, start, beta, heads)
@@ -457,7 +448,7 @@ def _bert(recorded: Recorded) -> dict[str, Any]:
 # --- tasks ----------------------------------------------------------------------------------------
 
 
-def _tasks(recorded: Recorded) -> dict[str, Any]:
+def tasks(recorded: Recorded) -> dict[str, Any]:
     """Depths that tasks need, as `depthlaw depth --task` answers, and trained nets."""
     lines = _Lines()
     curves, series, answers = dict[str, Any](), dict[str, Any](), dict[str, Any]()
@@ -480,6 +471,9 @@ def _tasks(recorded: Recorded) -> dict[str, Any]:
                         key, f"{name}: {number.meaning}",
                         *([number.claim] if number.claim else []), colour=len(names),
                         mark="step", dash=("", "6 3", "2 3")[len(names)])
+        if task == "hops":
+            # The advisor leaves it out where it is the same number.
+            found["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
         for key, points, colour, mark in _trained(recorded, task):
             kind = points.pop("kind")
             names[f"{key} {kind}"] = _curve(

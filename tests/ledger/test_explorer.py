@@ -1,0 +1,149 @@
+"""What the explorer shows: against hand answers, and against what it must agree with."""
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.report import as_text
+from depthlaw.ledger.publish import explorer
+from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.theory.claim import registry
+
+# Judging the reference ledger takes seconds.
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Recorded:
+    """The ledger that comes with depthlaw."""
+    store = shipped()
+    assert store is not None
+    return Recorded(registry(), store)
+
+
+@cache
+def layers_of(task: str, size: int) -> dict[str, int]:
+    """What the advisor says of a task, by the curve that shows it."""
+    said = recommend(task=task, **{explorer.OPTIONS[task]: size}).tasks[0]
+    found = {said.labels[place] if said.labels else number.meaning: number.layers
+             for place, number in enumerate(said.numbers)}
+    return found if task != "hops" else {"claimed": found["suffices"]} | found
+
+
+def text_of(panel: dict[str, Any], rows: list[int]) -> str:
+    """An answer as the page shows it, on one line."""
+    return " ".join(f"{label} {said}".strip() for label, said in (
+        panel["lines"][place] for place in rows))
+
+
+@pytest.fixture(scope="module")
+def tasks(recorded: Recorded) -> dict[str, Any]:
+    """The panel of tasks."""
+    return explorer.tasks(recorded)
+
+
+def test_steps_stand_where_a_task_needs_a_layer_more(tasks: dict[str, Any]) -> None:
+    wrong = []
+    for task in explorer.SIZES:
+        for key, line in tasks["series"][task].items():
+            for (_, before), (at, after) in pairwise(zip(line["x"], line["y"], strict=True)):
+                if "text" not in line and before != after and (
+                        layers_of(task, at - 1)[key] != before):
+                    wrong.append((task, key, at))
+    # A fit is rounded: between two sizes of the slider it takes several steps.
+    assert [each for each in wrong if each[:2] != ("regular", "(c)")] == []
+
+
+def test_tasks_by_hand(tasks: dict[str, Any]) -> None:
+    def at(task: str, key: str, size: int) -> int:
+        line = tasks["series"][task][key]
+        return line["y"][line["x"].index(size)]
+
+    assert [at("connectivity", "(a)", size) for size in (1, 3, 4, 81, 82)] == [0, 1, 2, 4, 5]
+    assert [at("hops", "suffices", size) for size in (1, 2, 3, 16, 17)] == [2, 3, 4, 6, 7]
+    assert [at("hops", "claimed", size) for size in (3, 4, 16)] == [3, 4, 6]
+    assert [at("regular", "(a)", size) for size in (64, 65)] == [29, 33]
+
+
+def test_answers_are_those_of_the_command(tasks: dict[str, Any]) -> None:
+    for task, size in (("connectivity", 64), ("hops", 48), ("regular", 1024)):
+        rows = tasks["answers"][task][explorer.SIZES[task].index(size)]
+        printed = as_text(recommend(task=task, **{explorer.OPTIONS[task]: size}))
+        assert text_of(tasks, rows) == " ".join(printed.split())
+
+
+def test_trained_nets_are_recorded_points(tasks: dict[str, Any]) -> None:
+    trained = tasks["series"]["connectivity"]["connectivity softmax"]
+    assert trained["x"] == sorted(trained["x"])
+    assert trained["text"][0] == "1 layer"
+
+
+def test_thresholds_by_hand(recorded: Recorded) -> None:
+    panel = explorer.thresholds(recorded)
+    lines = panel["series"]
+    threshold = dict(zip(lines["threshold"]["x"], lines["threshold"]["y"], strict=True))
+    knee = dict(zip(lines["knee"]["x"], lines["knee"]["y"], strict=True))
+    assert (threshold[3], threshold[9]) == (1, 2)
+    # 2 * 2^2 + 2 * 2 + 1 = 13; the fit in the form d = 154.3 * 1.057^L.
+    assert knee[2] == pytest.approx(math.log(13, 3), rel=1e-5)
+    assert lines["levine"]["x"][0] == pytest.approx(154.3 * 1.057**6, rel=5e-3)
+    sizes = {width * depth * width * 12 for width, depth in zip(
+        panel["equal"][0]["x"], panel["equal"][0]["y"], strict=True)}
+    assert all(size == pytest.approx(10**7, rel=1e-4) for size in sizes)
+    at = lines["models"]["text"].index("GPT-2 small")
+    assert (lines["models"]["x"][at], lines["models"]["y"][at]) == (768, 12)
+
+
+def test_ranks_by_hand_and_within_the_count(recorded: Recorded) -> None:
+    frames = explorer.ranks(recorded)["frames"]
+    one = frames["2,1"]
+    assert [round(3**height) for height in one["S"][:3]] == [3, 18, 232]
+    # (d + H)^((3^L - 1)/2) at d = 4, L = 1, and where its theorem does not apply.
+    assert round(3 ** frames["4,1"]["upper_bound_shallow"][0]) == 5
+    assert frames["4,1"]["upper_bound_shallow"][1] is None
+    assert frames["4,1"]["upper_bound_deep"][0] is None
+    # (3 + 1) (1 + 1) at L = 2 and two heads; one factor for one head; H divides d_x.
+    assert round(3 ** frames["4,2"]["product_lower_bound"][1]) == 8
+    assert round(3 ** frames["4,1"]["product_lower_bound"][1]) == 4
+    assert frames["5,2"]["product_lower_bound"] == [None] * explorer.LAYERS
+    assert frames["4,1"]["exact"]["text"] == ["rank 31,456"]
+    points = 0
+    for frame in frames.values():
+        for name in ("exact", "certified", "measured"):
+            for depth, height in zip(*((frame[name]["x"], frame[name]["y"])
+                                       if name in frame else ((), ())), strict=True):
+                assert height <= frame["S"][depth - 1] * (1 + 1e-5)
+                points += 1
+    assert points > 30
+
+
+def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded) -> None:
+    panel, drawn = explorer.collapse(recorded), 0
+    for name, frame in panel["frames"].items():
+        start = -math.log10(Fraction(name.split(",")[0]))
+        assert frame["alone"][0] == frame["skip"][0] == pytest.approx(start, abs=1e-5)
+        assert abs(frame["skip"][-1] - start) < 2
+        assert frame["alone"][-1] > 100 * max(frame["causal"][-1], 1)
+        for orders, bound in zip(frame["alone"], frame["bound"], strict=True):
+            if bound is not None:
+                assert orders >= bound * (1 - 1e-5)
+                drawn += 1
+        # log 3 per layer, in the last of them.
+        assert frame["alone"][-1] / frame["alone"][-2] == pytest.approx(3, rel=1e-2)
+    assert drawn > 300
+    # Without room for collapse the bound says nothing.
+    assert all(each is None for each in panel["frames"]["1,4,16"]["bound"][1:])
+
+
+def test_every_curve_names_claims_that_exist(recorded: Recorded, tasks: dict[str, Any]) -> None:
+    named = {key.partition("@")[0] for curves in tasks["curves"].values() for curve in curves
+             for key in curve["claims"]}
+    assert named <= recorded.claims.keys()
+    assert len(named) > 5
