@@ -31,8 +31,9 @@ MAY_IMPORT = {
     "theory": {"advisor", "platformdirs", *MATHEMATICS},
     "empirics": {"advisor", "theory", "safetensors", "sklearn", "tokenizers", "torch",
                  "transformers", *MATHEMATICS},
-    "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "platformdirs",
-               "pyarrow", "pypandoc", "ray", "rich", "torch", "typer", "typst", *MATHEMATICS},
+    "ledger": {"advisor", "theory", "empirics", "click", "jinja2", "matplotlib", "packaging",
+               "platformdirs", "pyarrow", "pypandoc", "ray", "rich", "torch", "typer", "typst",
+               *MATHEMATICS},
     "api": {"ledger"},
 }
 # What one module may import besides.

@@ -362,15 +362,12 @@ def made_in(module: str) -> list[Claim]:
 
 
 def find(key: str) -> Claim:
-    """One claim, for which only the module that holds it is imported; also one of a file of the
-    user's that was loaded.
+    """One claim, for which only the module that holds it is imported.
 
     Raises:
         KeyError: when there is none of this key.
         UsageError: for a module that cannot be imported, with the file and line of the mistake.
     """
-    if key in _registered:
-        return _registered[key]
     topic, _, name = key.partition("/")
     homes = [(module, source) for module, source in _modules() if module.split(".")[2] == topic]
     defined = re.compile(rf"^def {re.escape(name)}\(", re.M)

@@ -179,7 +179,7 @@ def verify_records(place: Path | None, json_output: bool) -> int:
     """Verify every hash in a results folder or ledger. Returns 1 when something does not verify."""
     store = collection(place)
     broken = [[item.name, item.why] for item in store.set_aside]
-    broken += [] if isinstance(store, Ledger) else _broken_manifests(store)
+    broken += [] if isinstance(store, Ledger) else broken_manifests(store)
     if json_output:
         dump({"place": str(store.root), "verified": len(store), "broken": broken})
     else:
@@ -192,7 +192,7 @@ def verify_records(place: Path | None, json_output: bool) -> int:
     return 1 if broken else 0
 
 
-def _broken_manifests(store: Store) -> list[list[str]]:
+def broken_manifests(store: Store) -> list[list[str]]:
     """Manifests that do not match their hash or the records."""
     broken = []
     for path in sorted((store.root / "manifests").glob("*")):

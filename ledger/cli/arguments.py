@@ -775,6 +775,18 @@ def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
     return archive.diff(first, second, as_json)
 
 
+@_command("doctor", "doctor --json")
+def doctor(results: _Results = None, as_json: _Json = False) -> int:
+    """Look for what is missing or out of order.
+
+    Versions, extras, devices, threads, folders, and whether every record verifies and agrees with
+    the ledger that comes with depthlaw. Exit code 1 when there is a problem.
+    """
+    from .doctor import doctor as command
+
+    return command(results, as_json)
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on
     stderr), 130 (interrupted)."""

@@ -116,15 +116,14 @@ def _evidence(claim: Claim, folder: Path | None,
 def _judged(claim: Claim, store: Store,
             everything: Mapping[str, Claim] | None) -> ClaimResult | None:
     """The claim as `verify` judges it; None where nothing is recorded."""
-    alone = Recorded({claim.key: claim}, store)
+    alone = Recorded({claim.key: claim} if everything is None else everything, store)
     found = alone.judged(claim.key)
     if found is None:
         found = next((result for _, result in alone.elsewhere(claim.key)), None)
-    if found is None or not found.by_chance:
+    if found is None or not found.by_chance or everything is not None:
         return found
     # What one comparison may be wrong by depends on how many others the suite makes.
-    others = registry() if everything is None else everything
-    return Recorded(others, store).of(found.suite, claim.key)
+    return Recorded(registry(), store).of(found.suite, claim.key)
 
 
 def _known(key: str, everything: Mapping[str, Claim] | None) -> Claim:
@@ -140,10 +139,11 @@ def _found(key: str, everything: Mapping[str, Claim] | None) -> Claim:
     if of_topic := _of_topic(key, everything):
         raise UsageError(f"{quoted(key)} is a topic of {plural(len(of_topic), 'claim')}; "
                          f"`depthlaw show {key}` lists them; give one, such as {of_topic[0]}")
-    known = claims_index() if everything is None else everything
-    if key not in known:
-        raise UsageError(unknown(key, known))
-    return _known(key, everything)
+    try:
+        return _known(key, everything)
+    except KeyError:
+        raise UsageError(
+            unknown(key, claims_index() if everything is None else everything)) from None
 
 
 def _of_topic(key: str, everything: Mapping[str, Claim] | None) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from depthlaw.theory.claim import DEVICE_OF, Claim
+from depthlaw.theory.claim import DEVICE_OF, Claim, topics
 
 from ..run.records import Store
 from .report import ClaimResult, levels, results
@@ -54,7 +54,9 @@ class Recorded:
             return None
         if suite not in self._levels:
             self._levels[suite] = levels(self.claims, suite, self.store)
-        return results({key: claim}, suite, self.store, alphas=self._levels[suite])[0]
+        # Premises from a file of the user's are found nowhere else.
+        own = {each.key: each for each in self.claims.values() if each.topic not in topics()}
+        return results({key: claim} | own, suite, self.store, alphas=self._levels[suite])[0]
 
 
 def _any(result: ClaimResult) -> bool:

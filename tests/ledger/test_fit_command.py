@@ -70,7 +70,7 @@ def test_a_picture_is_written_once(losses: Path, tmp_path: Path,
     (["--tolerance", "400%"], "--tolerance"),
     (["--plot", "losses.txt"], "txt"),
     (["--force"], "--plot FILE"),
-    (["--seed-column", "no"], "no columns called 'no'"),
+    (["--seed-column", "no"], "no column called 'no'"),
 ])
 def test_usage_errors_are_one_line(losses: Path, capsys: pytest.CaptureFixture[str],
                                    typed: list[str], part: str) -> None:

@@ -1,0 +1,238 @@
+"""`depthlaw doctor`: is everything here that the commands need, and is it in order?"""
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, metadata, version
+from pathlib import Path
+from typing import Literal
+
+from packaging.requirements import Requirement
+from platformdirs import user_cache_path, user_data_path
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from depthlaw.advisor.quantities import UsageError, binary, plural
+
+from ..run.environment import THREAD_VARIABLES, cores, environment
+from ..run.records import Store, manifest, open_store
+from ..text import clean
+from .output import dump, stdout
+
+__all__ = ["doctor"]
+
+# What each extra is for; those of developers are left out.
+_EXTRAS = {"empirics": "claims measured on nets",
+           "hf": "depthlaw measure, and counts of real models",
+           "parquet": "records export --format parquet", "ray": "verify --engine ray",
+           "appendix": "depthlaw appendix"}
+_STYLES = {"ok": "green", "note": "", "PROBLEM": "bold red"}
+# Less room than this on the disk of the records is worth a word.
+_LITTLE = 2**30
+
+
+@dataclass(frozen=True)
+class Check:
+    """Something that was looked at.
+
+    Attributes:
+        group, name: what it is.
+        says: what was found.
+        state: "ok"; "note" for what may be as it is; "PROBLEM" for what keeps a command from its
+            work, or makes its answer doubtful.
+        remedy: what to do about it.
+    """
+
+    group: str
+    name: str
+    says: str
+    state: Literal["ok", "note", "PROBLEM"] = "ok"
+    remedy: str = ""
+
+
+def doctor(folder: Path | None, json_output: bool) -> int:
+    """Look at installation, devices, folders and records. Returns 1 when there is a problem.
+
+    Cost: seconds; imports PyTorch where it is installed, and reads every record.
+    """
+    checks = [*_installation(), *_packages(), *_machine(), *_folders(), *_ledgers(folder)]
+    problems = [check for check in checks if check.state == "PROBLEM"]
+    if json_output:
+        dump({"healthy": not problems, "checks": [asdict(check) for check in checks]})
+    else:
+        _print(stdout(), checks)
+        print(f"\n{plural(len(problems), 'problem')} found" if problems else "\nno problem found")
+    return 1 if problems else 0
+
+
+def _print(console: Console, checks: list[Check]) -> None:
+    """A line for each check, whole when piped, below the headings of the groups."""
+    group = ""
+    for check in checks:
+        if check.group != group:
+            group = check.group
+            console.print(Text(group, style="bold"))
+        told = clean(check.says + (f"; {check.remedy}" if check.remedy else ""))
+        if not console.is_terminal:
+            console.file.write(f"  {check.state:8}{check.name:14}{told}\n")
+            continue
+        row = Table.grid(padding=(0, 1))
+        for width in (1, 7, 13):
+            row.add_column(width=width)
+        row.add_column(overflow="fold")
+        row.add_row("", Text(check.state, style=_STYLES[check.state]),
+                    Text(check.name, overflow="fold"), Text(told))
+        console.print(row)
+
+
+def _installation() -> Iterator[Check]:
+    facts, group = environment(), "depthlaw"
+    home = Path(__file__).resolve().parents[2]
+    commit = facts["commit"]
+    where = (f"the checkout {home}, commit {commit.rstrip('+')[:12]}"
+             + (" with uncommitted changes" if facts["dirty"] else "") if commit else f"{home}")
+    yield Check(group, "version", f"{version('depthlaw')}, from {where}")
+    yield Check(group, "python", f"{facts['python']} ({sys.executable})")
+    try:
+        from ..verdicts.claim_set import claim_set
+
+        found = claim_set()
+        yield Check(group, "claim set", f"{found.name}, {plural(len(found.claims), 'claim')}, "
+                    f"SHA-256 {found.hash}")
+    except UsageError as error:
+        yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
+    try:
+        from depthlaw.theory.claim import registry
+
+        claims = registry()
+        yield Check(group, "claims", f"{plural(len(claims), 'claim')} of "
+                    f"{plural(len({each.topic for each in claims.values()}), 'topic')}")
+    except UsageError as error:
+        yield Check(group, "claims", str(error), "PROBLEM")
+
+
+_AGAIN = "install depthlaw again"
+
+
+def _packages() -> Iterator[Check]:
+    """What the base installation needs, and each extra."""
+    asked = [Requirement(text) for text in metadata("depthlaw").get_all("Requires-Dist") or ()]
+    base = [each for each in asked if each.marker is None or each.marker.evaluate({"extra": ""})]
+    wrong = [text for each in base if (text := _wrong(each))]
+    yield Check("packages", "base", "; ".join(wrong), "PROBLEM",
+                "pip install --upgrade depthlaw") if wrong else Check(
+        "packages", "base", ", ".join(f"{each.name} {version(each.name)}" for each in base))
+    for extra, use in _EXTRAS.items():
+        own = [each for each in asked if each.marker is not None and each not in base
+               and each.marker.evaluate({"extra": extra}) and each.name != "depthlaw"]
+        wrong = [text for each in own if (text := _wrong(each))]
+        if wrong:
+            yield Check("packages", extra, f"for {use}: {'; '.join(wrong)}", "note",
+                        f"pip install 'depthlaw[{extra}]'")
+        else:
+            yield Check("packages", extra,
+                        ", ".join(f"{each.name} {version(each.name)}" for each in own))
+
+
+def _wrong(requirement: Requirement) -> str:
+    """What is wrong with an installed package; empty where nothing is."""
+    try:
+        found = version(requirement.name)
+    except PackageNotFoundError:
+        return f"{requirement.name} is not installed"
+    if requirement.specifier.contains(found, prereleases=True):
+        return ""
+    return f"{requirement.name} is {found}, asked for is {requirement.specifier}"
+
+
+def _machine() -> Iterator[Check]:
+    facts, group = environment(), "machine"
+    yield Check(group, "system", f"{platform.platform()}, {facts['cpu'] or facts['machine']}")
+    yield Check(group, "cores", f"{cores()} of {facts['cores']} may be used")
+    fixed = [f"{name}={os.environ[name]}" for name in THREAD_VARIABLES if os.environ.get(name)]
+    yield Check(group, "threads", ", ".join(fixed) or "left to the libraries")
+    yield _devices()
+    encoding = (getattr(sys.stdout, "encoding", "") or "").lower()
+    if not encoding.startswith("utf"):
+        yield Check(group, "output", f"encoded as {encoding or 'unknown'}", "note",
+                    "PYTHONUTF8=1 prints every character")
+
+
+def _devices() -> Check:
+    try:
+        import torch
+    except ImportError:
+        return Check("machine", "GPU", "not looked for: PyTorch is not installed", "note")
+    except OSError as error:
+        return Check("machine", "GPU", f"PyTorch cannot be loaded ({error})", "PROBLEM",
+                     "pip install --force-reinstall torch")
+    if not torch.cuda.is_available():
+        return Check("machine", "GPU", f"none that PyTorch {torch.__version__} can use", "note")
+    found = (torch.cuda.get_device_properties(each) for each in range(torch.cuda.device_count()))
+    return Check("machine", "GPU", ", ".join(f"{each.name} ({binary(each.total_memory)})"
+                                             for each in found) + f"; CUDA {torch.version.cuda}")
+
+
+def _folders() -> Iterator[Check]:
+    of_user = {"data": user_data_path("depthlaw"), "cache": user_cache_path("depthlaw")}
+    for name, path in of_user.items():
+        held = path
+        while not held.exists():
+            held = held.parent
+        if not os.access(held, os.W_OK):
+            yield Check("folders", name, f"{path} cannot be written", "PROBLEM",
+                        "give records another place by --results DIR" if name == "data"
+                        else "set XDG_CACHE_HOME; without it every command starts slowly")
+            continue
+        free = shutil.disk_usage(held).free
+        there = f"{path}{'' if path.exists() else ' (made when it is first used)'}"
+        yield Check("folders", name, f"{there}, {binary(free)} free",
+                    *(("note", "the disk is almost full") if free < _LITTLE else ()))
+
+
+def _ledgers(folder: Path | None) -> Iterator[Check]:
+    """The ledger that comes with depthlaw, and the user's records, compared with it."""
+    from ..verdicts.reference import compare, shipped
+    from .archive import broken_manifests
+
+    reference: Store | None = None
+    try:
+        reference = shipped()
+    except UsageError as error:
+        yield Check("ledger", "reference", str(error), "PROBLEM", _AGAIN)
+    else:
+        yield (Check("ledger", "reference", "this installation holds none", "PROBLEM", _AGAIN)
+               if reference is None else
+               Check("ledger", "reference", f"{len(reference)} records verify; manifest "
+                     f"{manifest(reference)['hash']}"))
+    try:
+        store = open_store(folder, read_only=True)
+    except UsageError as error:
+        yield Check("ledger", "your records", str(error), "PROBLEM")
+        return
+    broken = [(item.name, item.why) for item in store.set_aside] + [
+        (name, why) for name, why in broken_manifests(store)]
+    if broken:
+        name, why = broken[0]
+        more = f", and {len(broken) - 1} more" if len(broken) > 1 else ""
+        yield Check("ledger", "your records", f"{plural(len(broken), 'file')} in {store.root} "
+                    f"cannot be trusted: {name} ({why}){more}", "PROBLEM",
+                    "the next `depthlaw verify` sets records aside and measures them again")
+    yield Check("ledger", "your records", f"{plural(len(store), 'record')} in {store.root}"
+                + (" verify" if len(store) else "; `depthlaw verify quick` makes the first"),
+                "ok" if len(store) else "note")
+    if reference is None or not len(store):
+        return
+    from depthlaw.theory.claim import registry
+
+    claims = registry()
+    found = compare(store, reference, lambda key: key in claims and claims[key].portable)
+    if found.compared:
+        yield Check("ledger", "agreement", found.line, *(
+            ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")
+            if found.disagreements else ()))
