@@ -7,6 +7,7 @@ data and the description of the files come from `plates`, `data` and `provenance
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,7 +22,6 @@ from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.claim import SUITES, Claim
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict
 from depthlaw.theory.notation import symbols
-from depthlaw.theory.symbols import TERMS
 
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
@@ -38,15 +38,16 @@ from ..verdicts.report import (
 )
 from ..verdicts.shown import largest_recorded_suite, runs_of
 from . import data, provenance
-from .citations import bibtex_for, sources
+from .citations import bibtex_for, entries
 from .delivery import DeliveryError, deliver
 from .formats import Document, check_programs
 from .plates import Plate, plates
-from .statements import Statement, explained, plural
-from .typesetting import code, factor, macro, prose, sentence, tex
+from .statements import Statement, explained, plural, told
+from .typesetting import code, factor, macro, prose, tex
 
 if TYPE_CHECKING:
     import jinja2
+    from sympy import Symbol
 
 __all__ = ["Shown", "write_appendix"]
 
@@ -201,7 +202,7 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
         "version": source.version, "manifest": source.manifest, "runs": len(records),
         "claim_set": source.claim_set, "claims_hash": source.claims_hash}
     text = _templates().get_template("appendix.md").render(context)
-    references = _references(behind, drawn, text, source)
+    references = _references(text, source)
     document = Document(
         text, _TITLE, _SUBTITLES[shown], f"depthlaw {source.version}, {source.claim_set}, "
         f"manifest {source.manifest[:12]}", source.date, references,
@@ -250,11 +251,10 @@ def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[C
     return chapters
 
 
-def _shared(statements: Sequence[Statement]) -> list[str]:
-    """The names of symbols that several statements use, which are explained once."""
-    used = Counter(s.name for each in statements for s in symbols(each.claim.statement)
-                   if s.name in TERMS)
-    return [name for name, count in used.items() if count >= _OFTEN]
+def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
+    """The symbols that several statements use, by name: they are explained once."""
+    used = Counter(s for each in statements for s in symbols(each.claim.statement))
+    return {s.name: s for s, count in used.items() if count >= _OFTEN}
 
 
 # --- verdicts and findings ------------------------------------------------------------------------
@@ -305,29 +305,33 @@ def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
         lines = tuple(_line(r) for r in group.results if r.counterexample is None)
         if lines and group.heading not in ("Vacuous", "Not run", "Decided in part"):
             others.append((group.heading, group.meaning, lines))
-    return Findings(_summary(verdicts, claims, len(failing)), tuple(map(Statement, failing)),
+    return Findings(_summary(verdicts, claims), tuple(map(Statement, failing)),
                     tuple(others))
 
 
 def _line(result: ClaimResult) -> str:
     shown = Statement(result)
-    why = sentence(reason(result))
-    return f"{shown.title} ({shown.whence}). {prose(why[:1].upper() + why[1:])}".rstrip()
+    why = reason(result)
+    return f"{shown.title} ({shown.whence}). {told(why[:1].upper() + why[1:])}".rstrip()
 
 
-def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim], failing: int) -> str:
+def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
+    """Of how many claims of each weight what came."""
     sentences = []
-    for weights, what in ((("theorem", "step"), "theorem or step of a proof"),
-                          (("measurement",), "measurement"), (("arithmetic",), "printed number")):
-        keys = [key for key in verdicts if claims[key].weight in weights]
-        counted = Counter(verdicts[key] for key in keys)
-        if keys:
-            parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
-                     if counted[name]]
-            many = {"theorem or step of a proof": "theorems and steps of proofs",
-                    "measurement": "measurements", "printed number": "claims on printed numbers"}
-            sentences.append(f"Of {len(keys)} {many[what]}: {', '.join(parts)}.")
-    return " ".join(sentences)
+    for weights, what in ((("theorem", "step"), "theorems and steps of proofs"),
+                          (("measurement",), "measurements"),
+                          (("arithmetic",), "claims on printed numbers")):
+        counted = Counter(verdicts[key] for key in verdicts if claims[key].weight in weights)
+        parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
+                 if counted[name]]
+        if parts:
+            total = sum(counted.values())
+            sentences.append(f"{'Of' if not sentences else 'of'} {total} {what} {_listed(parts)}")
+    return f"{'; '.join(sentences)}." if sentences else ""
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
 
 
 # --- methods, compute, limits ---------------------------------------------------------------------
@@ -359,8 +363,7 @@ def _training(told: Sequence[ClaimResult]) -> str:
     if not counts:
         return ""
     low, high = min(counts), max(counts)
-    return (f"The statements on nets above rest on {low} to {high} seeds for each case."
-            if low < high else f"The statements on nets above rest on {low} seeds for each case.")
+    return f"Means are of {low} to {high} seeds." if low < high else f"Means are of {low} seeds."
 
 
 def _seeds(value: object) -> int:
@@ -386,7 +389,7 @@ def _compute(records: Sequence[Record]) -> str:
 def _devices(records: Sequence[Record]) -> str:
     names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
     found = sorted({str(record.inputs.get("device", "unknown")) for record in records})
-    return " and ".join(names.get(device, device) for device in found)
+    return _listed([names.get(device, device) for device in found])
 
 
 def _environments(records: Iterable[Record]) -> list[str]:
@@ -434,13 +437,11 @@ def _source(store: Store, records: Sequence[Record], suite: str,
         date=provenance.DATE)
 
 
-def _references(behind: Sequence[ClaimResult], drawn: Sequence[Plate], text: str,
-                source: provenance.Provenance) -> str:
+def _references(text: str, source: provenance.Provenance) -> str:
     """The entries that the text cites, sorted by key, and the software's own."""
-    lines = [str(r.claim.source) for r in behind] + [plate.caption for plate in drawn]
-    keys = {key for line in lines for key in sources(line.replace("@", " "))} - {"depthlaw"}
-    cited = bibtex_for(sorted(key for key in keys if f"@{key}" in text))
-    return "\n\n".join([*cited.values(), provenance.citation_bibtex(source).strip()]) + "\n"
+    cited = set(re.findall(r"@([a-z][\w-]*)", text)) & entries().keys() - {"depthlaw"}
+    listed = bibtex_for(sorted(cited)).values()
+    return "\n\n".join([*listed, provenance.citation_bibtex(source).strip()]) + "\n"
 
 
 def _values(statements: Sequence[Statement], source: provenance.Provenance) -> str:

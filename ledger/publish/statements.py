@@ -7,6 +7,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from sympy import Symbol
+
 from depthlaw.theory.claim import Claim, Source
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.notation import definitions, latex, symbols
@@ -19,13 +21,14 @@ from ..verdicts.report import NOT_RUN, CaseResult, ClaimResult, verdict_name
 from .citations import entries, sources
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
-__all__ = ["Statement", "cited", "explained", "plural"]
+__all__ = ["Statement", "cited", "explained", "plural", "told"]
 
 _SIGNS = {"==": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne"}
 # Undecided cases that are printed one by one.
 _FEW = 3
 # What factors are printed with in values.tex.
 _TIMES = r"\times "
+_DATED = re.compile(r"(?<![\w@/])[a-z]+\d{4}[a-z]*\b")
 _WORD = re.compile(r"\b[a-z]\w+\b")
 
 
@@ -59,7 +62,7 @@ class Statement:
     @property
     def text(self) -> str:
         """The statement in words, with its quantifier."""
-        return prose(sentence(self.claim.text))
+        return told(self.claim.text)
 
     @property
     def headline(self) -> str:
@@ -69,7 +72,7 @@ class Statement:
     @property
     def note(self) -> str:
         """Corrections, doubts, and what the verdict does not say."""
-        return prose(sentence(self.claim.note))
+        return told(self.claim.note)
 
     @property
     def display(self) -> str:
@@ -81,8 +84,7 @@ class Statement:
         were explained before."""
         parts = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
                  for each in definitions(self.claim.statement)]
-        parts += [explained(s.name) for s in symbols(self.claim.statement)
-                  if s.name in TERMS and s.name not in known]
+        parts += [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
         return f"Here {'; '.join(parts)}." if parts else ""
 
     @property
@@ -183,34 +185,39 @@ class Statement:
         parts = []
         for name, given in row.case.fields().items():
             if name in TERMS and (name in shown or (name, given) not in same):
-                parts.append(maths(f"{TERMS[name].latex} = {_shown(given)}"))
+                parts.append(maths(f"{latex(Symbol(name))} = {_shown(given)}"))
             elif (name, given) not in same:
-                parts.append(f"{prose(name.replace('_', ' '))} {prose(str(given))}")
+                said = {True: "yes", False: "no"}.get(given, str(given))
+                parts.append(f"{prose(name.replace('_', ' '))} {prose(said)}")
         return ", ".join(parts) or code(str(row.case))
 
     def compared(self, row: CaseResult) -> str:
         """Measured against stated, of one case."""
         left = maths(latex(self.claim.statement.lhs))
         sign = maths(_SIGNS[str(self.claim.statement.rel_op)])
-        measured = value(measured_side(self.claim, row))
-        interval = ""
-        if isinstance(row.measured, Sample | Proportion):
-            low, high = row.measured.interval(self.result.alpha(row.measured))
-            interval = f" within {maths(f'[{low:.4g}, {high:.4g}]')}"
-        return (f"{left} is {measured}{interval}, stated {sign} "
-                f"{value(prediction(self.claim, row))}")
+        stated = f"stated {sign} {value(prediction(self.claim, row))}"
+        found = row.measured
+        if not isinstance(found, Sample | Proportion):
+            return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
+        count = (plural(len(found.values), "observation") if isinstance(found, Sample)
+                 else plural(found.trials, "trial"))
+        low, high = found.interval(self.result.alpha(found))
+        return (f"{left} is {maths(f'{found.mean:.4g}')} on average over {count}, interval "
+                f"{maths(f'[{low:.4g}, {high:.4g}]')}, {stated}")
 
     @property
     def basis(self) -> str:
         """Why the evidence is what it is, and what of it a reader must check."""
-        return prose(sentence(self.claim.rests_on))
+        return told(self.claim.rests_on)
 
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        found = [f"{prose(each.where)}: {prose(str(each))}." for each in remedies(self.result)]
+        found = [f"Open at {prose(each.where)}: {prose(str(each))}."
+                 for each in remedies(self.result)]
         rest = len(found) - _FEW
-        return found[:_FEW] + [f"and {plural(rest, 'further case')}."] * (rest > 0)
+        return found[:_FEW] + [f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
+                               ] * (rest > 0)
 
     @property
     def steps(self) -> Sequence[str]:
@@ -225,9 +232,19 @@ class Statement:
                          for key, found in self.result.premises.items())
 
 
-def explained(name: str) -> str:
-    """A symbol and what it stands for."""
-    return f"{maths(TERMS[name].latex)}: {prose(TERMS[name].meaning)}"
+def told(text: str) -> str:
+    """Running text, whose keys of the bibliography become citations.
+
+    >>> told("see dong2021, Lemma A.3")
+    'see @dong2021, Lemma A.3'
+    """
+    return _DATED.sub(lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
+                      prose(sentence(text)) if text else "")
+
+
+def explained(symbol: Symbol) -> str:
+    """A declared symbol and what it stands for."""
+    return f"{maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
 
 
 def cited(source: Source) -> str:

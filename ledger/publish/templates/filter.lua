@@ -106,8 +106,20 @@ local function for_typst(text)
                              negthinspace = '\\!' }) do
     text = text:gsub('\\' .. name .. '%s?', short)
   end
-  text = text:gsub('\\Vert%s?', '\\|')
-  return (text:gsub('\\|(.-)\\|', '\\left\\|%1\\right\\|'))
+  -- A thousands separator is no comma of a list.
+  text = text:gsub('%d+{,}[%d{,}]+', function(number)
+    return '\\text{' .. number:gsub('[{}]', '') .. '}'
+  end)
+  -- Bars in pairs are fences; pandoc takes those that are not marked so for relations.
+  text = text:gsub('\\Vert%f[%A]%s?', '\1'):gsub('\\|', '\1'):gsub('\\vert%f[%A]%s?', '|')
+  if text:find('\\left[|\1]') then return (text:gsub('\1', '\\|')) end
+  local function paired(mark, opens, closes)
+    local _, count = text:gsub(mark, mark)
+    if count % 2 == 0 then text = text:gsub(mark .. '(.-)' .. mark, opens .. '%1' .. closes) end
+  end
+  paired('\1', '\\lVert ', '\\rVert ')
+  paired('|', '\\left|', '\\right|')
+  return (text:gsub('\1', '\\|'))
 end
 
 function Math(m)
@@ -182,13 +194,32 @@ function Div(d)
     elseif FORMAT == 'typst' then
       return pandoc.Blocks({ block('#small[') }) .. d.content .. pandoc.Blocks({ block(']') })
     end
+  elseif d.classes:includes('intro') then
+    if FORMAT == 'typst' then
+      return pandoc.Blocks({ block('#block(sticky: true)[') }) .. d.content
+        .. pandoc.Blocks({ block(']') })
+    end
+    return d.content
   elseif d.identifier == 'refs' and FORMAT == 'latex' then
     return {}
   end
 end
 
--- In a paper the references stand at its end.
+local sections = { 0, 0 }
+
 function Header(h)
-  if FORMAT == 'latex' and h.identifier == 'sec-references' then return {} end
-  if FORMAT == 'latex' then h.identifier = 'dl:' .. h.identifier; return h end
+  if FORMAT == 'latex' then
+    -- In a paper the references stand at its end.
+    if h.identifier == 'sec-references' then return {} end
+    h.identifier = 'dl:' .. h.identifier
+    return h
+  end
+  if FORMAT == 'html5' and not h.classes:includes('unnumbered') then
+    local level = h.level
+    sections[level] = sections[level] + 1
+    if level == 1 then sections[2] = 0 end
+    local number = level == 1 and sections[1] or sections[1] .. '.' .. sections[2]
+    h.content = pandoc.Inlines({ pandoc.Str(tostring(number)), pandoc.Space() }) .. h.content
+    return h
+  end
 end
