@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.run.archive import list_records
+from depthlaw.ledger.cli.archive import list_records
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.environment import environment
 from depthlaw.ledger.run.plan import plan
@@ -101,4 +101,4 @@ def test_list(benchmark, capsys: pytest.CaptureFixture[str], folder: Path) -> No
             list_records(folder, "", "", False)
 
     measure(benchmark, capsys, folder, "list", listing)
-    assert f"{RUNS} records in" in said.getvalue()
+    assert len(said.getvalue().splitlines()) > RUNS

@@ -100,7 +100,7 @@ class Ledger:
         return _printed(value)
 
     def _bench(self, what: str) -> str:
-        name, _, noted = what.partition(": ")
+        name, _, noted = what.rpartition(": ")
         if noted not in (found := _benchmarks().get(name, {})):
             raise ValueError(f"no benchmark {name} noted {noted}; run `make bench`")
         return _printed(found[noted])

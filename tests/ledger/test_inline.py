@@ -1,4 +1,7 @@
 """Words that records fill in running text, against what the records hold."""
+import re
+from pathlib import Path
+
 import pytest
 
 import depthlaw
@@ -39,3 +42,13 @@ def test_a_sentence_without_its_number_is_not_published(ledger, mark):
 
 def test_other_comments_stay(ledger):
     assert ledger.spoken("<!-- table: x --> <!-- a: b -->") == "<!-- table: x --> <!-- a: b -->"
+
+
+def test_benchmarks_and_claims_that_pages_name_are_there():
+    docs = Path(__file__).parents[2] / "docs"
+    filled = Ledger({}, 0).spoken((docs / "performance.md").read_text())
+    assert "<!-- bench" not in filled
+    named = {key for page in docs.glob("*.md")
+             for key in re.findall(r"<!--\s+(?:verdict|of|is|says):\s+([\w/]+)", page.read_text())}
+    assert len(named) > 40
+    assert named <= set(depthlaw.claims())
