@@ -78,13 +78,14 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
 
 # Names that would be read in another way than they are meant.
 _CLEARER = {r"\log_{10}\rho_l/\rho_{l+1}": r"\log_{10}(\rho_l/\rho_{l+1})",
-            r"\log_{10}\rho_l/\rho'_l": r"\log_{10}(\rho_l/\rho'_l)"}
+            r"\log_{10}\rho_l/\rho'_l": r"\log_{10}(\rho_l/\rho'_l)",
+            r"\left(\!\binom{n}{k}\!\right)": r"\left(\binom{n}{k}\right)"}
 
 
 def _declared(symbol: Symbol) -> str:
     """The LaTeX name that a quantity was declared with."""
     if symbol.name not in TERMS:
-        return str(sympy.latex(Symbol(symbol.name.strip())))
+        return str(sympy.latex(symbol))
     name = TERMS[symbol.name].latex
     return _CLEARER.get(name, name)
 
@@ -104,7 +105,12 @@ class _Tex:
     times, dot, minus, pi = " ", r" \cdot ", "-", r"\pi"
 
     def name(self, symbol: Symbol) -> str:
-        return _roman(_declared(symbol))
+        if symbol in _INTERNAL:
+            return _INTERNAL[symbol]
+        # Bars in pairs, as typst sets those that are not as relations.
+        name = re.sub(r"\\\|(.*?)\\\|", r"\\lVert \1\\rVert ", _declared(symbol))
+        name = re.sub(r"\|(.*?)\|", r"\\left\\vert \1\\right\\vert ", name)
+        return _roman(re.sub(r"(?<=ert) (?=[_^)/]|$)", "", name))
 
     def parens(self, inner: str, left: str = "(", right: str = ")") -> str:
         if re.search(r"\\(frac|binom|sum|prod|begin)", inner):
@@ -165,7 +171,9 @@ class _Ascii:
     times, dot, minus, pi = " ", "*", "-", "pi"
 
     def name(self, symbol: Symbol) -> str:
-        return _ascii(_declared(symbol)) if symbol.name in TERMS else symbol.name.strip()
+        if symbol in _INTERNAL:
+            return _INTERNAL[symbol].replace("\\", "")
+        return _ascii(_declared(symbol)) if symbol.name in TERMS else symbol.name
 
     def parens(self, inner: str) -> str:
         return f"({inner})"
@@ -225,7 +233,7 @@ def _roman(name: str) -> str:
 
 # LaTeX names as ASCII: patterns and what they become, one after the other.
 _READ = [
-    (r"\\left\(\\!\\binom{n}{k}\\!\\right\)", "multiset(n, k)"),
+    (r"\\left\(\\binom{n}{k}\\right\)", "multiset(n, k)"),
     (r"\\lfloor10\^9\\xi\\rfloor", "floor(10^9 xi)"),
     (r"\\lfloor k\(c\)\\rfloor_9", "floor(k(c), 9 decimals)"),
     # What must stand apart.
@@ -255,12 +263,14 @@ def _ascii(name: str) -> str:
 
 # --- names for parts of a statement ---------------------------------------------------------------
 
-# Names for parts, each with its place in SymPy's order of terms: D + k, d_x + C.
+# Names for parts, each with its place in SymPy's order of terms (D + k, d_x + C), and in print.
 _D, _C = (Symbol(name, integer=True, positive=True) for name in ("a D", "width C"))
-_F = Symbol("f", positive=True)
-_COUNT = sympy.Function("S", integer=True, positive=True)
 _WIDTH, _LAYERS, _X, _N = (
     Symbol(f"{letter} ", integer=True, positive=True) for letter in "dLxn")
+_F, *_SUMS = (Symbol(f"{name} ", positive=True) for name in ("f", "z1", "z2", "z3"))
+_INTERNAL = {_D: "D", _C: "C", _WIDTH: "d", _LAYERS: "L", _X: "x", _N: "n", _F: "f"} | {
+    each: rf"\Sigma_{place}" for place, each in enumerate(_SUMS, 1)}
+_COUNT = sympy.Function("S", integer=True, positive=True)
 
 
 def _dimension_count(d: Expr, D: Expr, C: Expr) -> sympy.Sum:
@@ -393,9 +403,15 @@ class _Printer:
             self.named += [(_COUNT(d, layers), _dimension_count(d, _D, _C), "the dimension count"),
                            (_D, d * (d + 1) / 2, ""), (_C, (3 ** layers - 1) / 2, "")]
             return expression
+        large = sorted(expression.atoms(sympy.Sum, sympy.Product), key=default_sort_key)
+        if isinstance(expression, Relational) and 1 < len(large) <= len(_SUMS):
+            names = dict(zip(large, _SUMS, strict=False))
+            expression = expression.func(*(side.xreplace(names) for side in expression.args),
+                                         evaluate=False)
+            self.named += [(name, total, "") for total, name in names.items()]
         for letter, change, value in ((_D, _with_size, width * (width + 1) / 2),
                                       (_C, _with_degree, (3 ** depth - 1) / 2)):
-            if letter.name.split()[-1] in self.shown:
+            if _INTERNAL[letter] in self.shown:
                 continue
             parts = [_replaced(part, change) for part in
                      (expression, *(formula for _, formula, _ in self.named))]
@@ -411,7 +427,7 @@ class _Printer:
         """With a name for the cases that stand inside a formula."""
         inner = {part for side in statement.args for part in side.atoms(sympy.Piecewise)
                  if part != side}
-        if len(inner) != 1 or _F.name in self.shown:
+        if len(inner) != 1 or "f" in self.shown:
             return statement
         cases = inner.pop()
         self.named.append((_F, cases, ""))
@@ -444,8 +460,8 @@ class _Printer:
         return self._function(e), _ATOM
 
     def _symbol(self, symbol: Symbol) -> _Part:
-        if symbol in (_D, _C, _F, _WIDTH, _LAYERS, _X, _N):
-            return symbol.name.split()[-1], _ATOM
+        if symbol in _INTERNAL:
+            return self.style.name(symbol), _ATOM
         self.seen.setdefault(symbol)
         name = self.style.name(symbol)
         # A name such as g_1 - g_0 or r_L/r_0 is one part only where it stands alone.

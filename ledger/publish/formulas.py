@@ -293,14 +293,14 @@ class _Formula:
     def _bars(self, bars: str) -> str:
         self.at += len(bars)
         self.depth += 1
-        sign = r"\|" if bars == "||" else "|"
         inner = self._statement()
         if not self.text.startswith(bars, self.at):
             raise _NoFormulaError
         self.at += len(bars)
         self.depth -= 1
         self.strong = True
-        return f"{sign}{inner}{sign}"
+        return (rf"\lVert {inner}\rVert " if bars == "||" else
+                rf"\left\vert {inner}\right\vert ")
 
     def _word(self, word: str, after: str) -> str:
         self.at += len(word)
@@ -310,7 +310,7 @@ class _Formula:
         if word == "binom" and after[:1] == "(":
             self.strong = True
             top, _, bottom = self._inside("(", ")").partition(", ")
-            return rf"\tbinom{{{top}}}{{{bottom}}}"
+            return rf"\binom{{{top}}}{{{bottom}}}"
         if word in _PREFIXES:
             return self._prefix(_PREFIXES[word])
         if word in _FUNCTIONS and after[:1] == "(":

@@ -152,7 +152,7 @@ def prose(text: str) -> str:
     $\mathrm{hop}_k$ in $\log_3(d_x) \leq 3^{L-2}$ layers, see \[$x$\](y\_z.md)
     """
     shown = ""
-    for place, part in enumerate(re.split("`([^`]+)`", _flat(text))):
+    for place, part in enumerate(re.split("`([^`]+)`", _flat(text).replace("√", "sqrt"))):
         if place % 2:
             shown += code(part)
             continue
