@@ -1,5 +1,5 @@
-"""Separation ranks in a picture: its points are the records, its curves the functions of theory, its
-bytes depend on nothing else."""
+"""Separation ranks in a picture: its points are the records, its curves the functions of theory,
+its bytes depend on nothing else."""
 from __future__ import annotations
 
 import math
