@@ -173,7 +173,7 @@ def _pruned(ground: Ground, most: Mapping[str, int]) -> Ground:
             counts = Counter(each.verdict for each in listed[kept:])
             words = ", ".join(f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
                               for verdict, n in counts.items())
-            below.append(Ground("left out", says=words))
+            below.append(type(ground)("left out", says=words))
     return replace(ground, below=tuple(below))
 
 
