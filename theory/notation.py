@@ -576,7 +576,9 @@ class _Printer:
             bottom.append((_NUMBER, split[1], _ATOM))
         else:
             least = _CALL if isinstance(self.style, _Tex) else _LARGE
-            if q > 1 and not bottom and any(place >= least for place, _, _ in top):
+            places = [place for place, _, _ in top]
+            if q > 1 and not bottom and max(places) >= least and (
+                    min(places) >= _BRACKET or max(places) == _LARGE):
                 front = self._rational(Rational(p, q))
                 return self._joined([(_NUMBER, front[0], _ATOM), *top]), _PRODUCT
             if p != 1:
@@ -593,7 +595,8 @@ class _Printer:
     def _factor(self, base: Any, exponent: Any) -> tuple[int, str, int]:
         """Place, text and hold of a power."""
         if base == sympy.E:
-            return (_CALL if exponent != 1 else _NUMBER_POWER), *self._exponential(exponent)
+            place = _CALL if exponent.has(sympy.Function) else _NUMBER_POWER
+            return place, *self._exponential(exponent)
         if exponent == 1:
             shown, holds = self._part(base)
             place = (_SYMBOL if base.is_Symbol or base is sympy.pi else _NUMBER_POWER

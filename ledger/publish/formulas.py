@@ -8,7 +8,7 @@ _GREEK = re.compile(
     "(var)?epsilon|alpha|beta|[gG]amma|[dD]elta|zeta|eta|[tT]heta|kappa|[lL]ambda|mu|nu|[xX]i|[pP]i|"
     "rho|[sS]igma|tau|[pP]hi|chi|[pP]si|[oO]mega")
 _RELATIONS = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "<->": r"\leftrightarrow",
-              "->": r"\to", "=": "=", "<": "<", ">": ">", "≤": r"\leq", "≥": r"\geq",
+              "<-": r"\leftarrow", "->": r"\to", "=": "=", "<": "<", ">": ">", "≤": r"\leq", "≥": r"\geq",
               "≠": r"\neq", "→": r"\to", "~": r"\sim", "≈": r"\approx"}
 # Functions that take what follows as their argument, also without brackets.
 _PREFIXES = {"log": r"\log", "ln": r"\ln", "log2": r"\log_2", "log10": r"\log_{10}",
@@ -17,11 +17,11 @@ _PREFIXES = {"log": r"\log", "ln": r"\ln", "log2": r"\log_2", "log10": r"\log_{1
 _LARGE = {"sum": r"\textstyle\sum", "prod": r"\textstyle\prod", "max": r"\max", "min": r"\min"}
 _FUNCTIONS = {
     "exp": r"\exp", "min": r"\min", "max": r"\max", "arcsin": r"\arcsin",
-    "deg": r"\deg", "det": r"\det", "dim": r"\dim", "res": r"\operatorname{res}",
-    "SA": r"\operatorname{SA}",
-    "poly": r"\operatorname{poly}", "Bell": r"\operatorname{Bell}", "Var": r"\operatorname{Var}",
-    "ReLU": r"\operatorname{ReLU}", "LN": r"\operatorname{LN}", "tril": r"\operatorname{tril}",
-    "softmax": r"\operatorname{softmax}", "rank": r"\operatorname{rank}"}
+    "deg": r"\deg", "det": r"\det", "dim": r"\dim", "res": r"\mathrm{res}",
+    "SA": r"\mathrm{SA}",
+    "poly": r"\mathrm{poly}", "Bell": r"\mathrm{Bell}", "Var": r"\mathrm{Var}",
+    "ReLU": r"\mathrm{ReLU}", "LN": r"\mathrm{LN}", "tril": r"\mathrm{tril}",
+    "softmax": r"\mathrm{softmax}", "rank": r"\mathrm{rank}"}
 _BRACKETS = {"sqrt": (r"\sqrt{", "}"), "ceil": (r"\lceil ", r" \rceil"),
              "floor": (r"\lfloor ", r" \rfloor")}
 # Names of more than one letter that carry an index or stand for a quantity.
@@ -32,6 +32,7 @@ _INDICES = {"QK", "qk", "ij", "ik", "jk", "kl", "ii", "jj", "xyz", "mn"}
 _LABELLED = re.compile(
     r"\b(section|appendix|app\.|lemma|theorem|table|figure|fig\.|corollary|proposition|definition|"
     r"equation|part|version|panel|group|plan|type|net|case|exercise|step) $", re.IGNORECASE)
+_RELATION = re.compile(r" ?(<->|<=|>=|!=|->|<-(?= )|[=<>≤≥≠→~≈])(?=[ \w(|-])")
 _TIMES = re.compile(r" ?([/·×]) ?| ([*x]) (?=\d|[A-Za-z]\b)")
 _START = re.compile(r"(?<![\w.'’`/@#|*^+-])(?<!\w\()(?=[A-Za-z0-9([|<>=!≤≥≠→])|"
                     r"(?<= )(?=\+?-[A-Za-z0-9(])")
@@ -85,7 +86,7 @@ class _Formula:
         if not self.letters or _LABELLED.search(self.text[:self.start]):
             return False
         # "A" begins a sentence more often than it is a matrix there.
-        if re.fullmatch(r"[aI]|\(\w\)|\d+(\.\d+)?[^LNdmnr\d]", written) or (
+        if re.fullmatch(r"[aI]|\(\w\)|\d+(\.\d+)?[^LNRdmnrtuv\d]", written) or (
                 written == "A" and re.search(r"(^|[.:;!?\"(] ?)$", self.text[:self.start])):
             return False
         return not re.match(r"-[A-Z\d]|\+|\*", self.text[self.at:])
@@ -110,7 +111,7 @@ class _Formula:
         return shown
 
     def _relation(self) -> str:
-        found = re.compile(r" ?(<->|<=|>=|!=|->|[=<>≤≥≠→~≈])(?=[ \w(|-])").match(self.text, self.at)
+        found = _RELATION.match(self.text, self.at)
         if not found:
             return ""
         self.at = found.end()

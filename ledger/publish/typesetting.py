@@ -170,13 +170,13 @@ def _escaped(text: str) -> str:
     """Text without formulas: what Markdown reads as markup is escaped, signs of maths are set."""
     text = re.sub(r"([\\`*_{}\[\]|$~&#@^])", r"\\\1", text)
     text = re.sub("-(?=-)", r"\\-", text)
-    text = re.sub("<->|<=|>=|!=|->|[<>]", lambda m: maths(_SIGNS[m[0]]), text)
+    text = re.sub("<->|<=|>=|!=|->|<-|[<>]", lambda m: maths(_SIGNS[m[0]]), text)
     return re.sub("[" + "".join(_MATHS) + "]", lambda m: maths(
         "-" if m[0] == "−" else f"\\{_MATHS[m[0]]}"), text)
 
 
-_SIGNS = {"<->": r"\leftrightarrow", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "->": r"\to",
-          "<": "<", ">": ">"}
+_SIGNS = {"<->": r"\leftrightarrow", "<-": r"\leftarrow", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq",
+          "->": r"\to", "<": "<", ">": ">"}
 
 
 def maths(latex: str) -> str:
