@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
@@ -133,7 +134,16 @@ class _Sections(_Command):
                 formatter.write_dl(rows)
 
 
-_HAVE, _SHAPE = "What you have (one of them at least, or a task)", "What the shape must obey"
+class _OfSuites(_Command):
+    """A command whose help says what the suites are."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Suites (times: about, on two cores)"):
+            formatter.write_dl(list(completion.SUITES.items()))
+        super().format_options(ctx, formatter)
+
+
+_HAVE, _SHAPE = "What you have (one at least, or a task)", "What the shape must obey"
 _EXPERTS, _SPLIT = "Mixture of experts", "Parallel training"
 _OUTPUT = "Output"
 _TRAINED, _TASK = "How it is trained and used", "A task instead of a size, or beside it"
@@ -366,7 +376,7 @@ _Drawn = Annotated[Path | None, _path(
 
 
 @_command("measure residual --model gpt2",
-          "measure residual --model gpt2 --variant san --layers 24 --plot gpt2.svg",
+          "measure residual --model gpt2 --variant san --plot gpt2.svg",
           of=measure, name="residual")
 def measure_residual(
         model: _Model = "", variant: _Variant = "full", layers: _SomeLayers = None,
@@ -484,7 +494,8 @@ _GpusPerRun = Annotated[float, _option(
           "verify theory --minutes 10",
           "verify quick --only hops --only separation_rank/degree",
           "verify --claims walks.py",
-          "verify full --engine ray --address auto")
+          "verify full --engine ray --address auto",
+          cls=_OfSuites)
 def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
            corpus: _Corpus = None, results: _Results = None, as_json: _Json = False,
            quiet: _Quiet = False,
@@ -494,18 +505,8 @@ def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
            gpus_per_run: _GpusPerRun = 0.0) -> int:
     """Run a suite of checks and print the verdicts.
 
-    What is recorded is not run again. Exit code 1 when a verdict is unexpected.
-
-    \b
-    Suites, and about how long each takes on two cores:
-      quick      small cases of every claim; some minutes
-      theory     quick, and larger cases; a quarter of an hour
-      full       theory, the largest cases, and trainings; some hours
-      frontier   exact ranks, as far as --memory and --minutes allow
-      exercises  tiny language models; at most 40 minutes
-      training   trained nets against floors and rules; about 40 minutes
-      gpu        larger nets; needs --device cuda
-    Those that train need the extra empirics.
+    What is recorded is not run again. Suites that train need the extra empirics. Exit code 1 when a
+    verdict is unexpected.
     """
     from ..run.options import Options
     from .verify import verify as run
@@ -565,7 +566,7 @@ def why(key: _Key, whole: _Whole = False, own: _Claims = None, results: _Results
 _Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
 _Printed = Annotated[str, _option(
     "--claims", "Exactly these claims: keys with commas between them, or a Python file with claims "
-    "of your own.", metavar="KEY[,KEY...]|FILE.py")]
+    "of your own.", metavar="WHICH")]
 _OfTopic = Annotated[str, _option(
     "--topic", "Exactly the claims of this topic.", autocompletion=completion.topics)]
 _Complete = Annotated[bool, _option("--all", "The supplement: every claim.")]
@@ -793,7 +794,7 @@ def main(arguments: list[str] | None = None) -> int:
     # None where whoever started it closed it.
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     try:
-        code = int(app(arguments, prog_name="depthlaw", standalone_mode=False) or 0)
+        code = int(app(arguments, prog_name="depthlaw", standalone_mode=False, **_narrow()) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
         sys.stdout.flush()
         return code
@@ -815,6 +816,12 @@ def main(arguments: list[str] | None = None) -> int:
         _abandon_output()
         return _complain(f"the output cannot be written ({error.strerror}); what was recorded "
                          "before is kept")
+
+
+def _narrow() -> dict[str, int]:
+    """The width of help in a terminal that is narrower than the parser believes any to be."""
+    columns = shutil.get_terminal_size().columns
+    return {"terminal_width": max(columns, 20)} if columns < 52 else {}
 
 
 # What writing to a full or failing disk says.

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["gpus", "keys", "models", "sources", "suites", "tasks", "topics"]
+__all__ = ["SUITES", "gpus", "keys", "models", "sources", "suites", "tasks", "topics"]
 
 # Those of `theory.claim`, which needs SymPy; a test compares.
-_SUITES = {"quick": "small cases of every claim", "theory": "quick, and larger cases",
-           "full": "theory, the largest cases, and trainings", "frontier": "exact ranks",
-           "exercises": "tiny language models", "training": "trained nets",
-           "gpu": "larger nets, on a GPU"}
+SUITES = {
+    "quick": "small cases of every claim; some minutes",
+    "theory": "quick, and larger cases; a quarter of an hour",
+    "full": "theory, the largest cases, and trainings; an hour or more",
+    "frontier": "exact ranks, as far as --memory and --minutes allow",
+    "exercises": "tiny language models; at most 40 minutes",
+    "training": "trained nets against floors and rules; about 40 minutes",
+    "gpu": "larger nets; needs --device cuda"}
 
 _Offers = list[tuple[str, str]]
 
@@ -43,7 +47,7 @@ def sources(incomplete: str) -> _Offers:
 
 def suites(incomplete: str) -> _Offers:
     """The suites."""
-    return _beginning(_SUITES.items(), incomplete)
+    return _beginning(SUITES.items(), incomplete)
 
 
 def models(incomplete: str) -> _Offers:

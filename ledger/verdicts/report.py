@@ -60,7 +60,7 @@ class ClaimResult:
         premises: the verdict of every premise, or that it is not run here.
         alphas: the false-alarm rates that one sample and one measurement that may miss were judged
             with.
-        suite: the suite whose cases these are.
+        suite: the smallest suite that has just these cases.
     """
 
     claim: Claim
@@ -229,7 +229,9 @@ def results(
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
                                   tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store, decisions), alphas=alphas, suite=suite)
+                                  _control(claim, store, decisions), alphas=alphas,
+                                  suite=next((s for s in SUITES
+                                              if claim.cases(s) == claim.cases(suite)), suite))
     decisions.save()
     premises = _premises(judged, suite, store)
     return [replace(result, premises={key: premises[key] for key in result.claim.premises})

@@ -1,0 +1,82 @@
+"""`depthlaw doctor` is content with what is in order, and names what is not."""
+import json
+
+import pytest
+
+from depthlaw.ledger.cli import doctor as module
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.run.records import Record, Store, encode
+from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.theory.values import Exact
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    for name in ("DATA", "CACHE"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
+    monkeypatch.setattr(module, "_devices", lambda: module.Check("machine", "GPU", "not asked"))
+    store = Store(tmp_path / "r")
+    reference = next(iter(shipped()))
+    store.put(reference)
+    return tmp_path / "r", reference
+
+
+def checks(capsys, *arguments):
+    code = main(["doctor", "--json", *map(str, arguments)])
+    found = json.loads(capsys.readouterr().out)
+    assert found["healthy"] == (code == 0)
+    return code, {check["name"]: check for check in found["checks"]}
+
+
+def test_a_sound_installation_has_no_problem(own, capsys):
+    code, found = checks(capsys, "--results", own[0])
+    assert code == 0, found
+    assert found["your records"]["says"] == f"1 record in {own[0]} verify"
+    assert found["agreement"]["says"].endswith("1 of 1 runs")
+    assert found["base"]["says"].count(", ") >= 10
+    assert main(["doctor", "--results", str(own[0])]) == 0
+    *lines, last = capsys.readouterr().out.splitlines()
+    assert last == "no problem found"
+    assert any(line.startswith("  ok      reference     ") for line in lines)
+
+
+def test_a_damaged_record_is_a_problem(own, capsys):
+    folder, reference = own
+    file = Store(folder, read_only=True).file_of(reference.id)
+    file.write_bytes(file.read_bytes()[:-20])
+    assert checks(capsys, "--results", folder)[0] == 1
+    assert main(["doctor", "--results", str(folder)]) == 1
+    out = capsys.readouterr().out
+    assert "PROBLEM your records  1 file in" in out
+    assert out.endswith("1 problem found\n")
+    assert file.exists()
+
+
+def test_another_result_than_the_reference_is_a_problem(own, capsys):
+    folder, _ = own
+    other = next(r for r in shipped() if r.inputs["claim"] == "hops/doubling")
+    Store(folder).put(Record(other.inputs, encode(Exact(10**9)), other.facts))
+    code, found = checks(capsys, "--results", folder)
+    assert (code, found["agreement"]["state"]) == (1, "PROBLEM")
+    assert found["agreement"]["says"].endswith("1 of 2 runs")
+
+
+def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
+    known = {"numpy": "1.0"}
+
+    def version(name):
+        if name == "torch":
+            raise module.PackageNotFoundError(name)
+        return known.get(name) or real(name)
+
+    real = module.version
+    monkeypatch.setattr(module, "version", version)
+    code, found = checks(capsys, "--results", own[0])
+    assert (code, found["base"]["says"]) == (1, "numpy is 1.0, asked for is >=1.26")
+    assert found["empirics"]["state"] == "note"
+    assert found["empirics"]["remedy"] == "pip install 'depthlaw[empirics]'"
+
+
+def test_a_place_that_is_no_folder_is_a_problem_not_a_crash(own, capsys, tmp_path):
+    code, found = checks(capsys, "--results", tmp_path / "nowhere")
+    assert (code, found["your records"]["state"]) == (1, "PROBLEM")

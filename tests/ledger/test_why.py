@@ -1,0 +1,212 @@
+"""The tree of `why` holds everything that a verdict rests on and nothing else, at any width."""
+import io
+import json
+import re
+from dataclasses import replace
+from functools import cache
+
+import pytest
+from rich.console import Console
+
+from depthlaw.ledger.cli import terminal
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.run.index import claims_index
+from depthlaw.ledger.run.own_claims import own_claims
+from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.verdicts.grounds import as_json, grounds
+from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.ledger.verdicts.report import results
+from depthlaw.theory.claim import find
+from depthlaw.theory.judgement import Verdict
+
+REFUTED, RESTS_ON_IT = "separation_rank/upper_bound_deep", "separation_rank/corollary_2_recalled"
+OF_NETS, CERTIFIED = "trained_rank/floor_holds", "separation_rank/exact"
+
+
+@pytest.fixture(scope="module")
+def judged():
+    store = shipped()
+    return cache(lambda key: Recorded({key: find(key)}, store).judged(key))
+
+
+@pytest.fixture(scope="module")
+def trees(judged):
+    return {key: grounds(judged(key), judged) for key in (REFUTED, RESTS_ON_IT, OF_NETS, CERTIFIED)}
+
+
+def below(ground, *kinds):
+    return [each for each in ground.below if each.kind in kinds]
+
+
+def everywhere(ground, kind):
+    return ([ground] if ground.kind == kind else []) + [
+        found for each in ground.below for found in everywhere(each, kind)]
+
+
+def reason(ground):
+    return below(ground, "reason")[0].says
+
+
+@pytest.mark.parametrize("key", [REFUTED, OF_NETS, CERTIFIED])
+def test_every_case_step_and_record_stands_in_the_tree_once(judged, trees, key):
+    result, tree = judged(key), trees[key]
+    (cases,) = below(tree, "cases")
+    assert sorted(each.name for each in cases.below) == sorted(str(c.case) for c in result.cases)
+    assert [each.says for each in everywhere(tree, "step")][:len(result.proof or ())] == [
+        step.says for step in result.proof or ()]
+    premises = {found for each in below(tree, "premise") for found in everywhere(each, "record")}
+    own = {each.name for each in everywhere(tree, "record") if each not in premises}
+    assert own == {record.id for record in result.records}
+    assert tree.verdict == result.verdict
+
+
+def test_what_fails_comes_first_and_has_its_certificates(trees):
+    tree = trees[REFUTED]
+    (cases,) = below(tree, "cases")
+    verdicts = [each.verdict for each in cases.below]
+    failing = verdicts.count("FAILS")
+    assert failing >= 3
+    assert verdicts == ["FAILS"] * failing + ["HOLDS"] * (len(verdicts) - failing)
+    assert reason(tree) == f"{failing} of {len(verdicts)} decided cases fail, and one is enough"
+    certificates = below(tree, "certificate")
+    assert len(certificates) == 3
+    assert all(each.name.startswith("theory/counterexamples/") for each in certificates)
+    assert [each.name for each in below(tree, "source")] == ["levine2020"]
+
+
+def test_a_premise_stands_with_all_that_it_rests_on(trees):
+    tree = trees[RESTS_ON_IT]
+    assert tree.verdict == "PREMISE REFUTED"
+    assert reason(tree) == f"it rests on {REFUTED}, which FAILS"
+    premise = below(tree, "premise")[0]
+    assert (premise.name, premise.verdict) == (REFUTED, "FAILS")
+    assert premise.below == trees[REFUTED].below
+
+
+def test_certificates_of_every_case_are_named_where_it_is_proved(trees):
+    tree = trees[CERTIFIED]
+    assert tree.verdict == "PROVED"
+    assert reason(tree).startswith("a certificate that was checked settles all ")
+    assert len(below(tree, "certificate")) == 13
+
+
+def test_a_source_behind_a_derived_claim_and_a_claim_that_it_names(trees):
+    tree = trees[OF_NETS]
+    assert [each.name for each in below(tree, "source")] == ["depthlaw", "eckart1936"]
+    assert [each.name for each in below(tree, "named")] == ["separation_rank/dimension_count"]
+    assert [each.verdict for each in below(tree, "premise")] == ["ARGUED", "ARGUED"]
+    assert all(below(each, "proof")[0].below[0].kind == "reading"
+               for each in below(tree, "premise"))
+
+
+def test_nothing_recorded_circles_and_broken_controls_are_said(judged, tmp_path):
+    empty = results({REFUTED: find(REFUTED)}, "quick", Store(tmp_path / "r"))[0]
+    tree = grounds(empty, lambda key: None)
+    assert (tree.verdict, reason(tree)) == ("not run", "nothing is recorded of it")
+    assert [each.verdict for each in below(tree, "control")] == ["not run"]
+
+    found = judged(REFUTED)
+    circle = replace(found, premises={REFUTED: "FAILS"})
+    (again,) = below(grounds(circle, lambda key: circle), "premise")
+    assert (again.says, again.below) == ("above: the premises go in a circle", ())
+
+    decision = replace(found.control.decision, verdict=Verdict.HOLDS)
+    broken = replace(found, control=replace(found.control, decision=decision))
+    tree = grounds(broken, judged)
+    assert below(tree, "attention")[0].says.startswith("the negative control does not fail")
+    assert "negative control HOLDS: " in shown(tree, 80, is_terminal=False)
+
+
+def shown(tree, width, *, is_terminal, whole=False):
+    console = Console(file=io.StringIO(), width=width, force_terminal=is_terminal, highlight=False)
+    terminal.grounds(console, tree, whole=whole)
+    return re.sub(r"\x1b\[[0-9;]*m", "", console.file.getvalue())
+
+
+@pytest.mark.parametrize("width", [40, 80])
+def test_a_terminal_gets_every_word_within_its_width(trees, width):
+    for tree in trees.values():
+        text = shown(tree, width, is_terminal=True)
+        assert max(map(len, text.splitlines())) <= width
+        assert "…" not in text
+    squeezed = re.sub(r"[\s│├└─]+", "", shown(trees[REFUTED], width, is_terminal=True, whole=True))
+    assert all(record.name[:10] in squeezed for record in everywhere(trees[REFUTED], "record"))
+
+
+def test_piped_every_ground_is_one_line(trees):
+    tree = trees[OF_NETS]
+    count = len(json.dumps(as_json(tree)).split('"kind"')) - 1
+    whole = shown(tree, 40, is_terminal=False, whole=True).splitlines()
+    assert len(whole) == count
+    assert whole == [line.rstrip() for line in whole]
+    few = shown(tree, 40, is_terminal=False).splitlines()
+    assert len(few) < count / 2
+    assert any(line.endswith("more HOLDS") for line in few)
+
+
+OWN = '''
+from sympy import Eq
+from depthlaw.theory.claim import Case, Control, Exact, Source, claim
+from depthlaw.theory.symbols import quantity, depth
+doubled = quantity("doubled", "q", "twice the depth")
+
+@claim(Eq(doubled, 2 * depth), source=Source("depthlaw", "after dong2021"),
+       cases={"quick": [Case(depth=1)]}, control=Control(Case(depth=2), "three times",
+       statement=Eq(doubled, 3 * depth)), premises=("doubling/base",))
+def twice(case, seed):
+    """Twice.
+
+    It is twice the depth."""
+    return Exact(2 * case.depth)
+
+@claim(Eq(doubled, 2 * depth), source=Source("depthlaw", "x"),
+       cases={"quick": [Case(depth=3)]}, control=Control(Case(depth=2), "three times",
+       statement=Eq(doubled, 3 * depth)))
+def base(case, seed):
+    """Base.
+
+    It is twice the depth."""
+    return Exact(2 * case.depth)
+'''
+
+
+def test_the_command_shows_claims_of_a_file_with_their_premises(tmp_path, capsys):
+    file = tmp_path / "doubling.py"
+    file.write_text(OWN)
+    own = [] if not own_claims(file) else ["--claims", str(file), "--results", str(tmp_path / "r")]
+    assert main(["verify", "--quiet", *own]) == 0
+    capsys.readouterr()
+    assert main(["why", "doubling/twice", *own]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("doubling/twice: CONDITIONAL, Twice\n├── states q = 2 L\n├── because it "
+                           "rests on what is neither PROVED nor ARGUED: doubling/base (HOLDS)\n")
+    assert "premise doubling/base: HOLDS, Base" in text
+    assert "source dong2021: Dong and others 2021" in text
+    assert main(["why", "doubling/twice", "--json", *own]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["suite"], data["verdict"], data["kind"]) == ("quick", "CONDITIONAL", "claim")
+
+
+@pytest.mark.parametrize(("typed", "said"), [
+    (["why", "hops"], "'hops' is a topic of 35 claims; `depthlaw show hops` lists them"),
+    (["why", "hopps/doubling"], "did you mean hops/doubling?"),
+    (["show", "hopps/doubling"], "did you mean hops/doubling?"),
+    (["cite", "hopps/doubling"], "did you mean hops/doubling?"),
+    (["verify", "quick", "--only", "hopps/doubling"], "did you mean hops/doubling?"),
+    (["why", "doubling"], "did you mean hops/doubling?"),
+    (["cite", "levin2020"], "did you mean levine2020?"),
+    (["show", "rank_colapse"], "did you mean rank_collapse?"),
+])
+def test_a_slip_gets_the_same_hint_everywhere(typed, said, capsys):
+    assert main(typed) == 2
+    err = capsys.readouterr().err
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_show_of_a_topic_lists_its_claims(capsys):
+    assert main(["show", "hops"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 1 + sum(key.startswith("hops/") for key in claims_index())
+    assert all(line.startswith("hops/") for line in lines[1:])
