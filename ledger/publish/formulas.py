@@ -8,8 +8,8 @@ _GREEK = re.compile(
     "(var)?epsilon|alpha|beta|[gG]amma|[dD]elta|zeta|eta|[tT]heta|kappa|[lL]ambda|mu|nu|[xX]i|[pP]i|"
     "rho|[sS]igma|tau|[pP]hi|chi|[pP]si|[oO]mega")
 _RELATIONS = {"<=": r"\leq", ">=": r"\geq", "!=": r"\neq", "<->": r"\leftrightarrow",
-              "<-": r"\leftarrow", "->": r"\to", "=": "=", "<": "<", ">": ">", "≤": r"\leq", "≥": r"\geq",
-              "≠": r"\neq", "→": r"\to", "~": r"\sim", "≈": r"\approx"}
+              "<-": r"\leftarrow", "->": r"\to", "=": "=", "<": "<", ">": ">", "≤": r"\leq",
+              "≥": r"\geq", "≠": r"\neq", "→": r"\to", "~": r"\sim", "≈": r"\approx"}
 # Functions that take what follows as their argument, also without brackets.
 _PREFIXES = {"log": r"\log", "ln": r"\ln", "log2": r"\log_2", "log10": r"\log_{10}",
              "cos": r"\cos", "sin": r"\sin", "tanh": r"\tanh"}

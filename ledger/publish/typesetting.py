@@ -175,8 +175,8 @@ def _escaped(text: str) -> str:
         "-" if m[0] == "−" else f"\\{_MATHS[m[0]]}"), text)
 
 
-_SIGNS = {"<->": r"\leftrightarrow", "<-": r"\leftarrow", "<=": r"\leq", ">=": r"\geq", "!=": r"\neq",
-          "->": r"\to", "<": "<", ">": ">"}
+_SIGNS = {"<->": r"\leftrightarrow", "<-": r"\leftarrow", "<=": r"\leq", ">=": r"\geq",
+          "!=": r"\neq", "->": r"\to", "<": "<", ">": ">"}
 
 
 def maths(latex: str) -> str:
