@@ -9,6 +9,7 @@ from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.claim import Claim
 
 from ..publish.appendix import write_appendix
+from ..publish.formats import check_programs
 from ..run.index import select
 from ..run.own_claims import all_claims
 from ..run.records import Store, open_store
@@ -30,6 +31,7 @@ def appendix(directory: Path, named: str, topic: str, suite: str, folder: Path |
     """
     if sum(map(bool, (named, topic, everything))) > 1:
         raise UsageError("--claims, --topic and --all exclude each other; name one")
+    check_programs()
     own = Path(named) if named.endswith(".py") else None
     claims = all_claims(own)
     keys = list(claims) if everything else _keys(named, topic, own, claims)

@@ -26,6 +26,7 @@ from depthlaw.theory.notation import symbols
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
 from ..verdicts.claim_set import claim_set
+from ..verdicts.display import duration
 from ..verdicts.findings import groups, reason
 from ..verdicts.recorded import Recorded
 from ..verdicts.reference import Ledger
@@ -40,7 +41,7 @@ from ..verdicts.shown import largest_recorded_suite, runs_of
 from . import data, provenance
 from .citations import bibtex_for, entries
 from .delivery import DeliveryError, deliver
-from .formats import Document, check_programs
+from .formats import Document
 from .plates import Plate, plates
 from .statements import Statement, explained, plural, told
 from .typesetting import code, factor, macro, prose, tex
@@ -52,6 +53,9 @@ if TYPE_CHECKING:
 __all__ = ["Shown", "write_appendix"]
 
 Shown = Literal["headlines", "claims", "all"]
+# Groups of findings that the statements themselves, and their counts, tell.
+_ATTENTION = "Needs attention"
+_TOLD_ELSEWHERE = ("Vacuous", "Not run", "Decided in part")
 # Symbols of so many statements are explained once.
 _OFTEN = 3
 _TITLE = "How deep must a transformer be?"
@@ -131,10 +135,9 @@ def write_appendix(directory: Path, claims: Mapping[str, Claim], store: Store, *
         The files.
 
     Raises:
-        UsageError: in one line, when pandoc or Typst is missing, nothing is recorded, or the
-            folder cannot be used; nothing in it was changed.
+        UsageError: in one line, when nothing is recorded or the folder cannot be used; nothing in
+            it was changed.
     """
-    check_programs()
     shown: Shown = "all" if everything else "claims" if keys else "headlines"
     asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
     recorded = Recorded(claims, store)
@@ -186,15 +189,17 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
     verdicts = _verdicts(recorded, judged, suite)
     drawn = plates(recorded, None if shown != "claims" else judged)
     behind = [*told, *_heavy(recorded, verdicts, judged, shown, suite)]
+    counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded.store, records, suite, command)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
     context = {
         "shown": shown, "statements": statements, "shared": _shared(statements),
         "chapters": _chapters(statements, drawn),
-        "verdicts": _counts(verdicts.values()), "total": len(verdicts),
-        "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "depthlaw",
-        "wordings": Counter(claim.wording for claim in recorded.claims.values()).most_common(),
-        "findings": _findings(behind, verdicts, recorded.claims), "budget": FALSE_ALARM_BUDGET,
+        "verdicts": _counts(counted.values()), "total": len(counted),
+        "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "this appendix",
+        "wordings": Counter(recorded.claims[key].wording for key in counted).most_common(),
+        "findings": _findings(behind, counted, recorded.claims),
+        "trained": any(r.claim.needs for r in told), "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told), "controls": _controls(behind), "training": _training(told),
         "recalled": _recalled(behind), "origin": _origin(source), "compute": _compute(records),
         "devices": _devices(records), "environments": _environments(records),
@@ -295,17 +300,17 @@ def _counts(found: Iterable[str]) -> list[tuple[str, str, int]]:
 
 def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
               claims: Mapping[str, Claim]) -> Findings:
-    heavy = [r for r in behind if r.claim.weight in ("theorem", "step")]
-    failing = sorted((r for r in heavy if r.counterexample is not None),
-                     key=lambda r: (r.claim.weight != "theorem",
-                                    ("printed", "reported", "recalled", "universal",
-                                     "derived").index(r.claim.wording)))
+    # A surprise of any weight must not be missed; of the rest, theorems and steps are told.
+    ordered = groups([r for r in behind if r.claim.weight in ("theorem", "step") or r.unexpected])
+    failing = {r.claim.key: r for group in ordered for r in group.results
+               if r.counterexample is not None}
     others = []
-    for group in groups(heavy):
-        lines = tuple(_line(r) for r in group.results if r.counterexample is None)
-        if lines and group.heading not in ("Vacuous", "Not run", "Decided in part"):
+    for group in ordered:
+        lines = tuple(_line(r) for r in group.results if group.heading == _ATTENTION
+                      or (r.counterexample is None and not r.unexpected))
+        if lines and group.heading not in _TOLD_ELSEWHERE:
             others.append((group.heading, group.meaning, lines))
-    return Findings(_summary(verdicts, claims), tuple(map(Statement, failing)),
+    return Findings(_summary(verdicts, claims), tuple(map(Statement, failing.values())),
                     tuple(others))
 
 
@@ -325,8 +330,7 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
         parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
                  if counted[name]]
         if parts:
-            total = sum(counted.values())
-            sentences.append(f"{'Of' if not sentences else 'of'} {total} {what} {_listed(parts)}")
+            sentences.append(f"{sum(counted.values())} {what}: {_listed(parts)}")
     return f"{'; '.join(sentences)}." if sentences else ""
 
 
@@ -372,8 +376,10 @@ def _seeds(value: object) -> int:
 
 def _recalled(behind: Sequence[ClaimResult]) -> str:
     fail = [r for r in behind if r.counterexample is not None]
+    if not fail:
+        return ""
     memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
-    return (f"Of the {len(fail)} failing claims in this text {len(memory)} were recalled from "
+    return (f" Of the {len(fail)} failing claims in this text {len(memory)} were recalled from "
             "memory or reported by another text: the source itself may be right.")
 
 
@@ -383,7 +389,7 @@ def _origin(source: provenance.Provenance) -> str:
 
 def _compute(records: Sequence[Record]) -> str:
     seconds = sum(float(record.facts.get("timing", {}).get("wall_s") or 0) for record in records)
-    return f"{seconds / 3600:.1f} hours of wall-clock time, added up over runs"
+    return f"{duration(seconds)} of wall-clock time, added up over runs"
 
 
 def _devices(records: Sequence[Record]) -> str:
@@ -429,7 +435,7 @@ def _source(store: Store, records: Sequence[Record], suite: str,
     number = version("depthlaw")
     shipped = isinstance(store, Ledger)
     origin = (f"the reference ledger that comes with depthlaw {number}" if shipped
-              else "a results folder of their own")
+              else "a results folder, not of the reference ledger")
     return provenance.Provenance(
         version=number, claim_set=known.name, claims_hash=known.hash,
         manifest=str(manifest_of(records)["hash"]), records=len(records),

@@ -1,7 +1,6 @@
-"""The appendix: everything in it comes from records, the same records give the same bytes, and
-nothing is written by halves."""
+"""The appendix: everything in it comes from records, the same records give the same bytes in every
+format, and nothing is written by halves."""
 import hashlib
-import html
 import json
 import re
 from dataclasses import replace
@@ -9,14 +8,16 @@ from fractions import Fraction
 
 import pytest
 import sympy
-from markdown_it import MarkdownIt
 
+from depthlaw.advisor.quantities import UsageError
+from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.publish import appendix as module
-from depthlaw.ledger.publish.appendix import AppendixError, write_appendix
+from depthlaw.ledger.publish import formats
+from depthlaw.ledger.publish.appendix import write_appendix
+from depthlaw.ledger.publish.formats import Document
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.verdicts.report import results
+from depthlaw.ledger.run.records import Store
 from depthlaw.theory.claim import Case, Claim, Control, Source, Step
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
@@ -25,14 +26,15 @@ from depthlaw.theory.symbols import width as d
 from depthlaw.theory.values import Ball, Exact
 
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
-FILES = ["SHA256SUMS", "appendix.md", "appendix.tex", "figures/separation-rank.pdf",
-         "figures/separation-rank.png", "manifest.json", "references.bib", "values.tex"]
+FILES = ["CITATION.cff", "SHA256SUMS", "appendix.html", "appendix.md", "appendix.pdf",
+         "appendix.tex", "checklist.md", "manifest.json", "references.bib", "results.csv",
+         "results.parquet", "ro-crate-metadata.json", "values.tex"]
 
 
 def claim(name, statement, measured, **changes) -> Claim:
     key = name if "/" in name else f"separation_rank/{name}"
     made = Claim(key=key, title="a_title & 50% | more", text="For all x_i, |x| <= 3^(L-1) $5 {a}.",
-                 statement=statement,
+                 statement=statement, headline="It stands here.",
                  source=Source("levine2020", "Theorem 1 & 2", "arXiv:2006.12467v3"),
                  wording="recalled", kind="upper", holds_for="almost every", measured=measured,
                  grid={"quick": SHAPES}, control=Control(SHAPES[0], "nine_times", measured=far),
@@ -53,259 +55,225 @@ CLAIMS = [
         "degree", sympy.Eq(deg, 3**L), lambda c, seed: Exact(3**c.depth), kind="identity",
         proof=lambda statement: [Step("step_one: 3^L", True), Step("step two", True)],
         rests_on="Prose: the induction.", source=Source("dong2021", "Lemma 3"), wording="printed"),
-    claim("dimension_count", sympy.Le(sep, 3 ** (d * L)), rank,
-          assumes={"d < 9": lambda c: c.width < 9}),
     claim("known_false", sympy.Le(sep, 2**L), rank, known="FAILS"),
-    claim("loose", sympy.Le(sympy.log(sep) / sympy.log(3), sympy.Abs(10**L * d)), rank),
-    claim("surprise2", sympy.Le(sep, 17), rank),
-    claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, seed: Ball(Fraction(8), Fraction(10))),
+    claim("loose", sympy.Le(sep, 10**(20 * L) * d), rank, wording="universal"),
+    claim("surprise2", sympy.Le(sep, 17), rank, source=Source("depthlaw", "after ye2025, part 2")),
+    claim("depth_choice/open", sympy.Eq(sep, 9), lambda c, seed: Ball(Fraction(8), Fraction(10)),
+          headline=""),
     claim("depth_choice/torch_only", sympy.Eq(sep, 9), rank, needs="empirics"),
-    claim("depth_choice/if_conjecture", sympy.Ge(sep, 9), lambda c, seed: Exact(10),
-          kind="conditional", note="Rests on a conjecture.",
+    claim("own_topic/if_conjecture", sympy.Ge(sep, 9), lambda c, seed: Exact(10),
+          kind="conditional", note="Rests on a conjecture.", headline="",
           control=Control(SHAPES[0], "less", measured=lambda c, seed: Exact(1)))]
+KEYED = {c.key: c for c in CLAIMS}
 
 
-def judged(claims, root):
-    claims = {c.key: c for c in claims}
+def recorded(claims, root):
     store = Store(root)
     # As where torch is not installed.
-    runs = [run for run in plan(claims, "quick") if not run.claim.needs]
+    runs = [run for run in plan({c.key: c for c in claims}, "quick") if not run.claim.needs]
     assert execute(runs, store, Inline()) == []
-    listed = manifest(store.get(run.id) for run in runs)
-    return results(claims, "quick", store), "quick", listed, store
+    return store
 
 
 @pytest.fixture(scope="module")
-def inputs(tmp_path_factory):
-    return judged(CLAIMS, tmp_path_factory.mktemp("results"))
+def store(tmp_path_factory):
+    return recorded(CLAIMS, tmp_path_factory.mktemp("results"))
 
 
 @pytest.fixture(scope="module")
-def out(inputs, tmp_path_factory):
+def out(store, tmp_path_factory):
     folder = tmp_path_factory.mktemp("appendix") / "out"
-    write_appendix(folder, *inputs)
+    write_appendix(folder, KEYED, store, everything=True)
     return folder
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Without the programs that write the formats, for what does not look at them."""
+    for name, made in (("pdf", b"pdf"), ("html", "html"), ("latex", "tex")):
+        monkeypatch.setattr(Document, name, lambda self, made=made: made)
+
+
 def section(text, heading):
-    return re.split(r"\n#+ ", text.partition(f"# {heading}\n")[2])[0]
+    return re.split(r"\n# ", re.split(rf"\n# {heading}[^\n]*\n", text)[1])[0]
 
 
-def test_writes_the_files_it_names(inputs, tmp_path):
-    written = write_appendix(tmp_path / "new" / "out", *inputs)
-    assert [p.relative_to(tmp_path / "new" / "out").as_posix() for p in written] == FILES
-    assert all(p.stat().st_size for p in written)
-    assert [p.name for p in (tmp_path / "new").iterdir()] == ["out"]
-
-
-def test_hashes_hold(out):
-    listed = dict(line.split("  ")[::-1]
-                  for line in (out / "SHA256SUMS").read_text().splitlines()[1:])
+def test_same_records_same_bytes_in_every_format(store, out, tmp_path):
+    written = write_appendix(tmp_path / "new" / "out", KEYED, Store(store.root), everything=True)
+    assert [path.relative_to(tmp_path / "new" / "out").as_posix() for path in written] == FILES
+    for path in written:
+        assert path.read_bytes() == (out / path.name).read_bytes(), path.name
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["out"]
+    listed = dict(line.split("  ")[::-1] for line in (out / "SHA256SUMS").read_text().splitlines()
+                  if not line.startswith("#"))
     assert listed == {name: hashlib.sha256((out / name).read_bytes()).hexdigest()
-                      for name in FILES[1:]}
+                      for name in FILES if name != "SHA256SUMS"}
 
 
-def test_same_records_same_bytes(inputs, out, tmp_path):
-    found, suite, listed, store = inputs
-    claims = {r.claim.key: r.claim for r in found}
-    again = Store(store.root)
-    for path in write_appendix(tmp_path / "out", results(claims, suite, again), suite, listed,
-                               again):
-        assert path.read_bytes() == (out
-                                     / path.relative_to(tmp_path / "out")).read_bytes(), path.name
-    assert write_appendix(tmp_path / "out", *inputs)
-
-
-def test_manifest_is_the_manifest(inputs, out):
-    assert json.loads((out / "manifest.json").read_text()) == inputs[2]
-    for name in ("appendix.md", "appendix.tex", "values.tex"):
-        assert inputs[2]["hash"][:8] in (out / name).read_text()
-    assert inputs[2]["hash"] in (out / "appendix.md").read_text()
-
-
-def test_findings_tell_what_fails_first(out):
-    text = (out / "appendix.md").read_text()
-    fails = section(text, "Fails as its source has it")
-    assert fails.index("surprise2") < fails.index("known_false")
-    assert "unexpected" in fails.partition("known_false")[0]
-    assert "known to fail as recalled" in fails
-    assert (r"`depth=2 heads=1 tokens=4 width=2`: measured $\operatorname{sep}$: $18$; "
-            r"stated $\operatorname{sep} \leq {}$ $17$") in fails
-    assert "`separation_rank/loose`" in section(text, "Vacuous")
-    assert "depth_choice/torch_only" in section(text, "Not run")
-    assert "torch_only" not in section(text, "Undecided")
-    assert "depth_choice/open" in section(text, "Undecided")
-    assert "Rests on a conjecture." in section(text, "Conditional")
-    assert "surprise2" in section(text, "Needs attention")
-    assert "None." in section(text, "Premise refuted")
-    assert text.index("## Findings") < text.index(
-        "### Fails") < text.index("### Vacuous") < text.index("### Conditional")
-
-
-def test_counterexample_names_its_record(inputs, out):
-    failed = next(r for r in inputs[0] if r.claim.key.endswith("surprise2"))
-    (record,) = failed.counterexample.records
-    for name in ("appendix.md", "appendix.tex"):
-        assert record.id[:8] in (out / name).read_text()
-
-
-def test_markdown_survives_a_renderer(inputs, out):
-    text = (out / "appendix.md").read_text()
-    page = MarkdownIt("commonmark").enable("table").render(text)
-    tables = re.findall(r"<table>.*?</table>", page, re.S)
-    assert len(tables) == 2 + 1 + len(CLAIMS)
-    assert sum(table.count("<tr>")
-               for table in tables) == len(re.findall(r"^\|", text, re.M)) - len(tables)
-    # A renderer pads short rows and cuts long ones, so the pipes are counted in the source.
-    for block in re.findall(r"(?:^\|.*\n)+", text, re.M):
-        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1, block
-    maths = set(re.findall(r"(?<!\\)\$[^$\n]+(?<!\\)\$", text))
-    assert len(maths) > len(CLAIMS)
-    assert maths <= set(re.findall(r"\$[^$\n]+\$", html.unescape(page)))
-    for anchor in re.findall(r"\]\(#(.*?)\)", text):
-        assert text.count(f'<a id="{anchor}"></a>') == 1
-    for result in inputs[0]:
-        assert html.escape(result.claim.title) in page
+def test_formats_say_the_same(out):
+    page = (out / "appendix.html").read_text()
+    tex = (out / "appendix.tex").read_text()
+    assert (out / "appendix.pdf").read_bytes().startswith(b"%PDF-1")
+    assert b"pdfaid" in (out / "appendix.pdf").read_bytes()
+    for number in range(1, len(CLAIMS) + 1):
+        assert f"<strong>Statement {number}</strong>" in page
+    assert tex.count(r"\dlstatement{") == len(CLAIMS)
+    # Nothing is asked for: neither by the page nor by the style within.
+    body = page.partition("<style>")[0] + page.partition("</style>")[2].partition("<script>")[0]
+    assert not re.search(r'(?:src|href)="(?!#|data:|https://arxiv\.org|https://doi)', body)
+    assert "url(fonts/" not in page
+    assert "@@" not in body
+    targets = set(re.findall(r'href="#([^"]+)"', body))
+    assert targets <= set(re.findall(r'id="([^"]+)"', body))
 
 
 def test_latex_is_well_formed(out):
     text, values = ((out / name).read_text() for name in ("appendix.tex", "values.tex"))
     for source in (text, values):
-        body = re.sub(r"(?<!\\)%.*", "", source)
-        assert all(c == "\n" or c.isprintable() for c in source)
-        assert body.isascii()
-        plain = re.sub(r"\\[{}%&#$_]", "", body)
+        plain = re.sub(r"\\[{}%&#$_]", "", re.sub(r"(?<!\\)%.*", "", source))
         assert plain.count("{") == plain.count("}")
         assert plain.count("$") % 2 == 0
     open_ = []
-    for kind, name in re.findall(r"(?<!%)\\(begin|end)\{(\w+)\}", text):
-        if kind == "begin":
-            open_.append(name)
-        else:
-            assert open_.pop() == name
+    for kind, name in re.findall(r"\\(begin|end)\{([\w*]+)\}", text):
+        open_.append(name) if kind == "begin" else None
+        assert kind == "begin" or open_.pop() == name
     assert open_ == []
-    assert set(re.findall(r"\\ref\{(.*?)\}", text)) <= set(re.findall(r"\\label\{(.*?)\}", text))
-    assert len(re.findall(r"\\label\{(.*?)\}",
-                          text)) == len(set(re.findall(r"\\label\{(.*?)\}", text))) >= 6
+    labels = re.findall(r"\\label\{(.*?)\}", text) + re.findall(r"\\dlstatement\{(.*?)\}", text)
+    assert set(re.findall(r"\\ref\{(.*?)\}", text)) <= set(labels)
+    # The definition of \dlstatement names its argument.
+    assert len(labels) == len(set(labels))
+    cited = {key for group in re.findall(r"\\cite[tp](?:\[[^]]*\])*\{(.*?)\}", text)
+             for key in group.split(",")}
+    assert set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(), re.M)) == cited \
+        | {"depthlaw"} == {"levine2020", "dong2021", "ye2025", "depthlaw"}
 
 
-def test_bibliography_holds_what_is_cited_and_nothing_else(out):
-    cited = set(re.findall(r"\\cite\{(.*?)\}", (out / "appendix.tex").read_text()))
-    assert set(re.findall(r"^@\w+\{(.*?),", (out / "references.bib").read_text(),
-                          re.M)) == cited == {"levine2020", "dong2021", "depthlaw"}
+def test_findings_name_counterexamples_and_surprises(out):
+    text = (out / "appendix.md").read_text()
+    found = section(text, "Findings")
+    table = re.findall(r"^\| .*is \$.*$", found, re.M)
+    assert len(table) == 2
+    assert "is $18$, stated $\\le$ $17$" in " ".join(table)
+    attention = found.partition("**Needs attention.**")[2]
+    assert "FAILS at" in attention
+    assert "Rests on a conjecture." in found.partition("**Conditional.**")[2]
+    assert "UNDECIDED at" in attention
+    assert "vacuous" in section(text, "Results")
+    assert "4 not recorded" in section(text, "Results") or "nothing is recorded" in text
 
 
-def test_values_has_one_set_of_macros_for_each_claim(inputs, out):
-    macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}$",
+def test_values_has_one_set_of_macros_for_each_claim(out):
+    macros = dict(re.findall(r"^\\newcommand\{(\\[A-Za-z]+)\}\{(.*)\}%$",
                              (out / "values.tex").read_text(), re.M))
-    assert (len(macros) == (out / "values.tex").read_text().count(r"\newcommand") == 6 + 4
-            * len(CLAIMS))
+    assert len(macros) == 4 + 4 * len(CLAIMS)
     assert macros[r"\dlSeparationRankDegree"] == "ARGUED"
     assert macros[r"\dlSeparationRankSurpriseTwo"] == "FAILS"
-    assert (macros[r"\dlSeparationRankSurpriseTwoDecided"]
-            == macros[r"\dlSeparationRankSurpriseTwoInScope"] == str(len(SHAPES)))
+    assert macros[r"\dlSeparationRankSurpriseTwoInScope"] == str(len(SHAPES))
     assert macros[r"\dlSeparationRankDegreeSlack"] == "--"
     assert macros[r"\dlDepthChoiceOpenDecided"] == "0"
-    assert macros[r"\dlRuns"] == str(len(inputs[2]["runs"]))
 
 
-def test_changed_records_change_the_appendix(out, tmp_path):
+def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
+    def printed(name, **asked):
+        write_appendix(tmp_path / name, KEYED, store, **asked)
+        text = (tmp_path / name / "appendix.md").read_text()
+        return re.findall(r"::: \{\.statement #claim-([\w-]+)\}", text), text
+
+    shown, text = printed("headlines")
+    assert len(shown) == sum(bool(c.headline) for c in CLAIMS)
+    assert "*It stands here.*" in text
+    # What is no headline, and is undecided, is among the findings all the same.
+    assert "UNDECIDED at" in section(text, "Findings")
+    shown, text = printed("two", keys=["separation_rank/degree", "depth_choice/open"])
+    assert shown == ["separation-rank-degree", "depth-choice-open"]
+    assert "It stands here" not in text
+    assert "depthlaw verify quick --only separation_rank/degree,depth_choice/open" in text
+    assert "of the 2 claims of this appendix" in text
+
+
+def test_changed_records_change_the_appendix(out, quick, tmp_path):
     changed = [replace(c, measured=lambda c, seed: Exact(rank(c, seed).value - 1))
-               if c.key.endswith("dimension_count") else c for c in CLAIMS]
-    write_appendix(tmp_path / "out", *judged(changed, tmp_path / "results"))
-    for name in ("appendix.md", "appendix.tex", "values.tex", "manifest.json",
-                 "figures/separation-rank.pdf"):
+               if c.name == "surprise2" else c for c in CLAIMS]
+    write_appendix(tmp_path / "out", {c.key: c for c in changed},
+                   recorded(changed, tmp_path / "results"), everything=True)
+    for name in ("appendix.md", "manifest.json", "results.csv", "CITATION.cff"):
         assert (tmp_path / "out" / name).read_bytes() != (out / name).read_bytes(), name
 
 
-def test_macros_that_collide_are_refused(tmp_path):
-    both = [claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)]
-    with pytest.raises(AppendixError, match="dlSeparationRankBoundTwo"):
-        write_appendix(tmp_path / "out", *judged(both, tmp_path / "results"))
-    assert not (tmp_path / "out").exists()
+def test_record_facts_reach_the_reader(store, out):
+    facts = next(iter(store)).facts["environment"]
+    text = section((out / "appendix.md").read_text(), "Environment").replace("\\", "")
+    assert facts["python"] in text
+    assert facts["packages"]["sympy"] in text
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert f"`{manifest['hash']}`" in text
+    assert len(manifest["runs"]) == len(store)
 
 
-def test_without_a_figure(tmp_path):
-    write_appendix(tmp_path / "out", *judged(CLAIMS[:1], tmp_path / "results"))
-    assert not (tmp_path / "out" / "figures").exists()
-    assert "includegraphics" not in (tmp_path / "out" / "appendix.tex").read_text()
-
-
-def test_missing_measurements_are_said(inputs, tmp_path):
-    _, suite, _, store = inputs
-    claims = {c.key: c for c in CLAIMS}
-    extra = claim("not_yet", sympy.Le(sep, 99), rank)
-    known = [record for run in plan(claims, suite) if (record := store.get(run.id))]
-    write_appendix(tmp_path / "out", results(claims | {extra.key: extra}, suite, store), suite,
-                   manifest(known), store)
-    for name in ("appendix.md", "appendix.tex"):
-        # Those of the claim that needs torch count too: one number, whatever the reason.
-        assert f"{2 * len(SHAPES)} cases have no record yet" in (
-            tmp_path / "out" / name).read_text()
-
-
-def test_nothing_recorded_says_what_to_run(tmp_path):
-    claims = {c.key: c for c in CLAIMS}
-    store = Store(tmp_path / "results")
-    with pytest.raises(AppendixError, match="run `depthlaw verify quick` first") as error:
-        write_appendix(tmp_path / "out", results(claims, "quick", store), "quick", manifest([]),
-                       store)
+@pytest.mark.parametrize(("claims", "keys", "said"), [
+    ([claim("bound2", sympy.Le(sep, 99), rank), claim("bound_two", sympy.Le(sep, 99), rank)], [],
+     "dlSeparationRankBoundTwo"),
+    ([claim("torch", sympy.Le(sep, 99), rank, needs="empirics")], [], "verify quick"),
+])
+def test_what_cannot_be_written_leaves_nothing(claims, keys, said, quick, tmp_path):
+    store = recorded(claims, tmp_path / "results")
+    with pytest.raises(UsageError, match=said) as error:
+        write_appendix(tmp_path / "out", {c.key: c for c in claims}, store, keys=keys)
     assert "\n" not in str(error.value)
     assert not (tmp_path / "out").exists()
 
 
-@pytest.mark.parametrize("spoil",
-                         [lambda m: m | {"hash": "0" * 64}, lambda m: m | {"runs": m["runs"][1:]},
-                          lambda m: m | {"runs": [*m["runs"], ["f" * 64, "0" * 64]]},
-                          lambda m: m | {"runs": [[run, "0" * 64] for run, _ in m["runs"]]}])
-def test_manifest_of_other_records_is_refused(inputs, tmp_path, spoil):
-    found, suite, listed, store = inputs
-    with pytest.raises(AppendixError, match="verify quick"):
-        write_appendix(tmp_path / "out", found, suite, spoil(listed), store)
-    assert not (tmp_path / "out").exists()
-
-
-def test_verdicts_on_unlisted_records_are_refused(inputs, tmp_path):
-    found, suite, listed, store = inputs
-    fewer = manifest(store.get(run) for run, _ in listed["runs"][1:])
-    with pytest.raises(AppendixError, match="does not list"):
-        write_appendix(tmp_path / "out", found, suite, fewer, store)
-
-
-def test_unknown_source_is_one_line(tmp_path):
-    lost = claim("lost", sympy.Le(sep, 99), rank, source=Source("nobody1999", "p. 1"))
-    with pytest.raises(AppendixError, match="nobody1999"):
-        write_appendix(tmp_path / "out", *judged([lost], tmp_path / "results"))
-
-
-def test_foreign_and_edited_files_are_kept(inputs, tmp_path):
-    write_appendix(tmp_path / "out", *inputs)
+def test_foreign_and_edited_files_are_kept(store, quick, tmp_path):
+    write_appendix(tmp_path / "out", KEYED, store)
     (tmp_path / "out" / "paper.tex").write_text("mine")
-    with pytest.raises(AppendixError, match=r"paper\.tex, which depthlaw did not write"):
-        write_appendix(tmp_path / "out", *inputs)
+    with pytest.raises(UsageError, match=r"paper\.tex, which depthlaw did not write"):
+        write_appendix(tmp_path / "out", KEYED, store)
     (tmp_path / "out" / "paper.tex").unlink()
     (tmp_path / "out" / "appendix.md").write_text("mine")
-    with pytest.raises(AppendixError, match="edited"):
-        write_appendix(tmp_path / "out", *inputs)
+    with pytest.raises(UsageError, match="edited"):
+        write_appendix(tmp_path / "out", KEYED, store)
     assert (tmp_path / "out" / "appendix.md").read_text() == "mine"
 
 
-def test_failure_while_writing_leaves_nothing(inputs, tmp_path, monkeypatch):
+def test_failure_while_writing_leaves_nothing(store, quick, tmp_path, monkeypatch):
     def full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(module, "canonical", full)
-    with pytest.raises((AppendixError, OSError), match="No space left on device"):
-        write_appendix(tmp_path / "out", *inputs)
+    with pytest.raises(UsageError, match="No space left on device"):
+        write_appendix(tmp_path / "out", KEYED, store)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_record_facts_reach_the_reader(inputs, out):
-    environment = next(record.facts["environment"] for result in inputs[0]
-                       for record in result.records)
-    for name in ("appendix.md", "appendix.tex"):
-        text = (out / name).read_text()
-        assert environment["python"] in text
-        assert environment["packages"]["sympy"] in text
-        assert "cpu" in text
-    assert "depthlaw verify quick" in (out / "appendix.md").read_text()
+def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(formats.importlib.util, "find_spec",
+                        lambda name: None if name == "typst" else object())
+    assert main(["appendix", str(tmp_path / "out")]) == 2
+    said = capsys.readouterr().err
+    assert "Typst" in said
+    assert "pandoc" not in said
+    assert "depthlaw[appendix]" in said
+    assert said.count("\n") == 1
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (["--topic", "hops", "--all"], "exclude each other"),
+    (["--topic", "hops/doubling"], "--claims hops/doubling"),
+    (["--claims", "hops/dubling"], "hops/doubling"),
+    (["--suite", "slow"], "accepted: quick"),
+])
+def test_options_that_cannot_be_meant(options, said, tmp_path, capsys):
+    assert main(["appendix", str(tmp_path / "out"), *options]) == 2
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(("form", "expected"), [
+    ("typst", ["lr(bar.v.double W bar.v.double)_1", "lr(|E|)_1", "binom(a, b)", '"31,456"']),
+    ("latex", ["<", r"\|W\|_1"])])
+def test_maths_that_writers_read_otherwise(form, expected):
+    text = r"$\|W\|_1 \lt \vert E\vert_1$ and $\tbinom{a}{b}\thinspace 31{,}456$"
+    document = Document(text, "t", "s", "f", "2026-01-01", "", {})
+    written = document._converted(form)
+    for part in expected:
+        assert part in written

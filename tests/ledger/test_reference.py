@@ -8,6 +8,7 @@ import pytest
 
 from depthlaw.ledger.cli import appendix
 from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.publish.formats import Document
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
 from depthlaw.ledger.run.run import Run
@@ -194,18 +195,19 @@ def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
 
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr(appendix, "registry", lambda: only)
-    assert main(["appendix", str(tmp_path / "out"), "--reference", "--results",
-                 str(tmp_path / "absent"), "--json"]) == 0
-    said = capsys.readouterr()
-    assert json.loads(said.out)["manifest"] == Ledger(own).header["manifest"]
-    assert "from the reference ledger" in said.err
-    assert sorted(path.name for path in own.parent.iterdir()) == ["out", "own.gz"]
+    monkeypatch.setattr(appendix, "all_claims", lambda file: only)
+    for name, nothing in (("pdf", b""), ("html", ""), ("latex", "")):
+        monkeypatch.setattr(Document, name, lambda self, nothing=nothing: nothing)
+    assert main(["appendix", str(tmp_path / "out"), "--json"]) == 0
+    assert str(tmp_path / "out" / "appendix.pdf") in json.loads(capsys.readouterr().out)["written"]
+    written = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert written["hash"] == Ledger(own).header["manifest"]
+    assert "reference ledger" in (tmp_path / "out" / "appendix.md").read_text()
 
 
-def test_without_a_reference_the_option_says_so(tmp_path, capsys, monkeypatch):
+def test_without_a_reference_it_says_so(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(reference, "SHIPPED", tmp_path / "absent")
-    assert main(["appendix", str(tmp_path / "out"), "--reference"]) == 2
+    assert main(["appendix", str(tmp_path / "out")]) == 2
     assert "holds no reference ledger" in capsys.readouterr().err
 
 

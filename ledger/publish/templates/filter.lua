@@ -53,7 +53,7 @@ local function latex_table(t)
   local function close()
     local caption = first and latex(pandoc.utils.blocks_to_inlines(t.caption.long)) .. label
       or 'Continued.'
-    parts[#parts + 1] = '\\begin{table*}[tp]\n\\centering\\footnotesize\n'
+    parts[#parts + 1] = '\\begin{table*}[tp]\n\\centering\\footnotesize\\renewcommand{\\arraystretch}{1.15}\n'
       .. (first and '\\caption{' .. caption .. '}\n'
           or '\\emph{Table~\\ref{dl:' .. t.identifier .. '}, continued.}\\\\[4pt]\n')
       .. '\\begin{tabular}{@{}' .. table.concat(columns) .. '@{}}\n\\toprule\n' .. head
@@ -141,6 +141,13 @@ function Code(c)
     elseif c.classes:includes('hash') or letter:match('[/_.-]') then text = text .. '\\allowbreak{}' end
   end
   return raw('\\texttt{' .. text .. '}')
+end
+
+-- Keys of claims and names of files may break within.
+function Str(s)
+  if FORMAT == 'latex' and s.text:find('%w[/_]%w') then
+    return raw((latex({ s }):gsub('/', '/\\allowbreak{}'):gsub('\\_', '\\_\\allowbreak{}')))
+  end
 end
 
 function CodeBlock(c)
