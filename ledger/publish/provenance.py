@@ -159,9 +159,9 @@ def _of_proofs(results: Sequence[ClaimResult]) -> str:
     resting = sorted({f"{key} ({verdict})" for r in results for key, verdict in r.premises.items()
                       if verdict not in (Verdict.PROVED, Verdict.ARGUED)})
     lines = [
-        f"{len(argued)} claims have a written proof (ARGUED), {len(proved)} are decided case by "
-        f"case by certificates (PROVED); a machine confirmed {steps} steps. Joints of proofs are "
-        "prose: `depthlaw show KEY` names what a reader must check."]
+        f"Claims with a written proof (ARGUED): {len(argued)}; claims decided case by case by "
+        f"certificates (PROVED): {len(proved)}; steps that a machine confirmed: {steps}. Joints "
+        "of proofs are prose: `depthlaw show KEY` names what a reader must check."]
     if assumed:
         lines.append("Cases that break an assumption are out of scope. Assumptions:\n\n"
                      + "\n".join(f"- {line}" for line in assumed))
@@ -177,17 +177,18 @@ def _of_limits(results: Sequence[ClaimResult]) -> str:
     outside = sum(len(r.cases) - len(r.in_scope) for r in results)
     vacuous = sum(r.vacuous for r in results)
     return (
-        f"Of {cases('cases'):,} cases {cases('decided'):,} are decided, {cases('undecided'):,} "
-        f"undecided, {cases('missing'):,} have no record, {outside:,} break an assumption. "
-        f"{vacuous} bounds hold by more than a factor of a million on every case, and say nothing "
-        "of these cases. HOLDS is agreement of the cases that were run, not a proof. "
+        f"Cases: {cases('cases'):,}; decided {cases('decided'):,}, undecided "
+        f"{cases('undecided'):,}, without a record {cases('missing'):,}, outside the assumptions "
+        f"{outside:,}. Bounds that hold by more than a factor of a million on every case, and so "
+        f"say nothing of these cases: {vacuous}. HOLDS is agreement of the cases that were run, "
+        "not a proof. "
         f"{_portable(results)}")
 
 
 def _portable(results: Sequence[ClaimResult]) -> str:
     moved = sum(not r.claim.portable for r in results)
-    return (f"{moved} claims are measured on nets whose rounding differs from machine to machine: "
-            "equal seeds give other nets there, and intervals, not digits, are compared."
+    return (f"Claims measured on nets whose rounding differs from machine to machine: {moved}. "
+            "Equal seeds give other nets there, and intervals, not digits, are compared."
             if moved else "Every value is the same on every machine.")
 
 
@@ -253,15 +254,15 @@ def _of_statistics(results: Sequence[ClaimResult]) -> str:
         kinds["exact values"] += isinstance(row.measured, Exact)
         kinds["enclosures"] += isinstance(row.measured, Ball)
     if not kinds["means"] + kinds["shares"]:
-        return ("**Not applicable.** Nothing here is estimated: the cases are "
-                f"{kinds['exact values']:,} exact values and {kinds['enclosures']:,} rigorous "
-                "enclosures.")
+        return ("**Not applicable.** Nothing here is estimated. Cases by what was measured: exact "
+                f"values {kinds['exact values']:,}, rigorous enclosures {kinds['enclosures']:,}.")
     levels = sorted({(r.suite, r.alphas[0]) for r in results
                      if any(isinstance(c.measured, Sample | Proportion) for c in r.cases)})
     said = "; ".join(f"{alpha:.2g} in suite {suite}" for suite, alpha in levels)
     return (
-        f"**Yes.** {kinds['exact values']:,} cases are exact values, {kinds['enclosures']:,} "
-        f"rigorous enclosures, {kinds['means']:,} means and {kinds['shares']:,} shares. Error "
+        f"**Yes.** Cases by what was measured: exact values {kinds['exact values']:,}, rigorous "
+        f"enclosures {kinds['enclosures']:,}, means {kinds['means']:,}, shares "
+        f"{kinds['shares']:,}. Error "
         f"bars in figures and data are {100 * (1 - LEVEL):.0f} % intervals: Student's for means "
         f"(of {_range(sorted(observations))} observations), which supposes nearly normal means, "
         "and Clopper and Pearson's for shares. Observations differ in what is drawn, initial "
@@ -304,9 +305,9 @@ def _of_controls(results: Sequence[ClaimResult]) -> str:
     fails = sum(control.decision.verdict is Verdict.FAILS for control in run)
     unexpected = [r for r in results if r.unexpected]
     return (
-        f"Each claim has a negative control, a version of it that must be judged FAILS: {fails} of "
-        f"{len(run)} that are recorded do; {len(results) - len(run)} are {NOT_RUN}. "
-        + (f"**{len(unexpected)} claims need attention**: "
+        "Each claim has a negative control, a version of it that must be judged FAILS. Recorded: "
+        f"{len(run)}; of these judged FAILS: {fails}; {NOT_RUN}: {len(results) - len(run)}. "
+        + (f"**Claims that need attention: {len(unexpected)}.** "
            + "; ".join(f"`{r.claim.key}` {md(r.unexpected)}" for r in unexpected) + "."
            if unexpected else "No verdict differs from what is known of its claim."))
 

@@ -1,0 +1,184 @@
+"""What an appendix is made from: the citation, the checklist and the description of the files say
+what the records say, and nothing that records cannot know."""
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sympy import Le
+
+from depthlaw.ledger.publish import provenance
+from depthlaw.ledger.publish.citations import parse
+from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
+from depthlaw.theory.claim import Case, Claim, Control, Source, Step
+from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.separation_rank.value_rank import sep
+from depthlaw.theory.symbols import width
+from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
+
+SOURCE = provenance.Provenance(
+    version="1.2.3", claim_set="claims-v7", claims_hash="c" * 64, manifest="0123456789abcdef" * 4,
+    records=1234, origin='records of "suite quick"', command="depthlaw appendix out",
+    date="2031-05-06")
+FACTS: dict[str, Any] = {
+    "environment": {"python": "3.11.7", "cpu": "CPU_A", "cores": 2, "commit": "abc",
+                    "packages": {"numpy": "2.0"}, "platform": "Linux"},
+    "timing": {"wall_s": 3600.0}, "compute": {"peak_bytes_of_process": 2**31}}
+
+
+def row(value: Measured | None, verdict: Verdict = Verdict.HOLDS, *, seeds: int = 1,
+        facts: Any = FACTS, **fields: str | int) -> CaseResult:
+    case = Case(width=9, **fields)
+    records = tuple(Record({"case": case.fields(), "seed": seed, "device": "cpu", "code": "c0de"},
+                           encode(value), facts) for seed in range(seeds) if value is not None)
+    return CaseResult(case, value, Decision(verdict), records)
+
+
+def result(*rows: CaseResult, control: Verdict | None = Verdict.FAILS, **changes: Any,
+           ) -> ClaimResult:
+    claim = Claim(key="topic_a/name", title="t", text="W.", statement=Le(sep, width),
+                  source=Source("depthlaw", "here"), wording="derived", kind="upper",
+                  holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
+                  control=Control(Case(width=9), "never"))
+    ran = None if control is None else CaseResult(claim.control.case, Exact(10), Decision(control))
+    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick",
+                       alphas=(2e-5, 1e-9))
+
+
+RESULTS = [
+    result(row(Exact(3), order=1), row(Ball(Fraction(1), Fraction(2)), order=2),
+           row(None, Verdict.UNDECIDED, order=3), assumes={"d_x < 10": lambda case: True}),
+    result(row(Sample((1.0, 2.0)), seeds=2, corpus="d1ce"),
+           row(Proportion(9, 10), Verdict.UNDECIDED, corpus="d1ce", order=4), portable=False,
+           needs="empirics", wording="recalled"),
+    replace(result(row(Exact(4), Verdict.OUT_OF_SCOPE, order=5), row(Exact(5), order=6),
+                   rests_on="prose", proof=lambda s: [], evidence="argument"),
+            proof=(Step("a", True), Step("b", True)))]
+RECORDS = [r for each in RESULTS for r in each.records]
+
+
+def section(title: str) -> str:
+    text = provenance.checklist(RESULTS, RECORDS, SOURCE).decode()
+    found = re.search(rf"^## \d+\. {title}\n\n(.*?)(?=^## |\Z)", text, re.M | re.S)
+    assert found, title
+    return found[1]
+
+
+def test_claims_and_limits_are_counted() -> None:
+    said = section("Claims and what is shown of them")
+    assert "| ARGUED | 1 |\n| UNDECIDED | 1 |" in said.replace("| HOLDS | 1 |\n", "")
+    assert "Wording: 2 derived, 1 recalled." in said
+    assert ("Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
+            in section("Limits"))
+    assert "rounding differs from machine to machine: 1." in section("Limits")
+    assert "a machine confirmed: 2." in section("Assumptions and proofs")
+    assert r"- `topic_a/name`: d\_x \< 10" in section("Assumptions and proofs")
+
+
+def test_statistics_name_their_intervals_and_levels() -> None:
+    said = section("Statistics")
+    assert "exact values 3, rigorous enclosures 1, means 1, shares 1." in said
+    assert "(of 2 observations)" in said
+    assert "leaves one comparison 2e-05 in suite quick" in said
+    exact = provenance.checklist(RESULTS[:1], RECORDS, SOURCE).decode()
+    assert "**Not applicable.** Nothing here is estimated" in exact
+
+
+def test_compute_is_added_up_and_what_is_not_recorded_is_said() -> None:
+    said = section("Compute")
+    assert "took 7.0 hours of wall-clock time" in said
+    assert "the longest 60 minutes" in said
+    assert "7 runs on cpu" in said
+    assert r"CPU\_A, 2 cores" in said
+    assert "The largest process took 2.0 GB." in said
+    bare = [result(row(Exact(1), facts={}))]
+    text = provenance.checklist(bare, [r for b in bare for r in b.records], SOURCE).decode()
+    assert "Peak memory is not in these records." in text
+    assert "0 seconds" in text
+
+
+def test_controls_that_did_not_run_are_not_said_to_fail() -> None:
+    assert "Recorded: 3; of these judged FAILS: 3; not run: 0." in section("Checks that the checks work")
+    broken = [*RESULTS[:1], result(row(Exact(1)), control=None),
+              result(row(Exact(1)), control=Verdict.HOLDS)]
+    text = provenance.checklist(broken, RECORDS, SOURCE).decode()
+    assert "Recorded: 2; of these judged FAILS: 1; not run: 1." in text
+    assert "**Claims that need attention: 1.**" in text
+
+
+def test_commands_and_corpora() -> None:
+    said = section("How to run it again")
+    assert "depthlaw appendix out" in said
+    assert "depthlaw verify quick \\\n  --only topic_a/name" in said
+    assert "(extras `empirics`)" in said
+    assert "7 runs: Python 3.11.7, numpy 2.0; Linux; commit `abc`" in said
+    assert "`d1ce`" in section("Data and code")
+
+
+def test_citations_name_exactly_this_ledger() -> None:
+    ((key, entry),) = parse(provenance.citation_bibtex(SOURCE))
+    assert key == "depthlaw"
+    assert SOURCE.manifest in entry.replace(" ", "")
+    assert all(part in entry for part in ("year = {2031}", "claims-v7", "1.2.3"))
+    cff = provenance.citation_cff(SOURCE).decode()
+    for line in (f'value: "sha256:{SOURCE.manifest}"', f'value: "sha256:{"c" * 64}"',
+                 "date-released: 2031-05-06", r"records of \"suite quick\""):
+        assert line in cff
+
+
+def test_the_day_of_release_is_that_of_the_changelog() -> None:
+    root = Path(__file__).parents[2]
+    released = re.search(r"^## \[\d[\d.]*\] - (\S+)", (root / "CHANGELOG.md").read_text(), re.M)
+    assert released
+    assert released[1] in (provenance.DATE, "Unreleased")
+
+
+FILES = {"appendix.pdf": b"pdf", "results.csv": b"csv", "figures/reach.svg": b"<svg>",
+         "manifest.json": b"{}"}
+
+
+def test_the_crate_is_whole() -> None:
+    """RO-Crate 1.1: a descriptor, a root with what it must have, every file, no dangling
+    reference."""
+    made = provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE)
+    assert made == provenance.ro_crate(dict(reversed(FILES.items())), RESULTS, RECORDS, SOURCE)
+    crate = json.loads(made)
+    assert crate["@context"] == "https://w3id.org/ro/crate/1.1/context"
+    entities = {each["@id"]: each for each in crate["@graph"]}
+    assert len(entities) == len(crate["@graph"])
+    assert entities["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    root = entities["./"]
+    assert root["@type"] == "Dataset"
+    assert all(root[name] for name in ("name", "description", "license"))
+    assert root["datePublished"] == "2031-05-06"
+    assert {part["@id"] for part in root["hasPart"]} == set(FILES)
+    for name, content in FILES.items():
+        assert entities[name]["@type"] == "File"
+        assert entities[name]["contentSize"] == str(len(content))
+    assert set(references(crate["@graph"])) <= {*entities, "https://w3id.org/ro/crate/1.1"}
+    assert entities["#manifest"]["value"] == SOURCE.manifest
+
+
+def references(value: Any) -> list[str]:
+    """Every @id that is referred to."""
+    if isinstance(value, list):
+        return [each for part in value for each in references(part)]
+    if not isinstance(value, dict):
+        return []
+    if set(value) == {"@id"}:
+        return [value["@id"]]
+    return [each for part in value.values() for each in references(part)]
+
+
+@pytest.mark.parametrize("ending", ["pdf", "csv", "svg", "json"])
+def test_files_have_a_known_format(ending: str) -> None:
+    crate = json.loads(provenance.ro_crate(FILES, RESULTS, RECORDS, SOURCE))
+    (entity,) = (e for e in crate["@graph"] if e["@type"] == "File"
+                 and e["@id"].endswith(f".{ending}"))
+    assert entity["encodingFormat"] != "application/octet-stream"
