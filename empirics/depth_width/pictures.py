@@ -60,9 +60,7 @@ def _shapes(optima: Sequence[Optimum], laws: Sequence[Law]) -> Panel:
                 for o in found
                 for few, deep in [(max(o.low, o.depths[0]), min(o.high, o.depths[-1]))]]
         curves.append(Series(
-            # To two digits: an axis names the places of its points.
-            "best shapes; intervals cut at trained depths",
-            tuple(float(f"{o.depth or 0:.2g}") for o in found),
+            "best shapes; intervals cut at trained depths", tuple(o.depth or 0.0 for o in found),
             tuple(o.width for o in found),
             tuple(low for low, _ in ends), tuple(high for _, high in ends), "points"))
     for law in laws:

@@ -173,7 +173,8 @@ def _pruned(ground: Ground, most: Mapping[str, int]) -> Ground:
             counts = Counter(each.verdict for each in listed[kept:])
             words = ", ".join(f"{n} more {verdict or plural(n, kind).partition(' ')[2]}"
                               for verdict, n in counts.items())
-            below.append(type(ground)("left out", says=words))
+            below.append(
+                replace(ground, kind="left out", name="", says=words, verdict="", below=()))
     return replace(ground, below=tuple(below))
 
 

@@ -327,8 +327,9 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     if panel.x_scale == "log" and any(x > 0 for x in places):
         apart = list(_apart([float(x) for x in places if x > 0]))
         low, high = axes.get_xlim()
-        if _decades(apart[0], apart[-1]) < _COVERED * _decades(low, high):
-            # Curves go on far beyond what is marked.
+        short = all(x == float(f"{x:.3g}") or float(x).is_integer() for x in apart)
+        if not short or _decades(apart[0], apart[-1]) < _COVERED * _decades(low, high):
+            # Fitted places have long numbers, and curves may go on far beyond what is marked.
             powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
             apart = [m * 10.0**n for n in powers for m in (1, 2, 5) if low <= m * 10.0**n <= high]
         axes.xaxis.set_major_locator(FixedLocator(apart))

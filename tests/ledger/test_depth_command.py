@@ -365,7 +365,7 @@ def test_help_lists_the_options_under_headings(capsys: pytest.CaptureFixture[str
     text = run(capsys, "depth", "--help")
     headings = re.findall(r"^(\S.*):$", text, re.MULTILINE)
     assert headings[0].startswith("What you have")
-    assert headings[-1] == "Output"
+    assert headings[-2:] == ["Output", "Examples"]
     assert max(map(len, text.splitlines())) <= 80
 
 
