@@ -6,6 +6,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,16 @@ def explained(answer: Answer, width: int = 80) -> str:
     if answer.neighbours:
         parts.insert(1, _around(answer.neighbours, width))
     return "\n\n".join([*parts, "\n".join(wrapped(LEGEND, width))])
+
+
+def as_html(answer: Answer) -> str:
+    """The answer for a notebook: what `as_text` says as a table, and below it, folded, what
+    `explained` says."""
+    rows = "".join(f'<tr><th scope="row" style="text-align:left">{escape(label)}</th>'
+                   f'<td style="text-align:left">{escape(said)}</td></tr>'
+                   for label, said in _short(answer))
+    return (f"<table>{rows}</table><details><summary>Why, with sources</summary>"
+            f"<pre>{escape(explained(answer))}</pre></details>")
 
 
 def _short(answer: Answer) -> Iterator[Row]:

@@ -41,6 +41,9 @@ def recommend(budget: str | float | Budget | None = None, **options: Any) -> Ans
     """
     from depthlaw.advisor.recommendation import recommend as answer
 
+    from .notebook import show_answers
+
+    show_answers()
     return answer(budget, **options)
 
 
@@ -55,8 +58,10 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     >>> claims()["hops/depth_corrected"].kind
     'construction'
     """
+    from .notebook import show_claims
     from .run.own_claims import all_claims
 
+    show_claims()
     return all_claims(None if file is None else Path(file))
 
 
@@ -93,10 +98,12 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     >>> found["separation_rank/degree"].unexpected
     ''
     """
+    from .notebook import show_claims
     from .run.options import Options
     from .run.signals import TIME_IS_UP, Stopped
     from .suite import prepare
 
+    show_claims()
     options = Options(engine, processes, minutes=minutes)
     own, folder = (None if path is None else Path(path) for path in (file, results))
     work = prepare(suite, folder, only=only, own=own, options=options)

@@ -1,0 +1,159 @@
+"""Claims, verdicts and answers in a notebook: `_repr_html_` and `_repr_latex_`.
+
+They are attached to the classes here: a method in the body of a class of theory or advisor would be
+part of the code that records are known by.
+"""
+from __future__ import annotations
+
+from fractions import Fraction
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from depthlaw.theory.claim import Claim
+
+    from .verdicts.report import CaseResult, ClaimResult
+
+# Rows of cases on a card.
+_MOST = 12
+
+
+def show_answers() -> None:
+    """Let notebooks show answers of the advisor as tables. Light to call: loads no SymPy."""
+    from depthlaw.advisor.answer import Answer
+    from depthlaw.advisor.report import as_html
+
+    _attach(Answer, _repr_html_=as_html)
+
+
+def show_claims() -> None:
+    """Let notebooks show claims and their results with set formulas."""
+    from depthlaw.theory.claim import Claim
+    from depthlaw.theory.notation import latex
+
+    from .verdicts.report import ClaimResult
+
+    _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${latex(c.statement)}$")
+    _attach(ClaimResult, _repr_html_=result_html, plot=plot,
+            _repr_latex_=lambda r: f"${latex(r.claim.statement)}$")
+
+
+def _attach(to: type, **methods: Any) -> None:
+    for name, method in methods.items():
+        setattr(to, name, method)
+
+
+def claim_html(claim: Claim) -> str:
+    """Title, statement, symbols and source of a claim; formulas are LaTeX that notebooks set.
+
+    >>> from depthlaw.theory.claim import find
+    >>> "$$L_{\\\\min} = \\\\lceil \\\\log_3 D \\\\rceil$$" in claim_html(
+    ...     find("connectivity/layers_for_diameter"))
+    True
+    """
+    from depthlaw.theory.notation import definitions, latex, symbols
+    from depthlaw.theory.symbols import TERMS
+
+    where = "; ".join([f"${d.latex}$" for d in definitions(claim.statement)] + [
+        f"${latex(s)}$: {TERMS[s.name].meaning}" for s in symbols(claim.statement)])
+    parts = (f"$${latex(claim.statement)}$$", claim.text, where and f"Here {where}.",
+             f"{claim.source} ({claim.wording})")
+    return (f"<div>{_heading(claim)}"
+            + "".join(f"<p>{escape(part)}</p>" for part in parts if part) + "</div>")
+
+
+def result_html(result: ClaimResult) -> str:
+    """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
+    dozen of them."""
+    from depthlaw.theory.notation import latex
+
+    from .verdicts.display import measured_side, prediction, slack
+    from .verdicts.report import verdict_name
+
+    claim = result.claim
+    name = verdict_name(result)
+    worst = slack(result.tightest, vacuous=result.vacuous)
+    said = (f"{len(result.decided)} of {len(result.in_scope)} cases decided"
+            + (f", slack {worst}" if worst else ""))
+    rows = [("Case", "Measured", "Stated", "Verdict", "Slack")] + [
+        (str(row.case), measured_side(claim, row),
+         prediction(claim, row) if row.measured is not None else "-", row.verdict_name,
+         slack(row.decision.slack)) for row in result.cases[:_MOST]]
+    table = "".join("<tr>" + "".join(
+        f"<{cell} style='text-align:left'>{escape(part)}</{cell}>" for part in row) + "</tr>"
+        for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False))
+    more = len(result.cases) - _MOST
+    return (f"<div>{_heading(claim)}<p>${escape(latex(claim.statement))}$</p>"
+            f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {escape(said)}"
+            + (f"; {escape(result.unexpected)}" if result.unexpected else "")
+            + f"</p><table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
+            + "</div>")
+
+
+def _heading(claim: Claim) -> str:
+    return f"<strong>{escape(claim.title)}</strong> <code>{escape(claim.key)}</code>"
+
+
+def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
+    """Draw what was measured, with its interval, and what is stated, against a field of the cases:
+    `result.plot()` in a notebook. Cases without a number on both sides are left out.
+
+    Args:
+        result: of `depthlaw.verify`.
+        x: the field; by default depth, else the first field of numbers that varies.
+        axes: where to draw; by default a new figure of matplotlib.pyplot.
+
+    Raises:
+        UsageError: for a field that the cases do not have, and where nothing was measured.
+    """
+    from depthlaw.advisor.quantities import UsageError
+    from depthlaw.theory.notation import text
+
+    found = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
+    if not found:
+        raise UsageError(f"{result.claim.key}: no case has a number to draw; "
+                         "run it with depthlaw.verify first")
+    fields = {name: [row.case.get(name) for row, _ in found] for name in found[0][0].case.fields()}
+    names = [name for name, values in fields.items()
+             if all(isinstance(value, int | float) for value in values)]
+    varying = [name for name in names if len(set(fields[name])) > 1]
+    if x and x not in names:
+        raise UsageError(f"{result.claim.key}: its cases have no number {x!r}; "
+                         f"choose from {', '.join(names) or 'none'}")
+    x = x or ("depth" if "depth" in varying else (varying or names)[0])
+    if axes is None:
+        from matplotlib import pyplot
+
+        axes = pyplot.subplots()[1]
+    places = fields[x]
+    middle = [(low + high) / 2 for _, (low, high, _) in found]
+    spread = [(high - low) / 2 for _, (low, high, _) in found]
+    axes.errorbar(places, middle, yerr=spread, fmt="o", capsize=3, label="measured")
+    axes.plot(places, [stated for _, (_, _, stated) in found], "_", color="black", markersize=14,
+              label=f"stated ({result.claim.statement.rel_op})")
+    axes.set(xlabel=x, ylabel=text(result.claim.statement.lhs), title=result.claim.title)
+    axes.legend()
+    return axes
+
+
+def _sides(result: ClaimResult, row: CaseResult) -> tuple[float, float, float] | None:
+    """Both ends of the left side of the statement, and the right side; None without numbers."""
+    from depthlaw.theory.values import Ball, Statistical
+
+    from .verdicts.display import measured_side, prediction
+
+    value = row.measured
+    if value is None:
+        return None
+    try:
+        stated = float(Fraction(prediction(result.claim, row)))
+        if isinstance(value, Statistical):
+            return *value.interval(result.alpha(value)), stated
+        if isinstance(value, Ball) and result.claim.statement.lhs.is_Symbol:
+            return float(value.low), float(value.high), stated
+        side = float(Fraction(measured_side(result.claim, row)))
+        return side, side, stated
+    except (ValueError, OverflowError):
+        return None

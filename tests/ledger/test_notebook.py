@@ -1,0 +1,93 @@
+"""What notebooks show of answers, claims and verdicts, and `result.plot`."""
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import pytest
+
+import depthlaw
+from depthlaw.advisor.quantities import UsageError
+
+matplotlib.use("Agg")
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return dict(depthlaw.verify(
+        only=["separation_rank/degree", "connectivity/entry_bound"],
+        results=tmp_path_factory.mktemp("results")))
+
+
+class _Tags(HTMLParser):
+    """Every tag is closed in its order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def _well_formed(html: str) -> str:
+    parser = _Tags()
+    parser.feed(html)
+    assert not parser.open
+    return html
+
+
+def test_a_claim_shows_its_statement_and_symbols() -> None:
+    claim: Any = depthlaw.claims()["separation_rank/dimension_count"]
+    html = _well_formed(claim._repr_html_())
+    assert claim._repr_latex_() == r"$\operatorname{sep} \leq S(d_x, L)$"
+    assert r"$$\operatorname{sep} \leq S(d_x, L)$$" in html
+    assert r"S(d_x, L) = \sum" in html
+    assert "depth: the number of layers" in html
+
+
+def test_a_verdict_card_shows_cases(found: dict[str, Any]) -> None:
+    result = found["separation_rank/degree"]
+    html = _well_formed(result._repr_html_())
+    assert "<strong>ARGUED</strong>" in html or "<strong>HOLDS</strong>" in html
+    assert f"{len(result.decided)} of {len(result.in_scope)} cases decided" in html
+    assert html.count("<tr>") == 1 + min(12, len(result.cases))
+
+
+def test_text_is_escaped(found: dict[str, Any]) -> None:
+    from dataclasses import replace
+
+    result = found["separation_rank/degree"]
+    evil = replace(result, claim=replace(result.claim, title="<script>alert(1)</script>"))
+    assert "<script" not in evil._repr_html_()
+    assert "<script" not in evil.claim._repr_html_()
+
+
+def test_an_answer_shows_its_shape_and_loads_no_sympy() -> None:
+    code = ("import depthlaw, sys; html = depthlaw.recommend('1.3B')._repr_html_(); print(html); "
+            "assert 'sympy' not in sys.modules and 'numpy' not in sys.modules")
+    html = _well_formed(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True,
+                                       check=True, cwd=Path(__file__).parent).stdout)
+    assert re.search(r"<td[^>]*>\d+ layers", html)
+    assert "<details>" in html
+
+
+def test_a_plot_returns_axes_with_both_sides(found: dict[str, Any]) -> None:
+    result = found["separation_rank/degree"]
+    axes = result.plot()
+    assert axes.get_xlabel() == "depth"
+    assert axes.get_ylabel() == "deg"
+    stated = axes.lines[-1]
+    assert sorted(set(zip(stated.get_xdata(), stated.get_ydata(), strict=True))) == sorted(
+        {(row.case.depth, 3 ** row.case.depth) for row in result.cases})
+    assert found["connectivity/entry_bound"].plot(axes=axes) is axes
+    with pytest.raises(UsageError, match="have no number 'colour'; choose from"):
+        result.plot("colour")
