@@ -22,6 +22,9 @@ state.size = Math.floor(sizes().length / 2);
 const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
 const layers = (value) => `${number(value)} ${value === 1 ? "layer" : "layers"}`;
 const power = (base, value) => `${base}^${number(value)}`;
+// A residual from its orders of magnitude below 1.
+const residual = (orders) => Math.abs(orders) < 4 ? String(Number((10 ** -orders).toPrecision(2)))
+  : power(10, -orders);
 const size = (value) => d3.format("~s")(value).replace("G", "B");
 const plural = (value, what) => `${value} ${what}${value === 1 ? "" : "s"}`;
 
@@ -149,7 +152,7 @@ const panels = {
       curves, series, shared: x,
       x: { ...log(x), label: "all parameters", ticks: d3.range(7, 13).map((k) => 10 ** k),
         tickFormat: size },
-      y: { type: "log", base: 2, label: "layers",
+      y: { type: "log", base: 2, domain: [1, 640], label: "layers",
         ticks: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
         tickFormat: String },
       at: { x: here, says: `at ${budget()}` },
@@ -194,8 +197,8 @@ const panels = {
       y: { type: "symlog", label: "log_3 of the rank", domain: [0, top], ticks: decades(top),
         tickFormat: d3.format(",") },
       at: { x: depth, says: `at L = ${depth}` },
-      value: (y) => power(3, y),
-      silent: "says nothing here",
+      value: (y) => y > 0 ? power(3, y) : "says nothing",
+      silent: "does not apply",
       says: `Width ${number(width())}, ${plural(heads(), "head")}, ${layers(depth)}: the `
         + `dimension count allows a rank up to ${power(3, frame.S[depth - 1])}.${less}`,
     };
@@ -208,7 +211,7 @@ const panels = {
     const there = { ...frame, ...data.collapse.series };
     const top = d3.max(frame.alone);
     const low = Math.min(0, d3.min(frame.skip), d3.min(frame.causal));
-    const [alone, skip] = [frame.alone, frame.skip].map((each) => power(10, -each[depth]));
+    const [alone, skip] = [frame.alone, frame.skip].map((each) => residual(each[depth]));
     return {
       curves: data.collapse.curves, series: there, shared: d3.range(0, grids.collapse + 1),
       x: { domain: [-0.3, grids.collapse + 0.3], label: "layers",
@@ -216,7 +219,7 @@ const panels = {
       y: { type: "symlog", label: "orders of magnitude below 1", domain: [low, top],
         ticks: decades(top), tickFormat: d3.format("~s") },
       at: { x: depth, says: `after ${layers(depth)}` },
-      value: (y) => power(10, -y),
+      value: residual,
       silent: "says nothing here",
       says: `Residual ${begin}, ${plural(chosen, "head")}, beta ${beta}: after ${layers(depth)} `
         + `${alone} by attention alone, ${skip} with skip connections.`,
@@ -256,7 +259,7 @@ function points(found, shared, curve) {
   }
   if (curve.mark === "rule") return found.x.map((x) => ({ x }));
   const [xs, ys] = Array.isArray(found) ? [shared, found] : [found.x ?? shared, found.y];
-  return ys.map((y, at) => ({ x: xs[at], y, text: found.text?.[at] }))
+  return ys.map((y, at) => ({ x: xs[at], y, low: found.low?.[at], text: found.text?.[at] }))
     .filter(({ y }) => y !== null);
 }
 
@@ -289,11 +292,13 @@ function marksOf(curve, found, view) {
     case "band":
       return [Plot.areaY(found, { x: "x", y1: "low", y2: "y", fill: stroke, fillOpacity: 0.15 })];
     case "dots": case "rings": case "crosses":
-      return [Plot.dot(found, { ...xy, symbol: SYMBOLS[curve.mark], r: 4, stroke,
+      return [Plot.ruleX(found.filter(({ low, y }) => low !== undefined && low !== y),
+        { x: "x", y1: "low", y2: "y", stroke, strokeWidth: 2 }),
+      Plot.dot(found, { ...xy, symbol: SYMBOLS[curve.mark], r: 4, stroke,
         strokeWidth: curve.mark === "dots" ? 1 : 2, fill: curve.mark === "dots" ? stroke : "none",
         fillOpacity: curve.colour === 5 ? 0.35 : 0.9 })];
     default:
-      return [Plot.line(found, { ...xy, stroke, strokeWidth: 2,
+      return [Plot.line(found, { ...xy, stroke, strokeWidth: 2, clip: true,
         strokeDasharray: curve.dash || null, curve: curve.mark === "step" ? "step-after" : "linear",
       })];
   }
@@ -373,7 +378,7 @@ function legend(view) {
       element("td", {}, curve.label),
       element("td", { class: "value", "data-at": value ? `${view.at.says}: ` : "" }, value),
       element("td", {}, ...(curve.claims.length ? curve.claims.map(behind)
-        : [element("span", { class: "wording" }, "no claim")]))));
+        : [element("span", { class: "wording" }, `no claim: ${curve.basis}`)]))));
   }
   return element("table", { class: "legend" }, element("caption", {},
     "What is drawn, and what stands behind it"), head, body);

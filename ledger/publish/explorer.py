@@ -31,6 +31,7 @@ from depthlaw.advisor.quantities import UsageError, parse_budget
 from depthlaw.advisor.recommendation import recommend
 from depthlaw.advisor.report import as_text, layers
 from depthlaw.advisor.rules import rules
+from depthlaw.advisor.tasks import TaskNumber
 from depthlaw.empirics.figures import LEVEL
 from depthlaw.empirics.separation_rank import entries
 from depthlaw.theory.claim import Case, at, registry
@@ -132,16 +133,17 @@ def _claim(recorded: Recorded, named: str) -> dict[str, str]:
             "verdict": verdict_name(result) if result else "not run"}
 
 
-def _curve(key: str, label: str, *claims: str, colour: int, mark: str = "line",
-           dash: str = "") -> Curve:
+def _curve(key: str, label: str, *claims: str, colour: int, mark: str = "line", dash: str = "",
+           basis: str = "") -> Curve:
     """How one curve is called and drawn, and the claims that stand behind it.
 
     Args:
         mark: line, step, dots, rings, crosses, band or rule (a vertical line).
         dash: of lines, as SVG writes it.
+        basis: where it is from, if there is no claim.
     """
     return {"key": key, "label": label, "claims": claims, "colour": colour, "mark": mark,
-            "dash": dash}
+            "dash": dash, "basis": basis}
 
 
 def _short(value: float | None) -> float | int | None:
@@ -197,9 +199,10 @@ def calculator() -> dict[str, Any]:
     fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
     plain = [recommend(b) for b in BUDGETS]
     shown = [rule for rule in rules() if rule.key in _RULES]
-    curves = [_curve("recommended", "recommended by the calculator", colour=0),
+    grids = "published grids of shapes"
+    curves = [_curve("recommended", "recommended by the calculator", colour=0, basis=grids),
               _curve("within", "within 1 % of the best loss in published grids", colour=0,
-                     mark="band")]
+                     mark="band", basis=grids)]
     within = [a.interval for a in plain]
     series: dict[str, Any] = {
         "recommended": _shorts(a.shape.architecture.layers for a in plain if a.shape),
@@ -211,7 +214,7 @@ def calculator() -> dict[str, Any]:
         curves.append(_curve(
             rule.key, f"{rule.name} ({rule.meaning}; {rule.wording})",
             *([rule.claim] if rule.claim else []), colour=1 + place % 4,
-            dash=("", "6 3", "2 3")[place // 4]))
+            dash=("", "6 3", "2 3")[place // 4], basis=rule.source))
         said = [next((law for law in a.laws if law.key == rule.key), None) for a in plain]
         series[rule.key] = {
             "y": _shorts(law.depth if law else None for law in said),
@@ -220,7 +223,7 @@ def calculator() -> dict[str, Any]:
             "x": [parse_budget(b) for b in BUDGETS], "series": series}
 
 
-def _outside(found: Interval | LawNumber) -> str:
+def _outside(found: Interval | LawNumber | TaskNumber) -> str:
     return ", extrapolated" if found.extrapolated else ""
 
 
@@ -250,9 +253,10 @@ def thresholds(recorded: Recorded) -> dict[str, Any]:
             _curve("levine", "Levine's fit: up to this depth deeper nets of equal size won",
                    levine.key, colour=3, dash="2 3"),
             _curve("budget", "nets of the chosen size, 12 L d^2 = N", "counting/twelve", colour=4),
-            _curve("models", "published models (advisor/models.csv)", colour=5, mark="dots"),
+            _curve("models", "published models", colour=5, mark="dots",
+                   basis="shapes as published, advisor/models.csv"),
             _curve("recommended", "recommended by the calculator at this size", colour=0,
-                   mark="crosses")],
+                   mark="crosses", basis="published grids of shapes")],
         "series": {
             "threshold": {"x": WIDTHS, "y": _shorts(
                 float(threshold.predict(Case(width=d))) for d in WIDTHS)},
@@ -324,7 +328,7 @@ def ranks(recorded: Recorded) -> dict[str, Any]:
                "separation_rank/lower_bound_shallow", colour=1, dash="2 3"),
         _curve("lower_bound_deep", "lower bound of Theorem 2, L > log_3 d",
                "separation_rank/lower_bound_deep", colour=1, dash="2 3"),
-        _curve("product_lower_bound", "lower bound by a product, ours",
+        _curve("product_lower_bound", "lower bound by a product of linear forms",
                "separation_rank/product_lower_bound", colour=3),
         _curve("threshold", "threshold log_3 d", "separation_rank/threshold", colour=1,
                mark="rule", dash="2 3"),
@@ -470,7 +474,13 @@ def tasks(recorded: Recorded) -> dict[str, Any]:
                     names[key] = _curve(
                         key, f"{name}: {number.meaning}",
                         *([number.claim] if number.claim else []), colour=len(names),
-                        mark="step", dash=("", "6 3", "2 3")[len(names)])
+                        mark="line" if number.meaning == "measured" else "step",
+                        dash=("", "6 3", "2 3")[len(names)], basis=number.source)
+                if number.meaning == "measured":
+                    # A fit is no whole number of layers.
+                    fit = laws.trained_layers_for_a5(size)
+                    line["y"][-1] = _short(fit) if fit >= 1 else None
+                    line.setdefault("text", []).append(f"{fit:.1f} layers{_outside(number)}")
         if task == "hops":
             # The advisor leaves it out where it is the same number.
             found["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
@@ -499,6 +509,7 @@ def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any
         found.sort()
         yield task, {
             "kind": kind, "x": [x for x, _, _ in found], "y": [high for _, _, high in found],
+            "low": [low for _, low, _ in found],
             "text": [layers(low) if low == high else f"{low} to {layers(high)}"
                      for _, low, high in found]}, 3 + place, ("dots", "crosses")[place % 2]
 
