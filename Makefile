@@ -132,7 +132,7 @@ paper-test: $(VENV)/.dev
 ifeq ($(LATEX),)
 	@$(call skipped,pdflatex)
 else
-	$(BIN)/pytest tests/paper -p no:xdist
+	$(BIN)/pytest tests/papers -p no:xdist
 endif
 
 # A test compares them with what the commands print.
