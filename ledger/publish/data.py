@@ -135,9 +135,8 @@ def _measured(value: Measured | None) -> dict[str, Any]:
             found |= {"low": low, "high": high,
                       "interval": f"{100 * (1 - LEVEL):.0f} % {name}"}
     elif isinstance(value, Ball):
-        low, high = _float(value.low), _float(value.high)
-        found |= {"measured": _float((value.low + value.high) / 2), "low": low, "high": high,
-                  "interval": "enclosure"}
+        found |= {"measured": _float((value.low + value.high) / 2), "low": _float(value.low),
+                  "high": _float(value.high), "interval": "enclosure"}
     elif isinstance(value, Exact):
         size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
         short = size < _DIGITS / math.log10(2)
