@@ -6,9 +6,10 @@ import errno
 import os
 import shutil
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -19,6 +20,8 @@ from . import completion
 
 # The base of every complaint of the argument parser; typer does not export it by name.
 _ParserError: type[Exception] = typer.BadParameter.__bases__[0]
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 def _write_examples(command: Any, formatter: Any) -> None:
@@ -49,7 +52,7 @@ def _group(*examples: str, **more: Any) -> typer.Typer:
 
 
 def _command(*examples: str, of: typer.Typer | None = None, name: str | None = None,
-             cls: type[_Command] = _Command, **more: Any) -> Any:
+             cls: type[_Command] = _Command, **more: Any) -> Callable[[_Function], _Function]:
     """Decorator: a command, and lines that show how it is called."""
     return (of or app).command(name, cls=cls, epilog="\n".join(examples), **more)
 

@@ -25,15 +25,16 @@ from depthlaw.theory.symbols import TERMS
 from ..run.run import Run
 from ..text import clean
 from ..verdicts.display import duration, expectation, measured_side, prediction, slack
-from ..verdicts.report import NOT_RUN, ClaimResult, verdict_name
+from ..verdicts.report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
 if TYPE_CHECKING:
     from ..verdicts.grounds import Ground
 
-STYLES = {Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
-          Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
-          Verdict.OUT_OF_SCOPE: "dim"}
+STYLES: dict[str, str] = {
+    Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
+    Verdict.FAILS: "bold red", Verdict.UNDECIDED: "yellow", Verdict.CONDITIONAL: "cyan",
+    PREMISE_REFUTED: "bold red", Verdict.OUT_OF_SCOPE: "dim", NOT_RUN: "dim"}
 
 
 @contextmanager

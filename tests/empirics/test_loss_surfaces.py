@@ -84,7 +84,7 @@ def test_what_is_no_file_or_no_seed_column(tmp_path: Path) -> None:
         with pytest.raises(UsageError, match=part):
             read(path)
     path = written(tmp_path, HEAD + "64,2,1e5,1e6,3\n")
-    with pytest.raises(UsageError, match="no columns called 'run'"):
+    with pytest.raises(UsageError, match="no column called 'run'"):
         read(path, "run")
     with pytest.raises(UsageError, match="cannot be the seed too"):
         read(path, "loss")
