@@ -82,8 +82,8 @@ _CHAPTERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
 _MEANINGS = {
     Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
                     "again from its file",
-    Verdict.ARGUED: "a written proof over the whole domain; a machine confirmed its algebra, a "
-                    "reader must check the joints",
+    Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
+                    "its joints are for a reader to check",
     Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
     Verdict.FAILS: "a counterexample is recorded",
     Verdict.UNDECIDED: "what was measured leaves both sides open",
@@ -208,10 +208,12 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
         "claim_set": source.claim_set, "claims_hash": source.claims_hash}
     text = _templates().get_template("appendix.md").render(context)
     references = _references(text, source)
+    pictures = {f"{plate.name}.{form}": plate.drawn(form)
+                for plate in drawn for form in ("pdf", "svg")}
     document = Document(
         text, _TITLE, _SUBTITLES[shown], f"depthlaw {source.version}, {source.claim_set}, "
         f"manifest {source.manifest[:12]}", source.date, references,
-        {f"{plate.name}.svg": plate.drawn("svg") for plate in drawn})
+        {name: content for name, content in pictures.items() if name.endswith(".svg")})
     rows = data.rows(behind)
     made = {
         "appendix.md": text.encode(), "appendix.pdf": document.pdf(),
@@ -221,8 +223,7 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
         "checklist.md": provenance.checklist(behind, records, source),
         "CITATION.cff": provenance.citation_cff(source),
         "manifest.json": canonical(manifest_of(records)) + b"\n",
-        **{f"figures/{plate.name}.{form}": plate.drawn(form)
-           for plate in drawn for form in ("pdf", "svg")}}
+        **{f"figures/{name}": content for name, content in pictures.items()}}
     return made | {"ro-crate-metadata.json": provenance.ro_crate(made, behind, records, source)}
 
 

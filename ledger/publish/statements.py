@@ -9,7 +9,7 @@ from functools import cached_property
 
 from sympy import Symbol
 
-from depthlaw.theory.claim import Claim, Source
+from depthlaw.theory.claim import Case, Claim, Source
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.notation import definitions, latex, symbols
 from depthlaw.theory.symbols import TERMS
@@ -24,6 +24,8 @@ from .typesetting import code, factor, maths, prose, sentence, value, verdict
 __all__ = ["Statement", "cited", "explained", "plural", "told"]
 
 _SIGNS = {"==": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne"}
+# Fields of a case that say how often it is measured.
+_SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Undecided cases that are printed one by one.
 _FEW = 3
 # What factors are printed with in values.tex.
@@ -82,10 +84,11 @@ class Statement:
     def where(self, known: Collection[str] = ()) -> str:
         """What stands behind names and symbols of the statement, but for symbols, by name, that
         were explained before."""
-        parts = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
-                 for each in definitions(self.claim.statement)]
-        parts += [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
-        return f"Here {'; '.join(parts)}." if parts else ""
+        stated = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
+                  for each in definitions(self.claim.statement)]
+        named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
+        return " ".join(f"{before} {'; '.join(parts)}." for before, parts in
+                        (("Here", stated), ("Symbols:", named)) if parts)
 
     @property
     def brief(self) -> str:
@@ -175,21 +178,26 @@ class Statement:
         """The smallest case that fails: where, what was measured, what is stated; empty where none
         does."""
         worst = self.result.counterexample
-        return "" if worst is None else f"{self.place(worst)}: {self.compared(worst)}"
+        return "" if worst is None else f"{self.place(worst.case)}: {self.compared(worst)}"
 
-    def place(self, row: CaseResult) -> str:
-        """A case by the symbols of the statement, and by what else differs between cases."""
+    def place(self, case: Case) -> str:
+        """A case by the symbols of the statement, and by what else differs between cases; not by
+        how many seeds it has."""
         every = [set(each.case.fields().items()) for each in self.result.cases]
         same = set.intersection(*every) if len(every) > 1 else set()
         shown = {s.name for s in symbols(self.claim.statement)}
         parts = []
-        for name, given in row.case.fields().items():
-            if name in TERMS and (name in shown or (name, given) not in same):
-                parts.append(maths(f"{latex(Symbol(name))} = {_shown(given)}"))
-            elif (name, given) not in same:
+        for name, given in case.fields().items():
+            symbol = name in TERMS and re.fullmatch(r"-?[\d./]+", str(given))
+            if name in _SEEDS or ((name, given) in same and not (symbol and name in shown)):
+                continue
+            if symbol:
+                parts.append(maths(f"{latex(Symbol(name))} = {given}"))
+            else:
+                word = "other depth" if name == "other" and "depth" in case else name
                 said = {True: "yes", False: "no"}.get(given, str(given))
-                parts.append(f"{prose(name.replace('_', ' '))} {prose(said)}")
-        return ", ".join(parts) or code(str(row.case))
+                parts.append(f"{prose(word.replace('_', ' '))} {prose(said)}")
+        return ", ".join(parts) or code(str(case))
 
     def compared(self, row: CaseResult) -> str:
         """Measured against stated, of one case."""
@@ -213,7 +221,7 @@ class Statement:
     @property
     def open(self) -> Sequence[str]:
         """What would decide its undecided cases: the first few."""
-        found = [f"Open at {prose(each.where)}: {prose(str(each))}."
+        found = [f"Open at {self.place(each.case)}: {prose(str(each))}."
                  for each in remedies(self.result)]
         rest = len(found) - _FEW
         return found[:_FEW] + [f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
@@ -244,7 +252,7 @@ def told(text: str) -> str:
 
 def explained(symbol: Symbol) -> str:
     """A declared symbol and what it stands for."""
-    return f"{maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
+    return f"{maths(latex(symbol))}, {prose(TERMS[symbol.name].meaning)}"
 
 
 def cited(source: Source) -> str:
@@ -279,7 +287,3 @@ def plural(number: int, word: str) -> str:
     """
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
-
-def _shown(given: object) -> str:
-    text = str(given)
-    return text if re.fullmatch(r"-?\d+(?:\.\d+)?", text) else rf"\text{{{text}}}"

@@ -201,12 +201,11 @@ function Div(d)
     elseif FORMAT == 'typst' then
       return pandoc.Blocks({ block('#small[') }) .. d.content .. pandoc.Blocks({ block(']') })
     end
-  elseif d.classes:includes('intro') then
-    if FORMAT == 'typst' then
-      return pandoc.Blocks({ block('#block(sticky: true)[') }) .. d.content
-        .. pandoc.Blocks({ block(']') })
-    end
-    return d.content
+  elseif d.classes:includes('intro') or d.classes:includes('together') then
+    if FORMAT ~= 'typst' then return d.content end
+    local how = d.classes:includes('intro') and 'sticky: true' or 'breakable: false'
+    return pandoc.Blocks({ block('#block(' .. how .. ', width: 100%)[') }) .. d.content
+      .. pandoc.Blocks({ block(']') })
   elseif d.identifier == 'refs' and FORMAT == 'latex' then
     return {}
   end
