@@ -39,7 +39,7 @@ os.environ |= {
 # --- signatures ----------------------------------------------------------------------------------
 autodoc_typehints, autodoc_member_order = "signature", "bysource"
 autodoc_typehints_format, python_use_unqualified_type_names = "short", True
-napoleon_google_docstring, napoleon_numpy_docstring = True, False
+napoleon_google_docstring, napoleon_numpy_docstring, napoleon_use_rtype = True, False, False
 # Docstrings put code between single backquotes.
 default_role = "code"
 
@@ -48,7 +48,7 @@ html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
 html_static_path = ["_static", str(_HERE.parent / "ledger/publish/vendor")]
 html_css_files = ["katex/katex.min.css", "site.css"]
-html_js_files = ["katex/katex.min.js", "maths.js"]
+html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 html_favicon = "_static/favicon.svg"
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}

@@ -4,4 +4,10 @@ document.addEventListener("DOMContentLoaded", () => {
     const displayMode = place.classList.contains("display");
     katex.render(place.textContent, place, { displayMode, throwOnError: false });
   }
+  // What a notebook shows of a claim has its formulas between dollars.
+  const delimiters = [{ left: "$$", right: "$$", display: true },
+                      { left: "$", right: "$", display: false }];
+  for (const place of document.querySelectorAll(".output.text_html")) {
+    renderMathInElement(place, { delimiters, throwOnError: false });
+  }
 });
