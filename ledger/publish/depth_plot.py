@@ -12,6 +12,8 @@ from depthlaw.advisor.models import Model, models
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.advisor.rules import Rule, rules
 
+from .style import STYLE, metadata
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -26,7 +28,7 @@ _OURS, _MODELS = "#000000", "#8C8C8C"
 _SIZE = (12.0, 6.75)
 _TALK: dict[str, Any] = {
     "font.size": 13, "axes.labelsize": 15, "axes.titlesize": 17, "xtick.labelsize": 13,
-    "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160, "svg.hashsalt": "depthlaw"}
+    "ytick.labelsize": 13, "legend.fontsize": 12, "savefig.dpi": 160}
 # Points of a curve; rows of labels that there is room for, and letters of each; the share of the
 # width that a letter takes.
 _STEPS, _ROWS, _LETTERS, _LETTER = 200, 25, 26, 0.0115
@@ -67,8 +69,6 @@ def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
-    from .figures import STYLE
-
     with style.context(["default", STYLE | _TALK]):
         figure = Figure(figsize=_SIZE, layout="constrained")
         FigureCanvasAgg(figure)
@@ -76,13 +76,6 @@ def depth_plot(answers: Sequence[Answer], form: str, key: Key = STANDARD,
         target = io.BytesIO()
         figure.savefig(target, format=form, metadata=metadata(form))
     return target.getvalue()
-
-
-def metadata(form: str) -> dict[str, Any]:
-    """What is written into a picture's file beside the picture: nothing. A note of when it was
-    made, or by which release, would make equal figures differ."""
-    return {"png": {"Software": None}, "svg": {"Date": None, "Creator": None},
-            "pdf": {"CreationDate": None, "Creator": None, "Producer": None}}[form]
 
 
 def _draw(axes: Axes, answers: Sequence[Answer], key: Key, known_by: int | None) -> None:

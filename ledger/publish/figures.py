@@ -16,7 +16,7 @@ from depthlaw.theory.values import Case, Exact
 
 from ..run.records import decode
 from ..verdicts.report import CaseResult, ClaimResult
-from .depth_plot import metadata
+from .style import STYLE, metadata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,12 +31,6 @@ _BEYOND = 1
 _COLUMNS = 3
 # Okabe and Ito's colours, which readers with any colour vision tell apart.
 COLOURS = {"S": "#000000", "upper": "#D55E00", "lower": "#0072B2", "exact": "#009E73"}
-STYLE: dict[str, Any] = {"font.family": "DejaVu Sans", "font.size": 8,
-                         "mathtext.fontset": "dejavusans", "axes.spines.top": False,
-                         "axes.spines.right": False, "axes.grid": True, "grid.color": "#DDDDDD",
-                         "grid.linewidth": 0.5, "axes.axisbelow": True, "legend.frameon": False,
-                         "pdf.fonttype": 42, "savefig.dpi": 200, "text.usetex": False,
-                         "svg.hashsalt": "depthlaw"}
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from depthlaw.empirics.figures import Number, Panel, Series
 
-from .depth_plot import metadata
+from .style import STYLE, metadata
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +49,7 @@ _FORMATS = {1: _Format(5.2, 3.7, 62, 38, 62, 0.17), 2: _Format(3.7, 3.2, 42, 38,
             3: _Format(2.4, 2.35, 29, 30, 23, 0.3)}
 _STYLE: dict[str, Any] = {
     "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "xtick.labelsize": 8.5,
-    "ytick.labelsize": 8.5, "legend.fontsize": 8.5, "savefig.dpi": 200, "svg.hashsalt": "depthlaw"}
+    "ytick.labelsize": 8.5, "legend.fontsize": 8.5}
 # Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
 _MARKED, _APART = 17, 0.09
 # The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
@@ -80,8 +80,6 @@ def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    from .figures import STYLE
 
     if not panels:
         raise ValueError("nothing to draw: a picture has at least one panel")
