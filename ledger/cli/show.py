@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, plural, quoted
-from depthlaw.theory.claim import Claim, find, registry
+from depthlaw.theory.claim import DEVICE_OF, Claim, find, registry
 from depthlaw.theory.notation import latex
 from depthlaw.theory.symbols import plain
 
@@ -105,7 +105,8 @@ def _evidence(claim: Claim, folder: Path | None,
     if result is None:
         result = results({key: claim}, largest_recorded_suite(claim, store), store)[0]
     needs = "" if claim.measurable else f" (needs the extra: pip install 'depthlaw[{claim.needs}]')"
-    verify = f"`depthlaw verify {result.suite} --only {key}`"
+    device = f" --device {DEVICE_OF[result.suite]}" if result.suite in DEVICE_OF else ""
+    verify = f"`depthlaw verify {result.suite} --only {key}{device}`"
     nothing = f"nothing is recorded for {key} in {here} yet"
     return _Evidence(
         result, lambda other: _judged(_known(other, everything), store, everything), store,
