@@ -7,6 +7,7 @@ from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.claim import Claim
+from depthlaw.theory.code_version import remember
 
 from ..publish.appendix import write_appendix
 from ..publish.formats import check_programs
@@ -46,6 +47,7 @@ def appendix(directory: Path, named: str, topic: str, suite: str, folder: Path |
     written = write_appendix(directory, claims, store, keys=[] if everything else keys,
                              everything=everything, suite=suite,
                              command=f"depthlaw appendix FOLDER {options}".rstrip())
+    remember()
     if json_output:
         dump({"written": [str(path) for path in written]})
     else:
