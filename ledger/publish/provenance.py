@@ -24,6 +24,8 @@ DATE = "2026-11-22"
 _TITLE = "depthlaw: executable theorems on transformer depth"
 _AUTHORS = "The depthlaw developers"
 _LICENCE = "Apache-2.0"
+# Claims up to which the checklist names each.
+_FEW = 40
 
 
 @dataclass(frozen=True)
@@ -162,7 +164,10 @@ def _of_proofs(results: Sequence[ClaimResult]) -> str:
         f"Claims with a written proof (ARGUED): {len(argued)}; claims decided case by case by "
         f"certificates (PROVED): {len(proved)}; steps that a machine confirmed: {steps}. Joints "
         "of proofs are prose: `depthlaw show KEY` names what a reader must check."]
-    if assumed:
+    if assumed and len(results) > _FEW:
+        lines.append("Cases that break an assumption are out of scope. Claims with assumptions: "
+                     f"{len(assumed)}; `depthlaw show KEY` prints them.")
+    elif assumed:
         lines.append("Cases that break an assumption are out of scope. Assumptions:\n\n"
                      + "\n".join(f"- {line}" for line in assumed))
     lines.append("Premises that are neither PROVED nor ARGUED: " + (
@@ -195,15 +200,16 @@ def _portable(results: Sequence[ClaimResult]) -> str:
 def _of_commands(results: Sequence[ClaimResult], used: Sequence[Record],
                  source: Provenance) -> str:
     needs = sorted({result.claim.needs for result in results if result.claim.needs})
-    lines = [f"**Yes.** With depthlaw {source.version} and its extra `appendix`", "", "```",
-             source.command, "```", "",
-             "writes these files again, byte for byte with equal versions of Typst, pandoc, "
-             "matplotlib and pyarrow. To measure anew"
+    lines = [f"**Yes.** In a clone of depthlaw {source.version} at the tag `{source.claim_set}`:",
+             "", "```", "make verify", f".venv/bin/{source.command}", "```", "",
+             "The last writes these files again, byte for byte with equal versions of Typst, "
+             "pandoc, matplotlib and pyarrow. To measure anew"
              f"{' (extras ' + ', '.join(f'`{name}`' for name in needs) + ')' if needs else ''}:",
              "", "```"]
     for suite in dict.fromkeys(result.suite for result in results if result.suite):
-        only = [f"--only {r.claim.key}" for r in results if r.suite == suite]
-        lines.append(" \\\n  ".join((f"depthlaw verify {suite}", *only)))
+        only = [f"--only {r.claim.key}" for r in results
+                if r.suite == suite and len(results) <= _FEW]
+        lines.append(" \\\n  ".join((f".venv/bin/depthlaw verify {suite}", *only)))
     lines += ["```", "", "It says how far your machine agrees with the reference ledger, run by "
               "run. Software of the runs:", "", *_environments(used)]
     return "\n".join(lines)

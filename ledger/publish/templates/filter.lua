@@ -150,6 +150,21 @@ function Str(s)
   end
 end
 
+-- natbib ends a place in a source at the first bracket of its formulas, but for braces around it.
+function Cite(c)
+  if FORMAT ~= 'latex' then return end
+  for _, each in ipairs(c.citations) do
+    local place = each.suffix
+    while #place > 0 and (place[1].t == 'Space' or place[1].text == ',') do place:remove(1) end
+    if #place > 0 then
+      place:insert(1, raw('{'))
+      place:insert(raw('}'))
+      each.suffix = place
+    end
+  end
+  return c
+end
+
 function CodeBlock(c)
   if FORMAT ~= 'latex' then return end
   local lines = {}
