@@ -150,15 +150,16 @@ function Str(s)
   end
 end
 
--- natbib ends a place in a source at the first bracket of its formulas, but for braces around it.
+-- natbib ends a place in a source at the first bracket of its formulas, but for braces around it,
+-- and moves it, which \( does not survive.
 function Cite(c)
   if FORMAT ~= 'latex' then return end
   for _, each in ipairs(c.citations) do
-    local place = each.suffix
+    local place = each.suffix:walk({ Math = function(m) return raw('$' .. m.text .. '$') end })
     while #place > 0 and (place[1].t == 'Space' or place[1].text == ',') do place:remove(1) end
     if #place > 0 then
-      place:insert(1, raw('{'))
-      place:insert(raw('}'))
+      place:insert(1, raw('{{'))
+      place:insert(raw('}}'))
       each.suffix = place
     end
   end
