@@ -46,8 +46,10 @@ def opened(browser: Browser, site: str) -> Iterator[Callable[..., Page]]:
         watch.put_on(context)
         contexts.append(context)
         watches.append(watch)
+        context.set_default_timeout(15_000)
         page = context.new_page()
-        page.goto(path if "://" in path else site + path)
+        response = page.goto(path if "://" in path else site + path)
+        assert response is None or response.ok, f"{path}: {response.status}"
         return page
 
     yield opening
