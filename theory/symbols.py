@@ -1,7 +1,7 @@
 """Symbols: how papers print a quantity, what it means, and the domain SymPy may assume.
 
-Here stand the symbols that several topics share, and how statements are printed. What one module
-alone measures is declared there by `quantity`.
+Here stand the symbols that several topics share. What one module alone measures is declared there
+by `quantity`. How statements are printed for people stands in `notation`.
 """
 from __future__ import annotations
 
@@ -98,20 +98,8 @@ size_millions = quantity("size_millions", r"N_{10^6}", "parameters in millions")
 stated = quantity("stated", "s", "value that a text states", "positive real")
 
 
-def latex(expression: sympy.Basic) -> str:
-    """LaTeX of an expression or relation, in the papers' notation.
-
-    >>> latex(width ** 2)
-    'd_x^{2}'
-    """
-    names = {s: TERMS[s.name].latex for s in expression.atoms(sympy.Symbol) if s.name in TERMS}
-    # log(x)/log(3) is how SymPy stores a logarithm to base 3; papers print it as one symbol.
-    text = sympy.latex(_based_logarithms(expression), symbol_names=names)
-    return text.replace(r"\operatorname{log}_{3}", r"\log_{3}")
-
-
 def plain(expression: sympy.Basic) -> str:
-    """One line of text for a terminal, in the papers' notation.
+    """One line of text by which machines know an expression; people read `notation.text`.
 
     >>> plain(width ** depth)
     'd_x^L'
@@ -126,16 +114,6 @@ def plain(expression: sympy.Basic) -> str:
     else:
         printed = _based_logarithms(expression).xreplace(names)
     return str(sympy.sstr(printed, order="none")).replace("**", "^")
-
-
-def one_line(statement: Relational) -> str:
-    """A statement as one line of text for people: `plain`, with = and != between the sides.
-
-    >>> one_line(sympy.Eq(width, 2 ** depth))
-    'd_x = 2^L'
-    """
-    sign = {"==": "=", "!=": "!="}.get(statement.rel_op)
-    return f"{plain(statement.lhs)} {sign} {plain(statement.rhs)}" if sign else plain(statement)
 
 
 def _based_logarithms(expression: sympy.Basic) -> sympy.Basic:

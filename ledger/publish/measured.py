@@ -13,7 +13,7 @@ from typing import Any
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 from depthlaw.empirics.figures import LEVEL, Found, Number, Panel, Question, Series, Table
 from depthlaw.theory.claim import DEVICE_OF, Claim, at
-from depthlaw.theory.symbols import latex
+from depthlaw.theory.notation import latex
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample
 
 from ..verdicts.display import measured_side, prediction
@@ -21,11 +21,11 @@ from ..verdicts.recorded import Recorded
 from ..verdicts.remedies import remedies
 from ..verdicts.report import CaseResult, ClaimResult, verdict_name
 from .line_plot import line_plot
-from .typesetting import md, md_code, md_math
+from .typesetting import code, maths, md
 
 __all__ = [
-    "claims_of", "data", "exercise", "figure", "numbers", "question", "settings", "values",
-    "verdicts"]
+    "claims_of", "data", "exercise", "figure", "numbers", "question", "settings", "undecided",
+    "values", "verdicts"]
 
 # Cases of a claim that a list names one by one, lines that a page shows unfolded, and letters of a
 # statement in a table.
@@ -190,7 +190,7 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
     texts = dict.fromkeys(late[r.claim.name] for r in judged if r.claim.name in late)
     after = [f"* {', '.join(f'`{name}`' for name in names)}: {md(text)}" for text in texts
              if (names := [r.claim.name for r in judged if late.get(r.claim.name) == text])]
-    open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in _undecided(r)]
+    open_ = [f"* `{r.claim.name}`, {md(line)}" for r in judged for line in undecided(r)]
     parts = ["\n".join(lines), _list("UNDECIDED, and what would decide it", open_),
              _folded("\\* Written, or restated, after something had been measured",
                      "\n".join(after)) if after else ""]
@@ -200,11 +200,11 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
 def _states(claim: Claim) -> str:
     """The statement, where it fits a table."""
     text = latex(claim.statement)
-    return md_math(text) if len(text) <= _LETTERS else "see its page"
+    return maths(text) if len(text) <= _LETTERS else "see its page"
 
 
-def _undecided(result: ClaimResult) -> Iterator[str]:
-    """What would decide a claim: of a few cases each, of many the range."""
+def undecided(result: ClaimResult) -> Iterator[str]:
+    """What would decide a claim, in plain text: of a few cases each, of many the range."""
     found = list(remedies(result))
     if len(found) <= _FEW:
         yield from (f"{each.where}: {each}" for each in found)
@@ -242,7 +242,7 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
         same = set.intersection(*every) if len(every) > 1 else set()
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
-            yield (f"| {md_code(result.claim.name)} | {md_code(own or str(row.case))} | "
+            yield (f"| {code(result.claim.name)} | {code(own or str(row.case))} | "
                    f"{md(_measured(result.claim, row))} | {md(_sign(result.claim))} "
                    f"{md(prediction(result.claim, row))} | {row.verdict_name} |")
 
@@ -383,48 +383,86 @@ def _bert(recorded: Recorded) -> _Drawn:
     return tuple(panel for panel in panels if panel.series), None
 
 
-def _paths(recorded: Recorded) -> _Drawn:
-    """Effect by path length, where the trainings of suite full are in the results folder."""
-    key = "rank_collapse/path_sums_deteriorate"
-    result = recorded.of("full", key)
-    if not _measured_here(key, recorded) or result is None or result.missing:
-        return (), None
-    from depthlaw.empirics.rank_collapse.path_effects import path_panels, path_table
-
-    folder = str(recorded.store.root / "cache")
-    return path_panels(folder=folder), path_table(folder=folder)
-
-
-def _gradients(recorded: Recorded) -> _Drawn:
-    """Gradients and norms against depth, measured for the picture where the claims are recorded."""
-    if not _measured_here("signal_propagation/softmax_pre_ln_gradient", recorded):
-        return (), None
-    from depthlaw.empirics.signal_propagation.signal_curves import signal_panels
-
-    return signal_panels(), None
-
-
-def _scaling(recorded: Recorded) -> _Drawn:
-    """Steps of an optimiser against width and depth, measured for the picture where the claims are
-    recorded."""
-    if not _measured_here("signal_propagation/mup_width_flat", recorded):
-        return (), None
-    from depthlaw.empirics.signal_propagation.scaling_curves import scaling_panels
-
-    return scaling_panels(), None
+def _by_length(recorded: Recorded) -> _Drawn:
+    """What one more layer of a path changes, by its length: claims about a fall from each length to
+    the next."""
+    panels = []
+    for name, title, y_label in (
+            ("path_sums_deteriorate", "Sums over all paths of length l",
+             "score at l minus score at l + 1"),
+            ("published_paths_deteriorate", "Random paths of length l, run alone",
+             "score at l minus score at l + 1"),
+            ("longer_paths_flatter", "Tokens of the sums over all paths of length l",
+             "fall of the log10 residual to l + 1")):
+        result = recorded.judged(f"rank_collapse/{name}")
+        found = [row for row in (_rows(result) if result else ())
+                 if isinstance(row.measured, Sample)]
+        tasks = dict.fromkeys(str(row.case.task) for row in found)
+        curves = [_means(task, [(int(row.case.length), row) for row in found
+                                if row.case.task == task]) for task in tasks]
+        if curves:
+            longest = max(x for each in curves for x in each.x)
+            panels.append(Panel(title, "path length l", y_label, (
+                *curves, Series("stated: at least 0", (1, longest), (0, 0), kind="reference"))))
+    return tuple(panels), None
 
 
-def _measured_here(key: str, recorded: Recorded) -> bool:
-    """Whether one's own results folder holds the claim, and what measures it is installed."""
-    return bool(recorded.store.root.is_dir() and recorded.claims[key].measurable
-                and recorded.judged(key))
+def _means(label: str, found: Sequence[tuple[int, CaseResult]]) -> Series:
+    """Means of samples with their intervals."""
+    ends = [row.measured.interval(LEVEL) for _, row in found if isinstance(row.measured, Sample)]
+    return Series(label, tuple(x for x, _ in found),
+                  tuple(row.measured.mean for _, row in found if isinstance(row.measured, Sample)),
+                  tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+
+
+def _exponents(*panels: tuple[str, str, tuple[str, ...]]) -> Callable[[Recorded], _Drawn]:
+    """Measured exponents of claims, a point for each case, beside what is stated of it.
+
+    Args:
+        panels: title, label of the exponent, and names of claims of signal_propagation.
+    """
+    def drawn(recorded: Recorded) -> _Drawn:
+        return tuple(panel for title, y_label, names in panels
+                     if (panel := _exponents_of(recorded, title, y_label, names)).series), None
+
+    return drawn
+
+
+def _exponents_of(recorded: Recorded, title: str, y_label: str, names: Sequence[str]) -> Panel:
+    curves, lines, place = [], {}, 1
+    for name in names:
+        result = recorded.judged(f"signal_propagation/{name}")
+        found = [row for row in (_rows(result) if result else ())
+                 if isinstance(row.measured, Sample)]
+        if result is None or not found:
+            continue
+        stated = at(result.claim.statement.rhs, found[0].case)
+        words = f"{'at least ' if result.claim.statement.rel_op == '>=' else ''}{stated}"
+        curves.append(_means(f"{result.claim.title.partition(':')[0]}: {words}",
+                             list(enumerate(found, place))))
+        lines[f"stated: {words}"] = float(stated)
+        place += len(found) + 1
+    ends = (1, place - 2)
+    return Panel(title, "cases, claim by claim", y_label, (*curves, *(
+        Series(words, ends, (height, height), kind="reference")
+        for words, height in lines.items() if curves)))
 
 
 _FIGURES: dict[str, tuple[str, Callable[[Recorded], _Drawn]]] = {
     "doubly-exponential": ("Orders of magnitude that the residual loses, layer by layer",
                            _layers_seen),
     "bert-residuals": ("Relative residuals of BERT's shape at initialisation by layer", _bert),
-    "gradients": ("Gradients and norms of nets against depth, by scheme", _gradients),
-    "scaling": ("Steps of an optimiser against width and depth, by rule", _scaling),
-    "paths": ("Effect of attention paths by their length on three toy tasks", _paths),
+    "gradients": ("Powers of the depth in gradients and hidden states, by scheme", _exponents(
+        ("Last gradient against depth", "power of the depth", (
+            "softmax_pre_ln_gradient", "softmax_post_ln_gradient", "gpt2_gradient",
+            "deepnorm_last_gradient")),
+        ("Mean square of the last hidden states against depth", "power of the depth", (
+            "softmax_pre_ln_norm_exponent", "gpt2_norm_exponent")))),
+    "scaling": ("Powers of width and depth in the change by first steps, by rule", _exponents(
+        ("Change by first updates against width", "power of the width",
+         ("mup_width_flat", "standard_width_growth")),
+        ("Change by first updates against depth", "power of the depth",
+         ("depth_mup_flat", "completep_flat", "plain_depth_growth", "deepnorm_update_flat",
+          "post_ln_update_growth")))),
+    "paths": ("What one more layer of a path changes, by its length", _by_length),
 }

@@ -55,33 +55,6 @@ def _quoted(text: str) -> str:
                    for i, part in enumerate(parts))
 
 
-# A base of one letter or a named operator, so that keys, file names and identifiers in prose stay
-# as they are.
-_BASE = r"(?:(?<![\w/.`])(?:[A-Za-z]|log|ln|sum|prod|max|min|lim|inf)|(?<=\w)[|)])"
-_GROUP = r"(?:\((?:[^()]|\([^()]*\))*\)|\{[^{}]*\}|-?[^\W_²³¹⁰-⁹]+)"
-_SCRIPTS = re.compile(rf"(?P<base>{_BASE})_(?P<sub>{_GROUP})(?![\w/.]*[/_]\w)|\^(?P<sup>{_GROUP})")
-_RELATIONS = {"<=": "≤", ">=": "≥", "!=": "≠", "<->": "↔", "->": "→"}
-
-
-def tex_prose(text: str) -> str:
-    r"""Prose with formulas written in ASCII, as LaTeX text: subscripts, superscripts and relations
-    are set as such.
-
-    >>> tex_prose("log_3(d_x) <= 3^(L-2)")
-    'log\\textsubscript{3}(d\\textsubscript{x}) \\ensuremath{\\leq} 3\\textsuperscript{L-2}'
-    """
-    # Quotes are paired before the text is cut into pieces, each of which would begin anew.
-    text = re.sub("<->|<=|>=|!=|->", lambda m: _RELATIONS[m[0]], _quoted(_flat(text)))
-    parts, done = [], 0
-    for found in _SCRIPTS.finditer(text):
-        parts.append(tex(text[done:found.start()] + (found["base"] or "")))
-        group = found["sub"] or found["sup"]
-        inner = group[1:-1] if group[0] in "({" else group
-        parts.append(rf"\text{'sub' if found['sub'] else 'super'}script{{{tex_prose(inner)}}}")
-        done = found.end()
-    return "".join(parts) + tex(text[done:])
-
-
 def sentence(text: str) -> str:
     """The text with a full stop, when it ends without one.
 
@@ -92,16 +65,6 @@ def sentence(text: str) -> str:
     return text if not text or text[-1] in ".!?" else text + "."
 
 
-def tex_code(text: str) -> str:
-    """A key, a case or a hash in typewriter type, which may break after an underscore, a slash or a
-    space.
-
-    >>> tex_code("a_b/c")
-    '\\\\texttt{a\\\\_\\\\allowbreak{}b/\\\\allowbreak{}c}'
-    """
-    return r"\texttt{" + re.sub(r"(\\_|/)", r"\1\\allowbreak{}", tex(text)) + "}"
-
-
 def md(text: str) -> str:
     """Plain text as Markdown: every character that a renderer could read as markup is escaped,
     pipes included.
@@ -110,38 +73,6 @@ def md(text: str) -> str:
     'a\\\\_b \\\\| \\\\<x\\\\> \\\\$1'
     """
     return re.sub(r"([\\`*_{}\[\]<>|$~&#])", r"\\\1", _flat(text))
-
-
-def md_code(text: str) -> str:
-    """A key, a case or a hash as a code span; a pipe is escaped as tables want it.
-
-    >>> md_code("a_b")
-    '`a_b`'
-    """
-    text = _flat(text).replace("|", "\\|")
-    fence = "`" * (1 + max((len(run) for run in re.findall("`+", text)), default=0))
-    return f"{fence} {text} {fence}" if len(fence) > 1 else f"`{text}`"
-
-
-def md_math(latex: str) -> str:
-    r"""Inline maths that passes through a Markdown renderer unchanged, also one that does not know
-    maths, also inside a table.
-
-    No pipe remains, no backslash before punctuation, and no character that could open emphasis, a
-    link or a tag.
-
-    >>> md_math(r"\left|x_{1}\right| \leq \{a\}")
-    '$\\left\\vert x_ {1}\\right\\vert  \\leq \\lbrace a\\rbrace$'
-    """
-    if not latex:
-        return ""
-    named = {"\\#": r"\sharp ", "\\|": r"\Vert ", "\\{": r"\lbrace ", "\\}": r"\rbrace ",
-             "\\,": r"\thinspace ", "\\:": r"\medspace ", "\\;": r"\thickspace ",
-             "\\!": r"\negthinspace ", "\\\\": r"\cr ", "|": r"\vert ", "<": r"\lt ", ">": r"\gt ",
-             "*": r"\ast ", "~": r"\enspace ", "_": "_ ", "](": "] (", "][": "] ["}
-    text = re.sub(r"\\[#|{},:;!\\]|[|<>*~_]|\](?=[(\[])",
-                  lambda m: "] " if m[0] == "]" else named[m[0]], _flat(latex))
-    return f"${text.strip()}$"
 
 
 def prose(text: str) -> str:
@@ -161,6 +92,8 @@ def prose(text: str) -> str:
             shown += _escaped(part[done:start]) + maths(latex)
             done = end
         shown += _escaped(part[done:])
+    # Two formulas without a space between them are one; $$ would begin another kind of maths.
+    shown = shown.replace("$$", " ")
     # What would begin a list, a heading or a quotation.
     return re.sub(r"^([-+>#%=:]|\d+(?=[.)]))", lambda m: (
         m[0] if m[0].isdigit() else f"\\{m[0]}"), re.sub(r"^(\d+)([.)])", r"\1\\\2", shown))
@@ -214,34 +147,6 @@ def value(text: str) -> str:
 def verdict(name: str) -> str:
     """A verdict in words that may break over lines."""
     return name.replace("_", " ")
-
-
-def tex_value(text: str) -> str:
-    """A measured or predicted value: maths where it is a number, text otherwise."""
-    number = _number(text)
-    return tex(text) if number is None else f"${number}$"
-
-
-def md_value(text: str) -> str:
-    """The same for Markdown."""
-    number = _number(text)
-    return md(text) if number is None else md_math(number)
-
-
-def tex_hash(text: str) -> str:
-    """A hash in typewriter type, which may break after every second character."""
-    return (r"\texttt{" + r"\allowbreak{}".join(tex(text[i:i + 2]) for i in range(0, len(text), 2))
-            + "}")
-
-
-def verdict_tex(name: str) -> str:
-    """A verdict in words that may break over lines."""
-    return tex(name.replace("_", " "))
-
-
-def verdict_md(name: str) -> str:
-    """The same for Markdown."""
-    return md(name.replace("_", " "))
 
 
 def macro(key: str) -> str:

@@ -8,7 +8,8 @@ import sympy
 
 from depthlaw.theory.claim import SUITES, Claim, at, find, measured_symbol, registry, topics
 from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import TERMS, depth, latex, plain
+from depthlaw.theory.notation import latex
+from depthlaw.theory.symbols import TERMS, depth, plain
 from depthlaw.theory.values import Case, Exact
 from depthlaw.theory.withdrawn import WITHDRAWN
 
