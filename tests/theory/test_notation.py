@@ -187,7 +187,7 @@ def _checked() -> Iterator[tuple[str, Any]]:
             yield key, claim.statement
 
 
-@pytest.mark.parametrize("form", [text, latex])
+@pytest.mark.parametrize("form", [latex, pytest.param(text, marks=pytest.mark.slow)])
 def test_every_printed_statement_says_the_same(form: Callable[[Any], str]) -> None:
     random, compared, wrong = Random(1), 0, []
     for key, statement in _checked():
