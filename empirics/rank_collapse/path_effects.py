@@ -23,8 +23,6 @@ from depthlaw.theory.claim import (
 )
 from depthlaw.theory.symbols import quantity
 
-from ..figures import Panel, Series, Table
-
 if TYPE_CHECKING:
     from .path_scores import PathScores, Toy
 
@@ -462,86 +460,3 @@ def _collapsed(case: Case, device: str) -> Proportion:
 
     found = circle_distances(_toy(case), 300, device)[case.rounds]
     return Proportion(int((found < 0.1).sum()), len(found))
-
-
-# --- for pages ---
-
-# Of the intervals around means over nets in panels and tables.
-LEVEL = 0.01
-TITLES = {"sorting": "Sorting 8 of 10 letters", "hull": "Convex hull of 10 points",
-          "circle": "Next point of a circle"}
-_SAYS = {"alone": "all paths of length l", "within": "all paths of length at most l"}
-
-
-def path_panels(device: str = "cpu", folder: str = "") -> tuple[Panel, ...]:
-    """Effect by path length on the three toy tasks, and how products of attention matrices reach
-    rank one: means over nets with 99 % Student intervals.
-
-    Args:
-        device, folder: as `path_scores.path_scores`.
-
-    Cost: that of the suite full of these claims, unless their trainings are in the folder.
-    """
-    from .path_scores import COUNTS
-
-    panels = []
-    for task in (SORTING, HULL, CIRCLE):
-        found = _scores(Case(**task), device, folder)
-        curves = {_SAYS["alone"]: found.alone, _SAYS["within"]: found.within}
-        curves |= {f"{count} random paths, run alone": found.isolated[count] for count in COUNTS}
-        lines = [(name, float(value.mean())) for name, value in (
-            ("whole net", found.whole), ("best guess without input", found.guess))]
-        panels.append(Panel(
-            TITLES[task["task"]], "path length l",
-            "mean cosine" if task["task"] == "circle" else "share of right answers",
-            (*(_curve(name, 0, values) for name, values in curves.items()),
-             *(Series(name, (0, task["depth"]), (value, value), kind="reference")
-               for name, value in lines))))
-    rates = {"random net": RANDOM, **{f"trained, {task['task']}": task
-                                      for task in (SORTING, HULL, CIRCLE)}}
-    panels.append(Panel(
-        "Products of attention matrices", "matrices", "relative distance from rank one",
-        (*(_products(name, task, "frozen", device, folder) for name, task in rates.items()),
-         _products("random net, attention of the path's own states", RANDOM, "recomputed", device,
-                   folder)), y_scale="log"))
-    return tuple(panels)
-
-
-def path_table(device: str = "cpu", folder: str = "") -> Table:
-    """Scores, shares of the norm and relative residuals by path length, means over nets.
-
-    Arguments and cost as `path_panels`.
-    """
-    rows = []
-    for task in (SORTING, HULL, CIRCLE):
-        found = _scores(Case(**task), device, folder)
-        columns = (found.alone, found.within, found.isolated[20], found.share,
-                   10.0 ** found.residual)
-        rows += [(task["task"], length, *(float(each[length].mean()) for each in columns),
-                  float(found.whole.mean()), float(found.guess.mean()))
-                 for length in range(task["depth"] + 1)]
-    return Table(("task", "path length", _SAYS["alone"], _SAYS["within"],
-                  "20 random paths, run alone", "share of the norm", "relative residual",
-                  "whole net", "best guess"), tuple(rows))
-
-
-def _curve(name: str, first: int, values: Any) -> Series:
-    """Means over nets, the last axis, with intervals."""
-    samples = [_sample(row) for row in values]
-    ends = [each.interval(LEVEL) for each in samples]
-    # Where all nets agree no spread was sampled: the interval is drawn as the point.
-    low, high = (tuple(end[side] if math.isfinite(end[side]) else each.mean
-                       for end, each in zip(ends, samples, strict=True)) for side in (0, 1))
-    return Series(name, tuple(range(first, first + len(samples))),
-                  tuple(each.mean for each in samples), low, high)
-
-
-def _products(name: str, task: dict[str, Any], method: str, device: str, folder: str) -> Series:
-    from .path_scores import gap_logarithms
-
-    found = gap_logarithms(_toy(Case(**task)), method == "recomputed", device, folder)
-    # Rounding is all that is left below.
-    seen = found[found.mean(axis=-1) > math.log(1e-14)]
-    curve = _curve(name, 1, seen)
-    low, high = (tuple(math.exp(value) for value in ends or ()) for ends in (curve.low, curve.high))
-    return Series(name, curve.x, tuple(math.exp(value) for value in curve.y), low, high)

@@ -11,11 +11,12 @@ from depthlaw.theory.notation import definitions, latex, symbols
 from depthlaw.theory.symbols import TERMS
 
 from ..verdicts.display import expectation, measured_side, prediction, slack
-from ..verdicts.findings import groups, reason
+from ..verdicts.findings import WEIGHTS, groups, reason
+from ..verdicts.grounds import Ground
 from ..verdicts.mutation import Mutant
-from ..verdicts.remedies import remedies
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .citations import sources
+from .measured import undecided
 from .typesetting import code, maths, prose, sentence, value
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
@@ -24,32 +25,30 @@ MOST_CASES = 12
 _UNLISTED = "---\norphan: true\n---\n"
 
 
-def page(result: ClaimResult, ledger: str, data: str = "") -> str:
+def page(result: ClaimResult, ground: Ground, data: str = "") -> str:
     """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
 
     Args:
-        ledger: which records these are, in words.
+        ground: what the verdict rests on.
         data: a sentence with a link to every case.
     """
-    return "\n".join(_page(result, ledger, data)) + "\n"
+    return "\n".join(_page(result, ground, data)) + "\n"
 
 
-def _page(result: ClaimResult, ledger: str, data: str) -> Iterator[str]:
+def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
     claim = result.claim
-    yield f"{_UNLISTED}# {prose(claim.title)}\n"
+    # Tabs of browsers and lists of search results have no formulas.
+    yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
     yield (f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
            f"**{verdict_name(result)}**{_as_known(result)}.\n")
     yield f"$$\n{latex(claim.statement)}\n$$\n"
     yield f"{prose(sentence(claim.text))}\n"
     yield from _terms(claim)
-    yield from _facts(result, ledger)
     if claim.note:
-        yield f"\n{prose(sentence(claim.note))}"
-    if result.proof:
-        yield "\n## Machine-checked argument\n"
-        for place, step in enumerate(result.proof, 1):
-            found = "confirmed" if step.holds else "not confirmed"
-            yield f"{place}. {prose(step.says)} **{found}**"
+        yield f"{prose(sentence(claim.note))}\n"
+    yield from _facts(result)
+    yield "\n## What the verdict rests on\n"
+    yield from _tree(ground)
     yield from _cases(result, data)
     yield "\n## Do it again\n"
     yield (f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
@@ -65,24 +64,19 @@ def _terms(claim: Claim) -> Iterator[str]:
     yield ""
 
 
-def _facts(result: ClaimResult, ledger: str) -> Iterator[str]:
+def _facts(result: ClaimResult) -> Iterator[str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
     rows = [("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
-            ("Kind", f"{claim.kind}, for {claim.holds_for}; {claim.weight}")]
+            ("Kind", f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}")]
     if claim.assumes:
         rows.append(("Assumes", "; ".join(prose(name) for name in claim.assumes)))
     if claim.known:
         rows.append(("Expected", expectation(claim)))
-    if claim.rests_on:
-        rows.append(("Rests on", prose(claim.rests_on)))
-    rows += [("Premise", f"[{code(key)}](/claims/{key}.md): {found}")
-             for key, found in result.premises.items()]
-    rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, {ledger}"))
+    rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite "
+                          f"{result.suite}"))
     if result.tightest is not None:
         rows.append(("Tightest slack", prose(slack(result.tightest, vacuous=result.vacuous))))
-    found = result.control.decision.verdict.value if result.control else "not run"
-    rows.append(("Negative control", f"{prose(claim.control.why)}: {found}"))
     for name, text in rows:
         yield f"{name}\n: {text}\n"
 
@@ -92,6 +86,26 @@ def source(claim: Claim) -> str:
     named = sources(str(claim.source))
     cited = f" ({', '.join(f'{{cite:t}}`{key}`' for key in named)})" if named else ""
     return f"{prose(str(claim.source))}{cited}"
+
+
+# Of a tree: what the page says elsewhere, or `depthlaw why` prints.
+_ELSEWHERE = ("statement", "cases", "record", "records", "assumption", "source")
+_CALLED = {"reason": "Why this verdict", "attention": "Needs attention", "proof": "Argument",
+           "reading": "To be read", "certificate": "Certificate", "premise": "Premise",
+           "named": "Named by the source", "control": "Negative control"}
+
+
+def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
+    """What a verdict rests on, as a list of lists."""
+    for each in ground.below:
+        if each.kind in _ELSEWHERE:
+            continue
+        name = f" [{code(each.name)}](/claims/{each.name}.md)" if each.kind in (
+            "premise", "named") else f" {code(each.name)}" if each.name else ""
+        found = f" **{each.verdict}**" if each.verdict else ""
+        called = f"{_CALLED[each.kind]}{name}: " if each.kind in _CALLED else ""
+        yield f"{'  ' * level}- {called}{prose(each.says)}{found}"
+        yield from _tree(each, level + 1)
 
 
 def _cases(result: ClaimResult, data: str) -> Iterator[str]:
@@ -140,9 +154,9 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
     """The claims of one topic: theorems first, then steps of proofs, measurements, arithmetic."""
     lines = [f"# {topic}\n", f"{about}\n", f"{len(judged)} claims: {_counted(judged)}."]
-    for weight, heading in (("theorem", "Theorems"), ("step", "Steps of proofs and constructions"),
-                            ("measurement", "Measurements"),
-                            ("arithmetic", "Arithmetic of printed numbers")):
+    headings = ("Theorems", "Steps of proofs and constructions", "Measurements",
+                "Arithmetic of printed numbers")
+    for weight, heading in zip(WEIGHTS, headings, strict=True):
         own = [r for r in judged if r.claim.weight == weight]
         if own:
             lines += [f"\n## {heading}\n", "| claim | source | verdict |", "|---|---|---|"]
@@ -164,11 +178,11 @@ def glossary(claims: Iterable[Claim]) -> str:
     """The symbols that the claims use, with how papers print them."""
     used = Counter(s.name for c in claims for s in c.statement.free_symbols)
     lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
-             "| symbol | name in code | meaning | domain | claims |", "|---|---|---|---|--:|"]
+             "| symbol | meaning | name in code | claims |", "|---|---|---|--:|"]
     for name, entry in sorted(TERMS.items()):
         if used[name]:
-            lines.append(f"| {maths(entry.latex)} | {code(name)} | {prose(entry.meaning)} | "
-                         f"{entry.domain} | {used[name]} |")
+            lines.append(f"| {maths(entry.latex)} | {prose(entry.meaning)} ({entry.domain}) | "
+                         f"{code(name)} | {used[name]} |")
     return "\n".join(lines) + "\n"
 
 
@@ -201,7 +215,7 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     groups_ = (
         ("Undecided", "Measured, and neither side is certain. What would decide each case, if mean "
          "and spread stayed as they are:",
-         [(r, _undecided(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED]),
+         [(r, _settled_by(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED]),
         ("Recalled wordings", "The statement was written down from memory. Somebody who has the "
          "source can settle whether it says so: compare the statement with the place named.",
          [(r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
@@ -214,16 +228,16 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
     for heading, meaning, found in groups_:
         lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
-        lines += [f"- {link(r.claim)}: {prose(sentence(r.claim.title))} {sentence(what)}"
-                  for r, what in sorted(found, key=lambda each: each[0].claim.weight != "theorem")]
+        for r, what in sorted(found, key=lambda each: WEIGHTS.index(each[0].claim.weight)):
+            lines.append(f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
+                         f"{f': {sentence(what)}' if what else '.'}")
     return "\n".join(lines) + "\n"
 
 
-def _undecided(result: ClaimResult) -> str:
-    """What would decide a claim's cases, the same words once."""
-    counted = Counter(str(each) for each in remedies(result))
-    return "; ".join(prose(words) + (f" ({number} cases)" if number > 1 else "")
-                     for words, number in counted.items())
+def _settled_by(result: ClaimResult) -> str:
+    """What would decide an undecided claim; of theorems their notes say more."""
+    more = result.claim.weight in ("theorem", "step") and result.claim.note
+    return prose(" ".join([sentence("; ".join(undecided(result))), *([more] if more else [])]))
 
 
 def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:

@@ -28,7 +28,8 @@ def rows() -> list[dict[str, str]]:
 
 def table(judged: Mapping[str, ClaimResult | None]) -> str:
     """The table in Markdown; a claim of which nothing is recorded is not run."""
-    lines = ["| task | nets | lower bound | upper bound | who | verdict |",
+    lines = [":::{container} compact\n",
+             "| task | nets | lower bound | upper bound | who | verdict |",
              "|---|---|---|---|---|---|"]
     for row in rows():
         result = judged[row["claim"]]
@@ -40,7 +41,7 @@ def table(judged: Mapping[str, ClaimResult | None]) -> str:
         lines.append(f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | "
                      f"{_who(result.claim)} | "
                      f"[{verdict_name(result)}](/claims/{result.claim.key}.md) |")
-    return "\n".join(lines)
+    return "\n".join([*lines, ":::"])
 
 
 def _bound(claim: Claim) -> str:

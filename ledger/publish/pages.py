@@ -21,9 +21,11 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 from importlib import import_module
 from importlib.util import find_spec
+from multiprocessing import get_context
 from pathlib import Path
 
 from depthlaw.empirics.separation_rank import entries
@@ -34,11 +36,21 @@ from depthlaw.theory.claim import SUITES, Claim, registry
 from ..run.engines import THREADS
 from ..run.records import Store, manifest, open_store
 from ..verdicts.display import duration
-from ..verdicts.mutation import Mutant, mutate
+from ..verdicts.grounds import grounds
+from ..verdicts.mutation import mutate
 from ..verdicts.recorded import Recorded
 from ..verdicts.reference import shipped
 from ..verdicts.report import CaseResult, ClaimResult, results
-from . import claim_pages, counting, depth_evidence, figures, inline, least_depth, measured
+from . import (
+    claim_pages,
+    counting,
+    depth_evidence,
+    explorer,
+    figures,
+    inline,
+    least_depth,
+    measured,
+)
 from .typesetting import prose
 
 # What of docs/ is no source of pages: the files of Sphinx, and what is built.
@@ -48,13 +60,17 @@ _LEAST_DEPTH = "<!-- least-depth -->"
 _OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
 
 
-def write(docs: Path, out: Path, stores: Sequence[Store]) -> list[Path]:
+def write(docs: Path, out: Path, stores: Sequence[Store],
+          mutants: Callable[[], str] | None = None) -> list[Path]:
     """Write the sources of all pages into the folder `out`, which then holds nothing else, and
     return their paths: the same records give the same bytes, and what has not changed is not
     written again.
 
     Args:
         stores: where records are looked for: of each claim, the first that holds some is read.
+        mutants: the page of `mutated`, where it was begun elsewhere.
+
+    Cost: a minute, and as much for the mutants.
     """
     claims = registry()
     places = [Recorded(claims, each) for each in stores]
@@ -63,6 +79,8 @@ def write(docs: Path, out: Path, stores: Sequence[Store]) -> list[Path]:
     for folder in ("figures", "data"):
         shutil.rmtree(out / folder, ignore_errors=True)
     pages = _generated(judged, places, out)
+    pages[out / "mutations.md"] = mutants() if mutants else mutated(list(claims), stores[0])
+    pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
     words = inline.Ledger(found, sum(map(len, stores)))
     for path in sorted(docs.rglob("*")):
         name = path.relative_to(docs)
@@ -92,7 +110,7 @@ def write(docs: Path, out: Path, stores: Sequence[Store]) -> list[Path]:
 
 def build(docs: Path, sources: Path, out: Path) -> int:
     """Make the site of its sources, in the folder `out`, which then holds nothing else, and return
-    Sphinx's exit status: a warning is an error.
+    Sphinx's exit status: a warning is an error, and nothing is replaced.
 
     What Sphinx keeps for the next time stays beside the sources.
     """
@@ -126,12 +144,12 @@ def _generated(
         out / "claims/index.md": claim_pages.index(judged, ledger),
         out / "findings.md": claim_pages.findings(judged, ledger),
         out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
-        out / "glossary.md": claim_pages.glossary([r.claim for r in judged]),
-        out / "mutations.md": claim_pages.mutations(_mutated(judged, places), ledger)}
+        out / "glossary.md": claim_pages.glossary([r.claim for r in judged])}
+    by_key = {r.claim.key: r for r in judged}.get
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = measured.data([r.claim.key], places, file)
-        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(r, ledger, data)
+        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(r, grounds(r, by_key), data)
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
         pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
@@ -146,12 +164,24 @@ def _named(recorded: Recorded) -> str:
     return f"{len(recorded.store):,} records of {whose}, manifest `{hash_[:16]}`"
 
 
-def _mutated(
-    judged: Sequence[ClaimResult], places: Sequence[Recorded],
-) -> dict[str, list[Mutant]]:
-    """The mutants of every claim that has cases in suite quick, judged on them."""
-    return {r.claim.key: list(mutate(quick)) for r in judged for each in places[:1]
-            if (quick := each.of("quick", r.claim.key)) is not None}
+def mutated(keys: Sequence[str], store: Store) -> str:
+    """The page of the mutants of every claim that has cases in suite quick, judged on them.
+
+    Cost: a minute for all claims.
+    """
+    claims = registry()
+    recorded = Recorded({key: claims[key] for key in keys}, store)
+    found = {key: list(mutate(quick)) for key in keys
+             if (quick := recorded.of("quick", key)) is not None}
+    return claim_pages.mutations(found, _named(recorded))
+
+
+def explore(source: Path, out: Path, store: Store) -> None:
+    """Write the explorer from the records of a store.
+
+    Cost: half a minute.
+    """
+    explorer.write(source, out, Recorded(registry(), store))
 
 
 def _about(topic: str) -> str:
@@ -168,6 +198,25 @@ def _moved(text: str) -> str:
     for name, page in _OF_THE_PROJECT.items():
         text = text.replace(f"]({name}", f"](/{page}")
     return text
+
+
+def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
+    """A generated page whose prose names claims by their keys, and pages by their files: with links
+    to them."""
+    def claim(named: re.Match[str]) -> str:
+        key = named[0].replace("\\_", "_")
+        return claim_pages.link(claims[key]) if key in claims else named[0]
+
+    def page(named: re.Match[str]) -> str:
+        there = (docs / named[1]).is_file()
+        return f"[{named[0]}](/{named[1]})" if there else named[0]
+
+    topics = "|".join(dict.fromkeys(each.topic for each in claims.values()))
+    lines = [line if line.startswith("$ ") else re.sub(
+        r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page,
+        re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w.]*\.)", claim, line))
+             for line in text.split("\n")]
+    return "\n".join(lines)
 
 
 def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
@@ -279,10 +328,19 @@ def main(arguments: list[str] | None = None) -> int:
     # and trainings are found again, which are stored by their number of threads.
     os.environ.update(THREADS)
     own = [open_store(chosen.results, read_only=True)] if chosen.results else []
-    sources = chosen.out.parent / "_build" / "source"
-    written = write(chosen.docs, sources, [*own, *filter(None, [shipped()])])
-    print(f"{len(written)} pages, which Sphinx sets in a minute or two")
-    status = build(chosen.docs, sources, chosen.out)
+    workshop = chosen.out.parent / "_build"
+    sources, beside = workshop / "source", workshop / "explorer"
+    stores = [*own, *filter(None, [shipped()])]
+    # What takes long and needs nothing of the pages is done in a process of its own.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        mutants = pool.submit(mutated, list(registry()), stores[0])
+        explored = pool.submit(explore, chosen.docs / "explorer", beside, stores[0])
+        written = write(chosen.docs, sources, stores, mutants.result)
+        print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
+        status = build(chosen.docs, sources, chosen.out)
+        explored.result()
+    if status == 0:
+        shutil.copytree(beside, chosen.out / "explorer")
     print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
     return status
 

@@ -11,7 +11,7 @@ from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 
 # Theorems before steps of their proofs, before measurements, before the arithmetic of printed
 # numbers.
-_WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
+WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
 
 def _order(result: ClaimResult) -> tuple[int, bool]:
     """By weight, and what is unexpected before what is known."""
-    return _WEIGHTS.index(result.claim.weight), not result.unexpected
+    return WEIGHTS.index(result.claim.weight), not result.unexpected
 
 
 def reason(result: ClaimResult) -> str:

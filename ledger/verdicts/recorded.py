@@ -19,7 +19,8 @@ _SUITES = ("training", "exercises", "full", "frontier", "theory", "quick")
 @dataclass(frozen=True)
 class Recorded:
     """Claims, judged on the records of one store by the level that the whole suite leaves them, as
-    `depthlaw verify` judges them: which of them are asked about changes no verdict.
+    `depthlaw verify` judges them: which of them are asked about changes no verdict. Each is judged
+    once: what is stored later is not seen.
 
     Attributes:
         claims: every claim, by key.
@@ -29,6 +30,7 @@ class Recorded:
     claims: Mapping[str, Claim]
     store: Store
     _levels: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _judged: dict[tuple[str, str], ClaimResult] = field(default_factory=dict)
 
     def judged(self, key: str) -> ClaimResult | None:
         """The claim in the longest suite of which every case is recorded, else in the one of which
@@ -54,9 +56,12 @@ class Recorded:
             return None
         if suite not in self._levels:
             self._levels[suite] = levels(self.claims, suite, self.store)
-        # Premises from a file of the user's are found nowhere else.
-        own = {each.key: each for each in self.claims.values() if each.topic not in topics()}
-        return results({key: claim} | own, suite, self.store, alphas=self._levels[suite])[0]
+        if (suite, key) not in self._judged:
+            # Premises from a file of the user's are found nowhere else.
+            own = {each.key: each for each in self.claims.values() if each.topic not in topics()}
+            self._judged[suite, key] = results(
+                {key: claim} | own, suite, self.store, alphas=self._levels[suite])[0]
+        return self._judged[suite, key]
 
 
 def _any(result: ClaimResult) -> bool:

@@ -10,7 +10,6 @@ from scipy.spatial import ConvexHull as Qhull
 
 from depthlaw.empirics.evaluation import generator
 from depthlaw.empirics.nets import Factors, Net, Shape
-from depthlaw.empirics.rank_collapse import path_effects
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
 from depthlaw.empirics.rank_collapse.path_scores import (
     Toy,
@@ -207,19 +206,3 @@ def test_circle_distances_start_at_one():
     assert found.shape == (4, 2)
     assert (found[0] == 1).all()
     assert not np.allclose(found[1], 1)
-
-
-def test_panels_and_table_say_what_was_measured(monkeypatch):
-    small = {"task": "sorting", "size": 3, "letters": 3, "width": 8, "depth": 2, "heads": 2,
-             "steps": 200, "replicas": 3}
-    for name in ("SORTING", "HULL", "CIRCLE", "RANDOM"):
-        monkeypatch.setattr(path_effects, name, small)
-    panels, table = path_effects.path_panels(), path_effects.path_table()
-    found = path_scores(SMALL)
-    assert len(panels) == 4
-    assert panels[0].series[0].y == pytest.approx(tuple(found.alone.mean(axis=1)))
-    assert all(low <= y <= high for each in panels[0].series[:4]
-               for low, y, high in zip(each.low, each.y, each.high, strict=True))
-    assert [row[:2] for row in table.rows[:3]] == [("sorting", 0), ("sorting", 1), ("sorting", 2)]
-    assert table.rows[1][2] == pytest.approx(found.alone[1].mean())
-

@@ -47,7 +47,7 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
     assert not stale.exists()
     assert {path: path.read_bytes() for path in pages.write(docs, out, [store])} == first
     page = (out / "claims" / "separation_rank" / "degree.md").read_text()
-    for part in ("levine2020", "recalled", "ARGUED", "Rests on", "confirmed", "Negative control",
+    for part in ("levine2020", "recalled", "ARGUED", "rests on", "confirmed", "Negative control",
                  "FAILS"):
         assert part in page
     assert "not run" not in page
