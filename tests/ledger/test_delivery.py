@@ -98,35 +98,53 @@ def test_target_that_is_no_folder(source, tmp_path):
     assert (tmp_path / "file").read_text() == "x"
 
 
-@pytest.mark.parametrize("moment", range(7))
-def test_killed_at_any_move_leaves_whole_files_and_is_repaired(source, target, monkeypatch, moment):
-    old, new = {"a": "old" * 1000, "sub/b": "old"}, {"a": "new" * 1000, "sub/b": "new", "c": "new"}
-    deliver(made(source, **{k.replace("/", "__"): v for k, v in old.items()}), target)
-    steps = iter(range(100))
+OLD = {"a": "old" * 1000, "sub/b": "old", "gone/c": "old"}
+NEW = {"a": "new" * 1000, "sub/b": "new", "d": "new"}
+# List of both, three files, one removed, list of the new ones.
+MOVES = 6
 
-    def counting(function):
-        def step(*arguments, **options):
-            if next(steps) == moment:
+
+@pytest.mark.parametrize("next_texts", [NEW, {"a": "third", "e": "third"}], ids=["same", "other"])
+@pytest.mark.parametrize("killed", [False, True], ids=["interrupted", "killed"])
+@pytest.mark.parametrize("moment", range(MOVES + 1))
+def test_stopped_after_any_move_leaves_whole_files_and_is_repaired(
+        source, target, monkeypatch, moment, killed, next_texts):
+    """Nothing that stays is missing for a moment, whatever the next delivery brings."""
+    def files(texts):
+        return made(source, **{name.replace("/", "__"): text for name, text in texts.items()})
+
+    def stopping(function):
+        def move(*arguments, **options):
+            if len(moves) == moment:
                 raise KeyboardInterrupt
-            return function(*arguments, **options)
-        return step
+            function(*arguments, **options)
+            moves.append(function)
+            if len(moves) == moment:
+                raise KeyboardInterrupt
+        return move
 
-    made(source, **{k.replace("/", "__"): v for k, v in new.items()})
+    moves = []
+    deliver(files(OLD), target)
+    files(NEW)
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", counting(os.replace))
-        patch.setattr(delivery.Path, "unlink", counting(delivery.Path.unlink))
-        patch.setattr(shutil, "rmtree", lambda *a, **k: None)  # a killed process cleans nothing up
-        interrupted = False
-        try:
+        patch.setattr(os, "replace", stopping(os.replace))
+        patch.setattr(delivery.Path, "unlink", stopping(delivery.Path.unlink))
+        if killed:  # nothing is cleaned up
+            patch.setattr(shutil, "rmtree", lambda *a, **k: None)
+        with pytest.raises(KeyboardInterrupt):
             deliver(source, target)
-        except KeyboardInterrupt:
-            interrupted = True
-    assert interrupted == (moment < 6)
-    for name, text in ours(target).items():
-        if not name.startswith(".depthlaw-"):
-            assert text in (old.get(name), new.get(name))
-    deliver(source, target)
-    assert ours(target) == new
+    assert len(moves) == moment
+    left = {name: text for name, text in ours(target).items() if not name.startswith(".depthlaw-")}
+    assert killed or left == ours(target)
+    assert OLD.keys() & NEW.keys() <= left.keys() <= OLD.keys() | NEW.keys()
+    assert all(text in (OLD.get(name), NEW.get(name)) for name, text in left.items())
+    assert left.keys() >= OLD.keys() or left.items() >= NEW.items()
+    if moment == MOVES:
+        assert left == NEW
+    deliver(files(next_texts), target)
+    assert ours(target) == next_texts
+    assert {path.name for path in target.iterdir() if path.is_dir()} == {
+        name.partition("/")[0] for name in next_texts if "/" in name}
 
 
 def test_a_full_disk_is_named_and_leaves_nothing(source, target, monkeypatch):
