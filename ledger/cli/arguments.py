@@ -40,7 +40,14 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
-    """Commands under one name, whose help ends with examples."""
+    """Commands under one name, whose help ends with examples. Interrupted, they abort: newer
+    parsers turn Ctrl-C into an exit without a word."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         _write_examples(self, formatter)

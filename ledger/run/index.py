@@ -77,7 +77,7 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
         return f"the claim {asked} was withdrawn: {WITHDRAWN[asked]}"
     named = [key for key in known if key.partition("/")[2] == asked]
     topics = dict.fromkeys(key.partition("/")[0] for key in known)
-    close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.5)
+    close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.65)
     what = "key" if others else "claim"
     hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
     return f"unknown {what} {quoted(asked)}; {hint}"

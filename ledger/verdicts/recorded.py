@@ -12,7 +12,9 @@ from .report import ClaimResult, levels, results
 
 __all__ = ["Recorded"]
 
-# The longest first; suites that need another device follow on their own.
+# Not the order of `SUITES`: a claim is told by the trainings that it is about, then by `full`,
+# which contains `theory` and `quick`, and only where `full` has none of it by `frontier`, whose
+# long runs few repeat. Suites for another device follow on their own.
 _SUITES = ("training", "exercises", "full", "frontier", "theory", "quick")
 
 
@@ -33,8 +35,8 @@ class Recorded:
     _judged: dict[tuple[str, str], ClaimResult] = field(default_factory=dict)
 
     def judged(self, key: str) -> ClaimResult | None:
-        """The claim in the longest suite of which every case is recorded, else in the one of which
-        most are; None where nothing is."""
+        """The claim in the first suite of `_SUITES` of which every case is recorded, else in the
+        one of which most are; None where nothing is."""
         some = []
         for suite in _SUITES:
             found = self.of(suite, key)

@@ -340,6 +340,40 @@ def test_help_lists_the_jobs():
         assert job in text
 
 
+@pytest.mark.parametrize(("command", "place"), [
+    (["claims"], "lists.claims"), (["appendix", "out"], "appendix.appendix"),
+    (["records", "list"], "archive.list_records"), (["doctor"], "doctor.doctor"),
+    (["depth", "3B"], "advice.depth")], ids=lambda it: it[0] if isinstance(it, list) else None)
+def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, capsys):
+    def interrupted(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(f"depthlaw.ledger.cli.{place}", interrupted)
+    done = in_this_process(capsys, *command)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "error: interrupted\n")
+
+
+def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, "appendix", str(tmp_path / "out")],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.communicate(timeout=60) == ("", "error: interrupted\n")
+    assert process.returncode == 130
+    assert list(tmp_path.iterdir()) == []
+
+
+# The signal itself, at a moment when the appendix is being written.
+INTERRUPTED = """
+import os, signal, sys
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.verdicts import recorded
+def judged(*arguments):
+    os.kill(os.getpid(), signal.SIGINT)
+recorded.Recorded.judged = judged
+sys.exit(main())
+"""
+
+
 @pytest.mark.slow
 def test_ctrl_c_is_one_line_and_resumable(tmp_path):
     command = [sys.executable, "-m", "depthlaw", "verify", "quick", "--results", str(tmp_path),
