@@ -2,6 +2,7 @@
 scripts of others with their version and licence."""
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 import tomllib
@@ -13,6 +14,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
+
+from depthlaw.ledger.publish.provenance import DATE
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -101,6 +104,37 @@ def test_every_script_of_others_is_listed_with_its_version_and_licence() -> None
         assert entry["version"] in (folder / entry["main"]).read_text(encoding="utf-8")
         assert any(entry["license"] in text or "Permission to use, copy, modify" in text
                    for text in (path.read_text() for path in folder.glob("*LICENSE")))
+
+
+def test_every_file_of_others_is_the_one_that_was_taken() -> None:
+    """No byte differs, none is missing, and beside them lie only our notes on their origin."""
+    listed = {f"{entry['folder']}/{name}": digest for entry in VENDORED
+              for name, digest in entry["sha256"].items()}
+    folders = {ROOT / entry["folder"] for entry in VENDORED}
+    there = {path.relative_to(ROOT).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+             for folder in folders for path in folder.rglob("*")
+             if path.is_file() and path.suffix != ".md"}
+    assert there == listed
+    assert len(listed) >= 28
+
+
+def test_the_licence_names_those_of_what_the_wheel_carries() -> None:
+    carried = {entry["license"] for entry in VENDORED if entry["in the wheel"]}
+    assert PROJECT["license"].split(" AND ") == ["Apache-2.0", *sorted(carried)]
+    files = {path.relative_to(ROOT).as_posix() for pattern in PROJECT["license-files"]
+             for path in ROOT.glob(pattern)}
+    assert files == {"LICENSE", *(f"{entry['folder']}/LICENSE" for entry in VENDORED
+                                  if entry["in the wheel"])}
+
+
+def test_version_and_day_of_the_release_are_one() -> None:
+    """In the change log, the citation of the software, and every citation of a ledger."""
+    version, day = re.search(r"^## \[(\d[\d.]*)\] - (\S+)", (ROOT / "CHANGELOG.md").read_text(),
+                             re.MULTILINE).groups()
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert PROJECT["version"] == version == cited["version"]
+    assert str(cited["date-released"]) == DATE
+    assert day in (DATE, "Unreleased")
 
 
 def test_issue_forms_are_whole() -> None:

@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,13 +130,6 @@ def test_citations_name_exactly_this_ledger() -> None:
     for line in (f'value: "sha256:{SOURCE.manifest}"', f'value: "sha256:{"c" * 64}"',
                  "date-released: 2031-05-06", r"records of \"suite quick\""):
         assert line in cff
-
-
-def test_the_day_of_release_is_that_of_the_changelog() -> None:
-    root = Path(__file__).parents[2]
-    released = re.search(r"^## \[\d[\d.]*\] - (\S+)", (root / "CHANGELOG.md").read_text(), re.M)
-    assert released
-    assert released[1] in (provenance.DATE, "Unreleased")
 
 
 FILES = {"appendix.pdf": b"pdf", "results.csv": b"csv", "figures/reach.svg": b"<svg>",

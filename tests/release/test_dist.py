@@ -88,13 +88,15 @@ def test_metadata_is_that_of_the_project(wheel: dict[str, bytes]) -> None:
     found = metadata(wheel)
     assert (found["Name"], found["Version"], found["License-Expression"],
             found["Requires-Python"], found["Summary"]) == (
-        "depthlaw", PROJECT["version"], "Apache-2.0", PROJECT["requires-python"],
+        "depthlaw", PROJECT["version"], PROJECT["license"], PROJECT["requires-python"],
         PROJECT["description"])
     assert set(found.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
     assert found.get_all("Classifier") == PROJECT["classifiers"]
     assert found.get_payload() == (ROOT / "README.md").read_text()
     licences = {name for name in wheel if ".dist-info/licenses/" in name}
-    assert licences == {f"{NAME}.dist-info/licenses/LICENSE"}
+    assert licences == {f"{NAME}.dist-info/licenses/{path.relative_to(ROOT).as_posix()}"
+                        for pattern in PROJECT["license-files"] for path in ROOT.glob(pattern)}
+    assert len(licences) == 2
 
 
 def test_the_sbom_lists_every_locked_package_and_every_carried_script() -> None:
