@@ -98,7 +98,13 @@ wheel-test: $(VENV)/.wheel $(VENV)/.dev
 		|| { cat printed; echo "depthlaw $$* FAILED" >&2; exit 1; }; }; \
 	law verify quick; tail -n 6 printed; \
 	law depth 1.3B; law claims hops; law show hops/doubling; law cite hops/doubling; \
-	law appendix pages; test -s pages/appendix.tex; venv/bin/python -m depthlaw --version; \
+	law why hops/doubling; law doctor; venv/bin/python -m depthlaw --version; \
+	if law_says=$$(venv/bin/depthlaw appendix pages 2>&1); \
+		then echo "appendix without its extra did not fail" >&2; exit 1; fi; \
+	test "$$(echo "$$law_says" | wc -l)" = 1; test ! -e pages; \
+	echo "the extra appendix"; \
+	venv/bin/pip install -qq --no-compile "$$wheel[appendix]"; \
+	law appendix pages; test -s pages/appendix.pdf; \
 	echo "tests: $(IN_THE_WHEEL)"; \
 	site='import site; print(site.getsitepackages()[0])'; \
 	"$(CURDIR)"/$(BIN)/python -c "$$site" >"$$(venv/bin/python -c "$$site")/lent.pth"; \

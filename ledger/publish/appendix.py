@@ -25,7 +25,7 @@ from depthlaw.theory.notation import symbols
 
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
-from ..verdicts.claim_set import claim_set
+from ..verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
 from ..verdicts.display import duration
 from ..verdicts.findings import groups, reason
 from ..verdicts.recorded import Recorded
@@ -190,7 +190,7 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
     drawn = plates(recorded, None if shown != "claims" else judged)
     behind = [*told, *_heavy(recorded, verdicts, judged, shown, suite)]
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
-    source = _source(recorded.store, records, suite, command)
+    source = _source(recorded, verdicts, records, suite, command)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
     context = {
         "shown": shown, "statements": statements, "shared": _shared(statements),
@@ -205,7 +205,8 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
         "devices": _devices(records), "environments": _environments(records),
         "commands": _commands(told, shown), "command": source.command,
         "version": source.version, "manifest": source.manifest, "runs": len(records),
-        "claim_set": source.claim_set, "claims_hash": source.claims_hash}
+        "claim_set": source.claim_set, "claims_hash": source.claims_hash,
+        "released": source.claim_set in claim_sets()}
     text = _templates().get_template("appendix.md").render(context)
     references = _references(text, source)
     pictures = {f"{plate.name}.{form}": plate.drawn(form)
@@ -269,16 +270,19 @@ def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
 def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
               suite: str) -> dict[str, str]:
     """The verdict of every claim: of the reference ledger as the claim set lists them, which costs
-    nothing; of other records by judging all."""
-    known = claim_set()
-    ledger = recorded.store
-    if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest \
-            and known.claims.keys() == recorded.claims.keys():
-        return {key: entry.verdict for key, entry in known.claims.items()}
-    found = {key: verdict_name(judged[key] if key in judged else
-                               _judged(recorded, key, suite, named=False))
-             for key in recorded.claims}
-    return found
+    nothing, where a claim says what it says there; else by judging it."""
+    known, ledger = claim_set(), recorded.store
+    listed = {}
+    if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest:
+        changed = altered(known, recorded.claims)
+        listed = {key: each.verdict for key, each in known.claims.items() if key not in changed}
+
+    def verdict(key: str) -> str:
+        if key in judged:
+            return verdict_name(judged[key])
+        return listed.get(key) or verdict_name(_judged(recorded, key, suite, named=False))
+
+    return {key: verdict(key) for key in recorded.claims}
 
 
 def _heavy(recorded: Recorded, verdicts: Mapping[str, str], judged: Mapping[str, ClaimResult],
@@ -430,15 +434,20 @@ def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
 # --- the other files ------------------------------------------------------------------------------
 
 
-def _source(store: Store, records: Sequence[Record], suite: str,
+def _source(recorded: Recorded, verdicts: Mapping[str, str], records: Sequence[Record], suite: str,
             command: str) -> provenance.Provenance:
-    known = claim_set()
+    known, store = claim_set(), recorded.store
+    name, hash_ = known.name, known.hash
+    # A set that was changed here is not the one that its hash names.
+    if changed := len(altered(known, recorded.claims)):
+        name += f" with {changed} changed {'claim' if changed == 1 else 'claims'}"
+        hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
     number = version("depthlaw")
     shipped = isinstance(store, Ledger)
     origin = (f"the reference ledger that comes with depthlaw {number}" if shipped
               else "a results folder, not of the reference ledger")
     return provenance.Provenance(
-        version=number, claim_set=known.name, claims_hash=known.hash,
+        version=number, claim_set=name, claims_hash=hash_,
         manifest=str(manifest_of(records)["hash"]), records=len(records),
         origin=origin + (f", suite {suite}" if suite else ""), command=command,
         date=provenance.DATE)

@@ -28,7 +28,9 @@ from ..run.records import StoreError, canonical, write_file
 if TYPE_CHECKING:
     from depthlaw.theory.claim import Claim
 
-__all__ = ["ClaimSet", "Entry", "changes", "claim_set", "claim_sets", "entry", "write_claim_set"]
+__all__ = [
+    "ClaimSet", "Entry", "altered", "changes", "claim_set", "claim_sets", "entry", "hash_of",
+    "write_claim_set"]
 
 FOLDER = Path(__file__).parent
 _NAME = re.compile(r"claims-v([1-9]\d*)")
@@ -138,6 +140,26 @@ def changes(old: ClaimSet, today: Mapping[str, Entry]) -> dict[str, str]:
     return found
 
 
+def altered(old: ClaimSet, claims: Mapping[str, Claim]) -> set[str]:
+    """The keys of a set whose claims say something else today, or are gone; verdicts are not
+    compared.
+
+    Cost: a tenth of a second.
+    """
+    return {key for key, listed in old.claims.items()
+            if key not in claims or entry(claims[key], listed.verdict) != listed}
+
+
+def hash_of(entries: Iterable[Entry]) -> str:
+    """The hash that a set of these claims would have."""
+    return hashlib.sha256(_lines(entries)).hexdigest()
+
+
+def _lines(entries: Iterable[Entry]) -> bytes:
+    ordered = sorted(entries, key=lambda e: e.key)
+    return b"".join(canonical(asdict(e)) + b"\n" for e in ordered)
+
+
 def write_claim_set(name: str, entries: Iterable[Entry], manifest: str,
                     folder: Path = FOLDER) -> ClaimSet:
     """Write the next claim set, whole or not at all.
@@ -146,9 +168,8 @@ def write_claim_set(name: str, entries: Iterable[Entry], manifest: str,
         UsageError: for a set that there is, and for a name that is not the next one.
     """
     _refuse_other_than_next(name, folder)
-    ordered = sorted(entries, key=lambda e: e.key)
-    lines = b"".join(canonical(asdict(e)) + b"\n" for e in ordered)
-    header = {"claim_set": name, "claims": len(ordered), "manifest": manifest,
+    lines = _lines(entries)
+    header = {"claim_set": name, "claims": lines.count(b"\n"), "manifest": manifest,
               "sha256": hashlib.sha256(lines).hexdigest()}
     write_file(folder / f"{name}.jsonl", canonical(header) + b"\n" + lines)
     return claim_set(name, folder)

@@ -18,7 +18,10 @@ from depthlaw.ledger.publish.formats import Document
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
-from depthlaw.theory.claim import Case, Claim, Control, Source, Step
+from depthlaw.ledger.verdicts.claim_set import claim_set
+from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.theory.claim import Case, Claim, Control, Source, Step, registry
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
 from depthlaw.theory.symbols import depth as L
@@ -198,6 +201,23 @@ def test_changed_records_change_the_appendix(out, quick, tmp_path):
                    recorded(changed, tmp_path / "results"), everything=True)
     for name in ("appendix.md", "manifest.json", "results.csv", "CITATION.cff"):
         assert (tmp_path / "out" / name).read_bytes() != (out / name).read_bytes(), name
+
+
+def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path):
+    """The reference ledger holds its records; that its statement is another one must be seen."""
+    key = "connectivity/reach"
+    recorded = Recorded(dict(registry()), shipped())
+    assert module._verdicts(recorded, {}, "")[key] == "HOLDS"
+    held = recorded.claims[key]
+    two = replace(held, statement=held.statement.subs(3, 2))
+    changed = Recorded(recorded.claims | {key: two}, recorded.store)
+    verdicts = module._verdicts(changed, {}, "")
+    assert verdicts[key] == "FAILS"
+    records = [next(iter(recorded.store))]
+    source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER")
+    known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER")
+    assert (known.claim_set, source.claim_set) == ("claims-v1", "claims-v1 with 1 changed claim")
+    assert source.claims_hash != known.claims_hash == claim_set().hash
 
 
 def test_record_facts_reach_the_reader(store, out):

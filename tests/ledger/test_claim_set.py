@@ -11,6 +11,8 @@ from depthlaw.advisor.quantities import UsageError
 from depthlaw.ledger.verdicts.claim_set import (
     FOLDER,
     Entry,
+    _today,
+    altered,
     changes,
     claim_set,
     claim_sets,
@@ -18,7 +20,7 @@ from depthlaw.ledger.verdicts.claim_set import (
     main,
     write_claim_set,
 )
-from depthlaw.theory.claim import find
+from depthlaw.theory.claim import find, registry
 
 # What papers cite. A set that stands here was released: where its file differs, put the file back
 # (git checkout claims-v1 -- FILE), and write an erratum into the next set
@@ -50,6 +52,29 @@ def test_newest_set_is_read_by_default_and_lists_what_a_claim_says() -> None:
     assert (listed.topic, listed.weight) == ("rank_collapse", "theorem")
     assert changes(dataclasses.replace(newest, claims={listed.key: listed}),
                    {listed.key: entry(find(listed.key), listed.verdict)}) == {}
+
+
+def test_every_claim_says_what_the_newest_set_lists() -> None:
+    """Else a new set is written, with an erratum."""
+    claims, newest = registry(), claim_set()
+    assert altered(newest, claims) == set()
+    assert newest.claims.keys() == claims.keys()
+
+
+@pytest.mark.slow
+def test_every_verdict_is_that_of_the_newest_set() -> None:
+    today, manifest = _today()
+    assert (changes(claim_set(), today), manifest) == ({}, claim_set().manifest)
+
+
+def test_another_constant_is_another_claim() -> None:
+    degree = find("separation_rank/degree")
+    two = dataclasses.replace(degree, statement=degree.statement.func(
+        degree.statement.lhs, degree.statement.rhs.subs(3, 2)))
+    newest = dataclasses.replace(
+        claim_set(), claims={degree.key: claim_set().claims[degree.key]})
+    assert altered(newest, {degree.key: degree}) == set()
+    assert altered(newest, {degree.key: two}) == altered(newest, {}) == {degree.key}
 
 
 def test_what_is_written_is_read_again(tmp_path: Path) -> None:
