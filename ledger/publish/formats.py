@@ -14,8 +14,11 @@ from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Final
 
 from depthlaw.advisor.quantities import UsageError
+
+from ..text import clean
 
 __all__ = ["Document", "check_programs"]
 
@@ -23,7 +26,7 @@ __all__ = ["Document", "check_programs"]
 _READER = "markdown-auto_identifiers-example_lists-tex_math_single_backslash-raw_html-raw_tex"
 _LIBRARIES = {"pypandoc": "pandoc", "typst": "Typst", "pyarrow": "Parquet"}
 # What a PDF promises: to be read and rendered the same in decades.
-PDF_STANDARD = "a-2b"
+PDF_STANDARD: Final = "a-2b"
 
 
 def check_programs() -> None:
@@ -60,18 +63,27 @@ class Document:
     figures: Mapping[str, bytes]
 
     def pdf(self) -> bytes:
-        """As PDF/A-2b, A4. Cost: seconds."""
+        """As PDF/A-2b, A4. Cost: seconds.
+
+        Raises:
+            UsageError: in one line, where the fonts that come with Typst lack a character.
+        """
         import typst
 
+        # Names of signs that pandoc writes and Typst has given up.
+        written = re.sub(r"\b(dot|times)\.circle\b", r"\1.o", self._converted("typst"))
         with TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "figures").mkdir()
             for figure, drawn in self.figures.items():
                 (folder / "figures" / figure).write_bytes(drawn)
-            (folder / "appendix.typ").write_text(self._converted("typst"), encoding="utf-8")
-            return bytes(typst.compile(
-                str(folder / "appendix.typ"), root=name, ignore_system_fonts=True,
-                pdf_standards=[PDF_STANDARD]))
+            (folder / "appendix.typ").write_text(written, encoding="utf-8")
+            try:
+                return bytes(typst.compile(
+                    str(folder / "appendix.typ"), root=name, ignore_system_fonts=True,
+                    pdf_standards=[PDF_STANDARD]))
+            except typst.TypstError as error:
+                raise UsageError(_refused("PDF", error)) from None
 
     def html(self) -> str:
         """As one file that asks for nothing: style, script, fonts and figures stand in it."""
@@ -105,9 +117,21 @@ class Document:
                          f"--bibliography={folder / 'references.bib'}",
                          *([] if form == "latex" else ["--citeproc"]), "--wrap=none",
                          *(f"--metadata={key}:{text}" for key, text in facts.items()), *options]
-            written: str = pypandoc.convert_text(self.text, form, format=_READER,
-                                                 extra_args=arguments)
+            try:
+                written: str = pypandoc.convert_text(self.text, form, format=_READER,
+                                                     extra_args=arguments)
+            except RuntimeError as error:
+                raise UsageError(_refused(form, error)) from None
         return written
+
+
+def _refused(form: str, error: Exception) -> str:
+    """What a program said, in one line, with the code points of letters that a terminal may lack.
+    """
+    said = "".join(c if c.isascii() else f"{c} [U+{ord(c):04X}]"
+                   for c in " ".join(clean(str(error)).split()))
+    return (f"the appendix cannot be written as {form} ({said}); write titles, texts and notes of "
+            "claims of your own in letters of Latin or Greek, and check their formulas")
 
 
 def _own(name: str) -> str:

@@ -95,8 +95,8 @@ def write(docs: Path, out: Path, stores: Sequence[Store],
         text = filled(text, places, out, path.stem)
         text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
         pages[out / name] = text
-    for name, page in _OF_THE_PROJECT.items():
-        pages[out / page] = _moved((docs.parent / name).read_text(encoding="utf-8"))
+    for written, page in _OF_THE_PROJECT.items():
+        pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
     pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
     for path in [each for each in out.rglob("*.*") if each.is_file()]:
         if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
@@ -115,6 +115,7 @@ def build(docs: Path, sources: Path, out: Path) -> int:
     What Sphinx keeps for the next time stays beside the sources.
     """
     made = sources.parent / "html"
+    shutil.rmtree(made, ignore_errors=True)
     status = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going",
          "-d", str(sources.parent / "doctrees"), "-c", str(docs), str(sources), str(made)],
@@ -214,7 +215,7 @@ def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
     topics = "|".join(dict.fromkeys(each.topic for each in claims.values()))
     lines = [line if line.startswith("$ ") else re.sub(
         r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page,
-        re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w.]*\.)", claim, line))
+        re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)", claim, line))
              for line in text.split("\n")]
     return "\n".join(lines)
 

@@ -9,21 +9,29 @@ from functools import cached_property
 
 from sympy import Symbol
 
+from depthlaw.advisor.quantities import plural
 from depthlaw.theory.claim import Case, Claim, Source
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.notation import definitions, latex, symbols
 from depthlaw.theory.symbols import TERMS
 from depthlaw.theory.values import Proportion, Sample
 
-from ..verdicts.display import measured_side, prediction
+from ..verdicts.citations import entries, sources
+from ..verdicts.display import (
+    interval,
+    judged,
+    measured_side,
+    prediction,
+    relation,
+    statement_latex,
+)
 from ..verdicts.remedies import remedies
 from ..verdicts.report import NOT_RUN, CaseResult, ClaimResult, verdict_name
-from .citations import entries, sources
 from .typesetting import code, factor, maths, prose, sentence, value, verdict
 
-__all__ = ["Statement", "cited", "explained", "plural", "told"]
+__all__ = ["Statement", "cited", "explained", "sign", "told"]
 
-_SIGNS = {"==": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne"}
+_SIGNS = {"=": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne", "≈": r"\approx"}
 # Fields of a case that say how often it is measured.
 _SEEDS = ("replicas", "seeds", "repeats", "trials")
 # Undecided cases that are printed one by one.
@@ -78,17 +86,19 @@ class Statement:
 
     @property
     def display(self) -> str:
-        """The statement as displayed maths."""
-        return f"$${latex(self.claim.statement)}$$"
+        """The statement as displayed maths, with the relation that is judged."""
+        return f"$${statement_latex(self.claim)}$$"
 
     def where(self, known: Collection[str] = ()) -> str:
-        """What stands behind names and symbols of the statement, but for symbols, by name, that
-        were explained before."""
+        """What is judged where it is no equality, and what stands behind names and symbols of the
+        statement, but for symbols, by name, that were explained before."""
+        how = prose(sentence(judged(self.claim)))
         stated = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
                   for each in definitions(self.claim.statement)]
         named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
-        return " ".join(f"{before} {'; '.join(parts)}." for before, parts in
-                        (("Here", stated), ("Symbols:", named)) if parts)
+        return " ".join([*([how[:1].upper() + how[1:]] if how else []), *(
+            f"{before} {'; '.join(parts)}." for before, parts in
+            (("Here", stated), ("Symbols:", named)) if parts)])
 
     @property
     def brief(self) -> str:
@@ -195,15 +205,17 @@ class Statement:
                 parts.append(maths(f"{latex(Symbol(name))} = {given}"))
             else:
                 word = "other depth" if name == "other" and "depth" in case else name
-                said = {True: "yes", False: "no"}.get(given, str(given))
+                # Not by a table: 1 would be found under True.
+                said = ("no", "yes")[given] if isinstance(given, bool) else str(given)
                 parts.append(f"{prose(word.replace('_', ' '))} {prose(said)}")
         return ", ".join(parts) or code(str(case))
 
     def compared(self, row: CaseResult) -> str:
         """Measured against stated, of one case."""
         left = maths(latex(self.claim.statement.lhs))
-        sign = maths(_SIGNS[str(self.claim.statement.rel_op)])
-        stated = f"stated {sign} {value(prediction(self.claim, row))}"
+        side = prediction(self.claim, row)
+        within = side.startswith("[") and interval(self.claim)
+        stated = f"stated {'within' if within else sign(self.claim)} {value(side)}"
         found = row.measured
         if not isinstance(found, Sample | Proportion):
             return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
@@ -279,11 +291,12 @@ def _place(text: str, *, nested: bool = False) -> str:
     return "".join([*parts, prose(text[done:])])
 
 
-def plural(number: int, word: str) -> str:
-    """A number with its noun.
+def sign(claim: Claim) -> str:
+    """The relation of a statement, in Markdown.
 
-    >>> plural(1, "case"), plural(1200, "case")
-    ('1 case', '1,200 cases')
+    >>> from depthlaw.theory.claim import find
+    >>> sign(find("separation_rank/upper_bound_deep"))
+    '$\\\\le$'
     """
-    return f"{number:,} {word}{'' if number == 1 else 's'}"
+    return maths(_SIGNS[relation(claim)])
 
