@@ -39,7 +39,7 @@ def topics(incomplete: str) -> _Offers:
 
 def sources(incomplete: str) -> _Offers:
     """What `keys` offers, and the keys of the bibliography."""
-    from ..publish.citations import entries, reference
+    from ..verdicts.citations import entries, reference
 
     return keys(incomplete) + _beginning(
         [(key, reference(key)) for key in entries()] if incomplete else [], incomplete)

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from depthlaw.advisor.quantities import UsageError
 
-from ..publish.citations import bibtex_for
 from ..run.index import claims_index, unknown
+from ..verdicts.citations import bibtex_for
 
 
 def claims(filter_text: str, json_output: bool) -> int:

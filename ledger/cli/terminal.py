@@ -24,7 +24,7 @@ from depthlaw.theory.symbols import TERMS
 
 from ..run.run import Run
 from ..text import clean
-from ..verdicts.display import duration, expectation, measured_side, prediction, slack
+from ..verdicts.display import duration, expectation, measured_side, prediction, relation, slack
 from ..verdicts.report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
@@ -269,8 +269,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
 def _case_table(result: ClaimResult) -> Table:
     claim = result.claim
     table = plain_table(2)
-    relation = claim.statement.rel_op.replace("==", "=")
-    for heading in ("case", written(claim.statement.lhs), f"{relation} stated", "verdict", "slack"):
+    for heading in ("case", written(claim.statement.lhs), f"{relation(claim)} stated", "verdict",
+                    "slack"):
         width = 18 if heading == "case" else 12
         whole = heading not in ("case", "verdict")
         table.add_column(heading, overflow="fold", no_wrap=whole, min_width=width)

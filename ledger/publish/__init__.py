@@ -1,1 +1,1 @@
-"""Appendix, pages, figures and citations."""
+"""Appendix, pages and figures."""

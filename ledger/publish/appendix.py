@@ -6,7 +6,6 @@ data and the description of the files come from `plates`, `data` and `provenance
 """
 from __future__ import annotations
 
-import json
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,13 +17,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Literal
 
-from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.advisor.quantities import UsageError, plural, quoted
 from depthlaw.theory.claim import SUITES, Claim
 from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict
 from depthlaw.theory.notation import symbols
 
 from ..run.records import Record, Store, canonical
 from ..run.records import manifest as manifest_of
+from ..verdicts.citations import bibtex_for, entries
 from ..verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
 from ..verdicts.display import duration
 from ..verdicts.findings import groups, reason
@@ -39,11 +39,10 @@ from ..verdicts.report import (
 )
 from ..verdicts.shown import largest_recorded_suite, runs_of
 from . import data, provenance
-from .citations import bibtex_for, entries
 from .delivery import DeliveryError, deliver
 from .formats import Document
 from .plates import Plate, plates
-from .statements import Statement, explained, plural, told
+from .statements import Statement, explained, told
 from .typesetting import code, factor, macro, prose, tex
 
 if TYPE_CHECKING:
@@ -405,12 +404,8 @@ def _devices(records: Sequence[Record]) -> str:
 
 def _environments(records: Iterable[Record]) -> list[str]:
     """The distinct environments of the records, most runs first."""
-    found = Counter(canonical(record.facts.get("environment", {})) for record in records)
     lines = []
-    for written, runs in sorted(found.items(), key=lambda item: (-item[1], item[0])):
-        facts = json.loads(written)
-        packages = ", ".join(f"{name} {number}"
-                             for name, number in sorted(facts.get("packages", {}).items()))
+    for runs, facts, packages in provenance.environments(records):
         commit = str(facts.get("commit") or "unknown")
         edited = ", with uncommitted changes" if commit.endswith("+") else ""
         machine = ", ".join(str(facts.get(name) or "unknown") for name in ("platform", "cpu"))

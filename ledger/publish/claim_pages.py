@@ -10,13 +10,14 @@ from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.notation import definitions, latex, symbols
 from depthlaw.theory.symbols import TERMS
 
+from ..verdicts.citations import sources
 from ..verdicts.display import expectation, measured_side, prediction, slack
 from ..verdicts.findings import WEIGHTS, groups, reason
 from ..verdicts.grounds import Ground
 from ..verdicts.mutation import Mutant
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
-from .citations import sources
 from .measured import undecided
+from .statements import sign
 from .typesetting import code, maths, prose, sentence, value
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
@@ -113,8 +114,7 @@ def _cases(result: ClaimResult, data: str) -> Iterator[str]:
     if not any(row.records for row in result.cases):
         yield "Nothing is recorded for them."
         return
-    relation = maths({"==": "=", "<=": r"\le", ">=": r"\ge", "!=": r"\ne"}.get(
-        result.claim.statement.rel_op, result.claim.statement.rel_op))
+    relation = sign(result.claim)
     yield (f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
            "verdict |\n|---|---|---|---|")
     shown = _telling(result)

@@ -15,7 +15,7 @@ from depthlaw.theory.exact.enclosure import enclose
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
 
-from ..verdicts.display import measured_side, prediction
+from ..verdicts.display import measured_side, prediction, relation
 from ..verdicts.report import CaseResult, ClaimResult
 
 __all__ = ["COLUMNS", "Row", "results_csv", "results_parquet", "rows"]
@@ -109,7 +109,7 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
     made: dict[str, Any] = {
         "claim": claim.key, "suite": result.suite, "case": str(row.case),
         "seeds": sorted({int(each["seed"]) for each in inputs}), **_measured(row.measured),
-        "left": None, "relation": claim.statement.rel_op.replace("==", "="), "predicted": None,
+        "left": None, "relation": relation(claim), "predicted": None,
         "predicted_low": None, "predicted_high": None, "verdict": row.verdict_name,
         "settled": decision.certain, "slack_log10": decision.slack,
         "reason": decision.reason or None,

@@ -9,8 +9,8 @@ from importlib.resources import files
 from depthlaw.theory.claim import Claim
 from depthlaw.theory.notation import latex
 
+from ..verdicts.citations import sources
 from ..verdicts.report import ClaimResult, verdict_name
-from .citations import sources
 from .typesetting import maths, prose
 
 __all__ = ["rows", "table"]

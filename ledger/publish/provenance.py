@@ -17,7 +17,8 @@ from ..verdicts.report import NOT_RUN, VERDICT_NAMES, ClaimResult, verdict_name
 from .data import COLUMNS
 from .typesetting import md
 
-__all__ = ["DATE", "Provenance", "checklist", "citation_bibtex", "citation_cff", "ro_crate"]
+__all__ = ["DATE", "Provenance", "checklist", "citation_bibtex", "citation_cff",
+           "environments", "ro_crate"]
 
 # The day of this release: dates in files that must be the same whenever they are written.
 DATE = "2026-11-22"
@@ -215,12 +216,18 @@ def _of_commands(results: Sequence[ClaimResult], used: Sequence[Record],
     return "\n".join(lines)
 
 
-def _environments(records: Iterable[Record]) -> Iterator[str]:
+def environments(records: Iterable[Record]) -> Iterator[tuple[int, dict[str, Any], str]]:
+    """The distinct environments of records, most runs first: how many, its facts, and its packages
+    with their versions in one line."""
     found = Counter(canonical(r.facts.get("environment", {})) for r in records)
     for written, runs in sorted(found.items(), key=lambda each: (-each[1], each[0])):
         facts = json.loads(written)
-        packages = ", ".join(f"{name} {number}"
-                             for name, number in sorted(facts.get("packages", {}).items()))
+        yield runs, facts, ", ".join(f"{name} {number}" for name, number
+                                     in sorted(facts.get("packages", {}).items()))
+
+
+def _environments(records: Iterable[Record]) -> Iterator[str]:
+    for runs, facts, packages in environments(records):
         yield (f"- {runs:,} runs: Python {md(str(facts.get('python', 'unknown')))}, "
                f"{md(packages or 'packages unknown')}; {md(str(facts.get('platform', 'unknown')))};"
                f" commit `{facts.get('commit') or 'unknown'}`")

@@ -15,6 +15,16 @@ from depthlaw.theory.values import Ball, Exact, Measured, Outside, Proportion, S
 from .report import CaseResult
 
 
+def relation(claim: Claim) -> str:
+    """The sign between both sides of a statement.
+
+    >>> from depthlaw.theory.claim import find
+    >>> relation(find("separation_rank/degree"))
+    '='
+    """
+    return str(claim.statement.rel_op).replace("==", "=")
+
+
 def slack(value: float | None, *, vacuous: bool = False) -> str:
     """A slack as a factor: how far the two sides are apart on the permitted side.
 

@@ -16,10 +16,10 @@ from depthlaw.advisor.quantities import plural
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.notation import text
 
-from ..publish.citations import reference, sources, words
 from ..run.index import claims_index
 from ..run.records import Record, manifest
-from .display import duration, measured_side, prediction, slack
+from .citations import reference, sources, words
+from .display import duration, measured_side, prediction, relation, slack
 from .remedies import remedies
 from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 
@@ -151,11 +151,10 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
     decision = row.decision
     parts = []
     if row.measured is not None:
-        relation = result.claim.statement.rel_op.replace("==", "=")
         parts.append(f"measured {measured_side(result.claim, row)}")
         # Where the statement has no value there is no stated side either.
         if not decision.reason.startswith("cannot be judged"):
-            parts.append(f"stated {relation} {prediction(result.claim, row)}")
+            parts.append(f"stated {relation(result.claim)} {prediction(result.claim, row)}")
     if decision.slack is not None:
         parts.append(f"slack {slack(decision.slack)}")
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []

@@ -4,7 +4,7 @@ from importlib.resources import files
 
 import pytest
 
-from depthlaw.ledger.publish.citations import bibtex_for, entries, parse, reference, sources
+from depthlaw.ledger.verdicts.citations import bibtex_for, entries, parse, reference, sources
 from depthlaw.theory.claim import registry
 
 

@@ -12,8 +12,8 @@ import pytest
 from sympy import Le
 
 from depthlaw.ledger.publish import provenance
-from depthlaw.ledger.publish.citations import parse
 from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.verdicts.citations import parse
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
 from depthlaw.theory.claim import Case, Claim, Control, Source, Step
 from depthlaw.theory.judgement import Decision, Verdict
