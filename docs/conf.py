@@ -50,6 +50,7 @@ html_static_path = ["_static", str(_HERE.parent / "ledger/publish/vendor")]
 html_css_files = ["katex/katex.min.css", "site.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 html_favicon = "_static/favicon.svg"
+html_use_index = html_domain_indices = False
 html_copy_source = html_show_sourcelink = html_show_sphinx = False
 html_theme_options: dict[str, Any] = {"navigation_with_keys": True}
 html_math_renderer = "katex"
@@ -58,6 +59,13 @@ html_math_renderer = "katex"
 def setup(app: Sphinx) -> None:
     """Maths as LaTeX, which _static/maths.js sets with KaTeX."""
     app.add_html_math_renderer("katex", (_inline, None), (_display, None))
+    app.connect("doctree-resolved", _anchors_once)
+
+
+def _anchors_once(app: Sphinx, page: nodes.document, name: str) -> None:
+    """sphinx-proof gives all theorems of a page the same second anchor."""
+    for section in page.findall(nodes.section):
+        section["ids"] = [each for each in section["ids"] if each != "proof-content"]
 
 
 def _inline(writer: Any, node: nodes.math) -> None:

@@ -11,7 +11,15 @@ from depthlaw.theory.notation import definitions, latex, symbols
 from depthlaw.theory.symbols import TERMS
 
 from ..verdicts.citations import sources
-from ..verdicts.display import expectation, measured_side, prediction, slack
+from ..verdicts.display import (
+    expectation,
+    measured_side,
+    prediction,
+    slack,
+    stated,
+    statement_latex,
+)
+from ..verdicts.display import judged as judged_by
 from ..verdicts.findings import WEIGHTS, groups, reason
 from ..verdicts.grounds import Ground
 from ..verdicts.mutation import Mutant
@@ -42,12 +50,14 @@ def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
     yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
     yield (f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
            f"**{verdict_name(result)}**{_as_known(result)}.\n")
-    yield f"$$\n{latex(claim.statement)}\n$$\n"
+    yield f"$$\n{statement_latex(claim)}\n$$\n"
+    if how := judged_by(claim):
+        yield f"{prose(sentence(how[:1].upper() + how[1:]))}\n"
     yield f"{prose(sentence(claim.text))}\n"
     yield from _terms(claim)
     if claim.note:
         yield f"{prose(sentence(claim.note))}\n"
-    yield from _facts(result)
+    yield from _facts(result, ground)
     yield "\n## What the verdict rests on\n"
     yield from _tree(ground)
     yield from _cases(result, data)
@@ -65,7 +75,7 @@ def _terms(claim: Claim) -> Iterator[str]:
     yield ""
 
 
-def _facts(result: ClaimResult) -> Iterator[str]:
+def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
     claim = result.claim
     check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
     rows = [("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
@@ -76,6 +86,8 @@ def _facts(result: ClaimResult) -> Iterator[str]:
         rows.append(("Expected", expectation(claim)))
     rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite "
                           f"{result.suite}"))
+    rows += [("Records", f"{each.says}, manifest {code(each.name[:16])}")
+             for each in ground.below if each.kind == "records"]
     if result.tightest is not None:
         rows.append(("Tightest slack", prose(slack(result.tightest, vacuous=result.vacuous))))
     for name, text in rows:
@@ -84,9 +96,11 @@ def _facts(result: ClaimResult) -> Iterator[str]:
 
 def source(claim: Claim) -> str:
     """Where a claim's statement stands, with its citation."""
-    named = sources(str(claim.source))
-    cited = f" ({', '.join(f'{{cite:t}}`{key}`' for key in named)})" if named else ""
-    return f"{prose(str(claim.source))}{cited}"
+    text = prose(str(claim.source))
+    for key in sources(str(claim.source)):
+        if key != "depthlaw":
+            text = text.replace(key, f"{{cite:t}}`{key}`", 1)
+    return text
 
 
 # Of a tree: what the page says elsewhere, or `depthlaw why` prints.
@@ -204,8 +218,7 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                 lines.append(f"  Counterexample {code(str(worst.case))}: "
                              f"{maths(latex(r.claim.statement.lhs))} measured "
                              f"{value(measured_side(r.claim, worst))}, stated "
-                             f"{prose(r.claim.statement.rel_op)} "
-                             f"{value(prediction(r.claim, worst))}.")
+                             f"{prose(stated(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
 
 

@@ -3,7 +3,7 @@ who says so, and what came of it. Which claims speak of which task stands in lea
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib.resources import files
 
 from depthlaw.theory.claim import Claim
@@ -17,7 +17,8 @@ __all__ = ["rows", "table"]
 
 
 def rows() -> list[dict[str, str]]:
-    """The rows as they are listed: task, nets, bound (lower, upper or exact) and claim.
+    """The rows as they are listed: task, nets, bound (lower, upper or exact), claim, and in layers
+    the bound where the claim's statement is about something else.
 
     >>> rows()[0]["bound"]
     'exact'
@@ -27,38 +28,33 @@ def rows() -> list[dict[str, str]]:
 
 
 def table(judged: Mapping[str, ClaimResult | None]) -> str:
-    """The table in Markdown; a claim of which nothing is recorded is not run."""
+    """Two tables in Markdown, of statements about nets and of trainings; what is not recorded is
+    left out."""
+    found = [(row, result) for row in rows() if (result := judged[row["claim"]]) is not None]
+    theory = [each for each in found if each[1].claim.weight != "measurement"]
+    trained = [each for each in found if each not in theory]
+    after = ("Trained nets, at the sizes, tasks and numbers of updates that were tried: what the "
+             "best or the worst of our seeds reached, no bound for others.")
+    return "\n\n".join([_table(theory), after, _table(trained)])
+
+
+def _table(found: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
     lines = [":::{container} compact\n",
              "| task | nets | lower bound | upper bound | who | verdict |",
              "|---|---|---|---|---|---|"]
-    for row in rows():
-        result = judged[row["claim"]]
-        if result is None:
-            continue
-        bound = _bound(result.claim)
-        lower = bound if row["bound"] in ("lower", "exact") else ""
-        upper = bound if row["bound"] in ("upper", "exact") else ""
+    for row, result in found:
+        bound = prose(row["layers"]) or maths(latex(result.claim.statement.rhs))
+        lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
+        upper = bound if row["bound"] in ("upper", "exact") else "\u2013"
         lines.append(f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | "
                      f"{_who(result.claim)} | "
                      f"[{verdict_name(result)}](/claims/{result.claim.key}.md) |")
     return "\n".join([*lines, ":::"])
 
 
-def _bound(claim: Claim) -> str:
-    """The number of layers, where the statement gives one; else what it says."""
-    says = claim.statement
-    names = {symbol.name for symbol in says.free_symbols}
-    if "depth" in names:
-        return maths(latex(says))
-    layers = {"minimal_depth", "doubling_layers", "trained_depth", "layers_needed", "layers_used",
-              "lookup_layers", "attention_layers", "count_depth"}
-    return maths(latex(says.rhs)) if says.lhs.is_Symbol and says.lhs.name in layers \
-        else prose(claim.title)
-
-
 def _who(claim: Claim) -> str:
     named = [key for key in sources(str(claim.source)) if key != "depthlaw"]
     cited = ", ".join(f"{{cite:t}}`{key}`" for key in named)
     if claim.source.key == "depthlaw":
-        return f"derived here, after {cited}" if cited else "derived here"
-    return f"{cited} ({claim.wording})"
+        return f"here, after {cited}" if cited else "here"
+    return f"{cited}, {claim.wording}"
