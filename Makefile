@@ -131,7 +131,7 @@ site-test: docs $(VENV)/.site
 ifeq ($(CHROMIUM),)
 	@$(call skipped,Chromium)
 else
-	$(BIN)/pytest -n auto --dist loadgroup tests/site
+	$(BIN)/pytest -n auto --dist worksteal tests/site
 endif
 
 paper-test: $(VENV)/.dev

@@ -1,6 +1,7 @@
 """Pages in a browser: no script fails, no request leaves the site, no serious barrier."""
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from playwright.sync_api import Browser, Page
 
 # One of each kind of page.
 MAIN = ("index.html", "tutorial.html", "depth.html", "base-3.html", "most-wanted.html",
-        "findings.html", "claims/index.html", "claims/hops/index.html",
+        "claims/index.html", "claims/hops/index.html",
         "claims/hops/doubling.html", "claims/separation_rank/corollary_2.html",
         "depth-evidence.html", "api.html", "trained-depth.html", "explorer/index.html")
 
@@ -40,6 +41,9 @@ def overflow(page: Page) -> int:
 
 @pytest.mark.parametrize("part", range(PARTS))
 def test_every_page_loads_without_complaint(browser: Browser, site: str, part: int) -> None:
+    # In the outline of tall brackets KaTeX repeats a letter, which browsers note and draw all the
+    # same.
+    drawn = re.compile(r"console: Error: <path> attribute d: Expected number, .*\\nMM319 602 V0")
     complaints = {}
     context = browser.new_context(**SCREENS["desktop"])
     watch = Watch((site,))
@@ -49,10 +53,10 @@ def test_every_page_loads_without_complaint(browser: Browser, site: str, part: i
         name = file.relative_to(SITE).as_posix()
         page.goto(site + name)
         # Formulas that KaTeX did not understand stand in the page in red.
-        unread = page.locator(".katex-error").count()
-        if watch.complaints or unread:
-            complaints[name] = [*watch.complaints, *(["formula"] * unread)]
-            watch.complaints.clear()
+        unread = page.locator(".katex-error").evaluate_all("all => all.map(one => one.title)")
+        if wrong := [line for line in watch.complaints if not drawn.match(line)] + unread:
+            complaints[name] = wrong
+        watch.complaints.clear()
     context.close()
     assert complaints == {}
 
@@ -66,19 +70,18 @@ def test_main_pages_have_no_serious_barrier_and_fit_the_screen(
     assert overflow(page) <= 0
 
 
-@pytest.mark.xdist_group("appendix")
-@pytest.mark.parametrize(("screen", "scheme"), [("desktop", "light"), ("phone", "dark")])
 def test_the_appendix_has_no_serious_barrier_and_needs_nothing_beside_it(
-    opened: Callable[..., Page], appendix: Path, tmp_path: Path, screen: str, scheme: str,
+    opened: Callable[..., Page], appendix: Path, tmp_path: Path,
 ) -> None:
     """From the file alone, as somebody gets it by mail."""
     alone = tmp_path / "appendix.html"
     alone.write_bytes((appendix / "appendix.html").read_bytes())
-    page = opened(alone.as_uri(), screen, scheme)
-    assert page.locator(".katex").count() > 10
-    assert page.locator(".katex-error").count() == 0
-    assert barriers(page) == []
-    assert overflow(page) <= 0
+    for screen, scheme in (("desktop", "light"), ("desktop", "dark"), ("phone", "dark")):
+        page = opened(alone.as_uri(), screen, scheme)
+        assert page.locator(".katex").count() > 10
+        assert page.locator(".katex-error").count() == 0
+        assert barriers(page) == []
+        assert overflow(page) <= 0
 
 
 def test_search_finds_a_claim(opened: Callable[..., Page]) -> None:
