@@ -76,10 +76,12 @@ def symbols(expression: sympy.Basic) -> tuple[Symbol, ...]:
     return tuple(s for s in printer.seen if s.name in TERMS and s in free)
 
 
-# Names that would be read in another way than they are meant.
+# Names that would be read in another way than they are meant: two pairs of brackets around n over k
+# look like an ordinary binomial coefficient.
+_MULTISET = r"\left(\!\binom{n}{k}\!\right)"
 _CLEARER = {r"\log_{10}\rho_l/\rho_{l+1}": r"\log_{10}(\rho_l/\rho_{l+1})",
             r"\log_{10}\rho_l/\rho'_l": r"\log_{10}(\rho_l/\rho'_l)",
-            r"\left(\!\binom{n}{k}\!\right)": r"\left(\binom{n}{k}\right)"}
+            _MULTISET: "M(n, k)"}
 
 
 def _declared(symbol: Symbol) -> str:
@@ -233,7 +235,6 @@ def _roman(name: str) -> str:
 
 # LaTeX names as ASCII: patterns and what they become, one after the other.
 _READ = [
-    (r"\\left\(\\binom{n}{k}\\right\)", "multiset(n, k)"),
     (r"\\lfloor10\^9\\xi\\rfloor", "floor(10^9 xi)"),
     (r"\\lfloor k\(c\)\\rfloor_9", "floor(k(c), 9 decimals)"),
     # What must stand apart.
@@ -377,6 +378,9 @@ class _Printer:
                           "the principal branch of Lambert's function"))
         if self.expression.has(sympy.bell):
             found.append((self._show(sympy.bell(_N)), "number of partitions of a set of n"))
+        if _MULTISET in self.shown:
+            found.append((_CLEARER[_MULTISET] + equal + self._show(sympy.binomial(
+                _N + order - 1, order)), "a product of k factors (n + j)/(j + 1), j < k"))
         if self.digits:
             whole = self.style.floor(f"{self.style.ten(self.digits)} x")
             found.append((f"{self.style.floor('x', self.digits)}{equal}"

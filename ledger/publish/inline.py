@@ -3,6 +3,8 @@
 Marks, each an HTML comment: `<!-- verdict: KEY -->` is the verdict with a link to the claim,
 `<!-- of: KEY -->` how many of its cases are decided, `<!-- is: KEY field=value,... -->` what was
 measured in the one case that has these values, `<!-- says: KEY ... -->` what is predicted there,
+`<!-- near: KEY -->` the least factor between the two sides of an inequality that holds,
+`<!-- fails: KEY field -->` a value of its smallest counterexample,
 `<!-- number: WHAT -->` a count (claims, topics, records, or a verdict's name),
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
@@ -18,13 +20,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from ..verdicts.display import measured_side, prediction
+from ..verdicts.display import measured_side, prediction, slack
 from ..verdicts.report import CaseResult, ClaimResult, verdict_name
 
 __all__ = ["Ledger"]
 
 _MARK = re.compile(
-    r"<!--\s+(?P<kind>verdict|of|is|says|number|law|bench):\s+(?P<what>[^>]+?)\s+-->")
+    r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|number|law|bench):\s+(?P<what>[^>]+?)\s+-->")
 
 
 @dataclass(frozen=True)
@@ -69,6 +71,19 @@ class Ledger:
     def _says(self, what: str) -> str:
         result, row = self._case(what)
         return _grouped(prediction(result.claim, row))
+
+    def _near(self, key: str) -> str:
+        result = self._result(key)
+        if result.tightest is None or result.counterexample is not None:
+            raise ValueError(f"{key} has no sides that stay apart")
+        return slack(result.tightest).removeprefix("x")
+
+    def _fails(self, what: str) -> str:
+        key, _, name = what.partition(" ")
+        worst = self._result(key).counterexample
+        if worst is None or name not in (fields := worst.case.fields()):
+            raise ValueError(f"no counterexample of {key} is recorded with a value {name}")
+        return _grouped(str(fields[name]))
 
     def _case(self, what: str) -> tuple[ClaimResult, CaseResult]:
         """The one case of a claim that has the values that a mark names."""

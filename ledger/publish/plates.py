@@ -18,7 +18,7 @@ from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Case, Proportion, Sample
 
 from ..verdicts.recorded import Recorded
-from ..verdicts.report import CaseResult
+from ..verdicts.report import CaseResult, verdict_name
 from .figures import exact_ranks
 from .line_plot import line_plot
 
@@ -79,24 +79,36 @@ def _separation_rank(recorded: Recorded) -> Plate | None:
     below = [f"{entry.rank:,} in place of {entry.count:,} at $d_x = {entry.width}$, "
              f"$L = {entry.depth}$" for entry in settled if entry.rank < entry.count]
     equal = sum(entry.rank == entry.count for entry in settled)
+    outside = sum(any(bound and bound.verdict is Verdict.FAILS for bound in entry.bounds)
+                  for entry in settled)
     bounds = [recorded.claims[f"separation_rank/{side}_bound_{regime}"]
               for side in ("upper", "lower") for regime in ("shallow", "deep")]
     words = ", ".join(sorted({claim.wording for claim in bounds}))
     caption = (
-        f"Separation ranks of one head for almost all weights, exact in {len(settled)} of "
-        f"{len(found)} entries drawn (circles), on a scale of $\\log_3$. Of these {equal} equal "
-        f"the dimension count $S(d_x, L)$ (solid), an upper bound for any number of heads"
-        f"{'; it is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and lower "
-        f"bounds of Theorems 1 and 2 of [@levine2020], {words}; a lower bound of height 0 says "
-        "nothing. Vertical lines: the threshold $\\log_3 d_x$, and the knee of $S$, where "
+        f"Sums of the graded ranks of one head for almost all weights, exact in {len(settled)} of "
+        f"{len(found)} entries drawn (circles), on a scale of $\\log_3$. With "
+        f"$N \\ge 2 (d_x + 1)$ tokens such a sum is the separation rank"
+        f"{_word(recorded, 'separation_rank/graded_rank')}. Of these {equal} equal the dimension "
+        f"count $S(d_x, L)$ (solid), an upper bound for any number of heads"
+        f"{_word(recorded, 'separation_rank/dimension_count')}"
+        f"{'; the sum is ' + ' and '.join(below) if below else ''}. Dashed and dotted: upper and "
+        f"lower bounds of Theorems 1 and 2 of [@levine2020], {words}; a lower bound of height 0 "
+        "says nothing. Vertical lines: the threshold $\\log_3 d_x$, and the knee of $S$, where "
         f"$C(L) = (3^L - 1)/2$ reaches $2D = d_x (d_x + 1)$.{_refuted(recorded)}")
     return Plate(
         "separation-rank", "Separation rank against depth", caption,
         f"Panels for widths {_list(sorted({entry.width for entry in found}))}: logarithm of the "
-        "separation rank against depth. Exact ranks lie on the curve of the dimension count, "
-        "above the lower and below the upper bounds.",
+        f"separation rank against depth. Of {len(settled)} exact ranks {equal} lie on the curve of "
+        f"the dimension count and {len(settled) - equal} just below it; {outside or 'none'} "
+        f"{'lies' if outside == 1 else 'lie'} outside the lower and upper bounds.",
         *_sources(drawn, (claim.key for claim in shared)),
         lambda form: exact_ranks(found, form, _WIDTHS, columns=len(_WIDTHS)))
+
+
+def _word(recorded: Recorded, key: str) -> str:
+    """By which claim a caption says something, with its verdict; empty where it is not known."""
+    result = recorded.judged(key)
+    return f" (`{key}`, {verdict_name(result)})" if result else ""
 
 
 def _refuted(recorded: Recorded) -> str:

@@ -34,9 +34,9 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
 
 @pytest.mark.parametrize("mark", [
     f"verdict: {REACH}", "of: no/claim", f"is: {DEGREE} depth=99", f"is: {DEGREE} residual=no",
-    "number: MAYBE"])
+    "number: MAYBE", "near: counting/textbook_flops", f"fails: {DEGREE} depth"])
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
-    with pytest.raises(ValueError, match="recorded|cases of|no claim has"):
+    with pytest.raises(ValueError, match="recorded|cases of|no claim has|no sides"):
         ledger.spoken(f"<!-- {mark} -->")
 
 
@@ -49,6 +49,7 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     filled = Ledger({}, 0).spoken((docs / "performance.md").read_text())
     assert "<!-- bench" not in filled
     named = {key for page in docs.glob("*.md")
-             for key in re.findall(r"<!--\s+(?:verdict|of|is|says):\s+([\w/]+)", page.read_text())}
+             for key in re.findall(r"<!--\s+(?:verdict|of|is|says|near|fails):\s+([\w/]+)",
+                                   page.read_text())}
     assert len(named) > 40
     assert named <= set(depthlaw.claims())

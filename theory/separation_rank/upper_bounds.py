@@ -88,11 +88,11 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
     L = 34, H = 2, N >= 10, inside the domain of both bounds of the theorem (2 H <= d_x,
     N >= 2 (d_x + 1)): a net of weights 0 and 1 has an output whose leading monomial has all ten
     moments, and log_3 of its rank grows by 10 for each layer where the bound grows by 9 (module
-    leading_monomial; certificate separation_rank-upper_bound_deep.json). No smaller width can fail,
-    nor depths below 32 at width 4, since S(d_x, L) is an upper bound (dimension_count,
-    count_linear) and is not above the recalled one there; depths 32 and 33 are open. Weights that
-    multiply by linear forms fail it from d_x = 16, L = 216, H = 8 on with 2 H <= d_x, and with
-    H = d_x from L = 30 at d_x = 6, where b_2 of the recalled lower bound, with
+    leading_monomial; certificate separation_rank-upper_bound_deep.json). If S(d_x, L) is an upper
+    bound (dimension_count, whose verdict is HOLDS), no smaller width can fail (count_linear), nor
+    depths below 32 at width 4, where S(d_x, L) is not above the recalled bound; 32 and 33 are open.
+    Weights that multiply by linear forms fail it at d_x = 16, L = 216, H = 8 with 2 H <= d_x, and
+    with H = d_x at d_x = 6, L = 30, where b_2 of the recalled lower bound, with
     log_3((d_x - H)/2), is undefined. The original may have hypotheses on N or H that the recalled
     wording lacks; with one token on each side counting exponents is right.
     """
