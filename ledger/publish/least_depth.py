@@ -17,8 +17,9 @@ __all__ = ["rows", "table"]
 
 
 def rows() -> list[dict[str, str]]:
-    """The rows as they are listed: task, nets, bound (lower, upper or exact), claim, and in layers
-    the bound where the claim's statement is about something else.
+    """The rows as they are listed: task, nets, bound (lower, upper or exact; printed: an upper one
+    that no claim checks, whose printed count the claim inverts), claim, and in layers the bound
+    where the claim's statement is about something else.
 
     >>> rows()[0]["bound"]
     'exact'
@@ -45,16 +46,23 @@ def _table(found: Iterable[tuple[dict[str, str], ClaimResult]]) -> str:
     for row, result in found:
         bound = prose(row["layers"]) or maths(latex(result.claim.statement.rhs))
         lower = bound if row["bound"] in ("lower", "exact") else "\u2013"
-        upper = bound if row["bound"] in ("upper", "exact") else "\u2013"
+        upper = bound if row["bound"] in ("upper", "exact", "printed") else "\u2013"
+        printed = row["bound"] == "printed"
+        who = _cited(result.claim) + ", printed" if printed else _who(result.claim)
+        word = "not checked here" if printed else (
+            f"[{verdict_name(result)}](/claims/{result.claim.key}.md)")
         lines.append(f"| {prose(row['task'])} | {prose(row['nets'])} | {lower} | {upper} | "
-                     f"{_who(result.claim)} | "
-                     f"[{verdict_name(result)}](/claims/{result.claim.key}.md) |")
+                     f"{who} | {word} |")
     return "\n".join([*lines, ":::"])
 
 
-def _who(claim: Claim) -> str:
+def _cited(claim: Claim) -> str:
     named = [key for key in sources(str(claim.source)) if key != "depthlaw"]
-    cited = ", ".join(f"{{cite:t}}`{key}`" for key in named)
+    return ", ".join(f"{{cite:t}}`{key}`" for key in named)
+
+
+def _who(claim: Claim) -> str:
+    cited = _cited(claim)
     if claim.source.key == "depthlaw":
         return f"here, after {cited}" if cited else "here"
     return f"{cited}, {claim.wording}"
