@@ -40,12 +40,15 @@ def overflow(page: Page) -> int:
 
 
 @pytest.mark.parametrize("part", range(PARTS))
-def test_every_page_loads_without_complaint(browser: Browser, site: str, part: int) -> None:
+@pytest.mark.parametrize(("screen", "scheme"), [("desktop", "light"), ("phone", "dark")])
+def test_every_page_loads_without_complaint(
+    browser: Browser, site: str, screen: str, scheme: str, part: int,
+) -> None:
     # In the outline of tall brackets KaTeX repeats a letter, which browsers note and draw all the
     # same.
     drawn = re.compile(r"console: Error: <path> attribute d: Expected number, .*\\nMM319 602 V0")
     complaints = {}
-    context = browser.new_context(**SCREENS["desktop"])
+    context = browser.new_context(color_scheme=scheme, **SCREENS[screen])
     watch = Watch((site,))
     watch.put_on(context)
     page = context.new_page()
