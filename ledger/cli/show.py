@@ -8,12 +8,12 @@ from pathlib import Path
 
 from depthlaw.advisor.quantities import UsageError, plural, quoted
 from depthlaw.theory.claim import DEVICE_OF, Claim, find, registry
-from depthlaw.theory.notation import latex
 from depthlaw.theory.symbols import plain
 
 from ..run.index import claims_index, described, unknown
 from ..run.own_claims import all_claims
 from ..run.records import Store, open_store
+from ..verdicts.display import judged, statement_latex
 from ..verdicts.recorded import Recorded
 from ..verdicts.report import ClaimResult, as_json, results
 from ..verdicts.shown import from_reference, largest_recorded_suite
@@ -55,7 +55,8 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     report_set_aside(found.store)
     if json_output:
         dump(as_json(result)
-             | {"statement": plain(claim.statement), "latex": latex(claim.statement),
+             | {"statement": plain(claim.statement), "latex": statement_latex(claim),
+                "judged": judged(claim),
                 "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
         return 0
     terminal.show(stdout(), result, result.suite)

@@ -18,13 +18,23 @@ from rich.tree import Tree
 
 from depthlaw.advisor.quantities import plural
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.notation import definitions, latex, symbols
+from depthlaw.theory.notation import definitions, symbols
 from depthlaw.theory.notation import text as written
 from depthlaw.theory.symbols import TERMS
 
 from ..run.run import Run
 from ..text import clean
-from ..verdicts.display import duration, expectation, measured_side, prediction, relation, slack
+from ..verdicts.display import (
+    duration,
+    expectation,
+    judged,
+    measured_side,
+    prediction,
+    relation,
+    slack,
+    statement_latex,
+    statement_text,
+)
 from ..verdicts.report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 from .tables import plain_table, print_table
 
@@ -225,7 +235,9 @@ def _line(ground: Ground) -> Text:
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     claim = result.claim
-    yield "statement", written(claim.statement)
+    yield "statement", statement_text(claim)
+    if how := judged(claim):
+        yield "", how
     yield "in words", claim.text
     for place, made in enumerate(definitions(claim.statement)):
         yield "" if place else "with", made.text + (f": {made.meaning}" if made.meaning else "")
@@ -233,7 +245,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     declared = [(s, TERMS.get(s.name)) for s in symbols(claim.statement)]
     yield "where", "; ".join(f"{written(s)}: {t.meaning if t else 'of this claim'}"
                              for s, t in declared)
-    yield "LaTeX", latex(claim.statement)
+    yield "LaTeX", statement_latex(claim)
     yield "kind", f"{claim.kind}; quantifier: {claim.holds_for}"
     check = "; check against the paper" if claim.wording == "recalled" else ""
     yield "source", f"{claim.source} (wording {claim.wording}{check})"

@@ -11,6 +11,7 @@ from sympy import sympify
 
 from depthlaw.advisor.quantities import UsageError
 from depthlaw.empirics.figures import LEVEL
+from depthlaw.theory.claim import Claim
 from depthlaw.theory.exact.enclosure import enclose
 from depthlaw.theory.judgement import Verdict
 from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
@@ -18,7 +19,7 @@ from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
 from ..verdicts.display import measured_side, prediction, relation
 from ..verdicts.report import CaseResult, ClaimResult
 
-__all__ = ["COLUMNS", "Row", "results_csv", "results_parquet", "rows"]
+__all__ = ["COLUMNS", "Row", "results_csv", "results_parquet", "rigorous", "rows"]
 
 Row = Mapping[str, Any]
 
@@ -27,16 +28,20 @@ COLUMNS: dict[str, tuple[str, str]] = {
     "claim": ("string", "key of the claim"),
     "suite": ("string", "suite as which the claim is judged"),
     "case": ("string", "point of the claim's domain: fields as name=value"),
-    "seeds": ("int", "seeds that were measured"),
+    "seed_ids": ("int", "ids of the seeds that were measured; one id may stand for many nets that "
+                        "are trained together, see observations and the field replicas of a case"),
     "measured": ("double", "measured quantity; of observations the mean"),
     "low": ("double", "lower end of the interval around it; empty where there is none"),
     "high": ("double", "upper end of the interval"),
-    "interval": ("text", "what the ends are: of an enclosure, or of a 95 % confidence interval"),
+    "interval": ("text", "what the ends are: an enclosure (rigorous: of ball arithmetic, or of "
+                 "proven bounds), a 95 % confidence interval, or an interval whose meaning the "
+                 "claim states, such as the rounding of a published number"),
     "observations": ("count", "how many observations the mean or the share is of"),
     "exact": ("text", "measured quantity as an exact number; a rank found modulo a prime may "
                       "miss, see the record"),
     "left": ("text", "left side of the statement at the measured quantity"),
-    "relation": ("string", "between the two sides"),
+    "relation": ("string", "between the two sides; ≈: judged is whether the left side lies "
+                           "between predicted_low and predicted_high"),
     "predicted": ("text", "right side of the statement at the case"),
     "predicted_low": ("double", "lower end of what is predicted"),
     "predicted_high": ("double", "upper end of what is predicted"),
@@ -108,7 +113,8 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
     inputs = [record.inputs for record in row.records]
     made: dict[str, Any] = {
         "claim": claim.key, "suite": result.suite, "case": str(row.case),
-        "seeds": sorted({int(each["seed"]) for each in inputs}), **_measured(row.measured),
+        "seed_ids": sorted({int(each["seed"]) for each in inputs}),
+        **_measured(claim, row.measured),
         "left": None, "relation": relation(claim), "predicted": None,
         "predicted_low": None, "predicted_high": None, "verdict": row.verdict_name,
         "settled": decision.certain, "slack_log10": decision.slack,
@@ -123,7 +129,13 @@ def _row(result: ClaimResult, row: CaseResult) -> Row:
     return made
 
 
-def _measured(value: Measured | None) -> dict[str, Any]:
+def rigorous(claim: Claim) -> bool:
+    """Whether the intervals of a claim are enclosures: of ball arithmetic, or of proven bounds;
+    those of trained nets and of published numbers are estimated, or rounded."""
+    return not claim.needs and claim.weight != "measurement" and claim.kind != "empirical fit"
+
+
+def _measured(claim: Claim, value: Measured | None) -> dict[str, Any]:
     found: dict[str, Any] = dict.fromkeys(
         ("measured", "low", "high", "interval", "observations", "exact"))
     if isinstance(value, Sample | Proportion):
@@ -136,7 +148,8 @@ def _measured(value: Measured | None) -> dict[str, Any]:
                       "interval": f"{100 * (1 - LEVEL):.0f} % {name}"}
     elif isinstance(value, Ball):
         found |= {"measured": _float((value.low + value.high) / 2), "low": _float(value.low),
-                  "high": _float(value.high), "interval": "enclosure"}
+                  "high": _float(value.high),
+                  "interval": "enclosure" if rigorous(claim) else "interval (see the claim)"}
     elif isinstance(value, Exact):
         size = max(value.value.numerator.bit_length(), value.value.denominator.bit_length())
         short = size < _DIGITS / math.log10(2)

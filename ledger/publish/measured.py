@@ -13,10 +13,9 @@ from typing import Any
 from depthlaw.empirics.exercises.exercise import Exercise, exercises
 from depthlaw.empirics.figures import LEVEL, Found, Number, Panel, Question, Series, Table
 from depthlaw.theory.claim import DEVICE_OF, Claim, at
-from depthlaw.theory.notation import latex
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample
 
-from ..verdicts.display import measured_side, prediction, relation
+from ..verdicts.display import measured_side, stated, statement_latex
 from ..verdicts.recorded import Recorded
 from ..verdicts.remedies import remedies
 from ..verdicts.report import CaseResult, ClaimResult, verdict_name
@@ -199,7 +198,7 @@ def _verdicts(judged: Sequence[ClaimResult], late: Mapping[str, str] | None = No
 
 def _states(claim: Claim) -> str:
     """The statement, where it fits a table."""
-    text = latex(claim.statement)
+    text = statement_latex(claim)
     return maths(text) if len(text) <= _LETTERS else "see its page"
 
 
@@ -243,8 +242,8 @@ def _values(judged: Sequence[ClaimResult]) -> Iterator[str]:
         for row in rows:
             own = " ".join(f"{k}={v}" for k, v in row.case.fields().items() if (k, v) not in same)
             yield (f"| {code(result.claim.name)} | {code(own or str(row.case))} | "
-                   f"{md(_measured(result.claim, row))} | {md(relation(result.claim))} "
-                   f"{md(prediction(result.claim, row))} | {row.verdict_name} |")
+                   f"{md(_measured(result.claim, row))} | {md(stated(result.claim, row))} | "
+                   f"{row.verdict_name} |")
 
 
 def _measured(claim: Claim, row: CaseResult) -> str:
@@ -299,10 +298,10 @@ def _data_row(result: ClaimResult, row: CaseResult, why: str) -> list[str]:
         low, high = f"{float(value.low):.10g}", f"{float(value.high):.10g}"
     elif isinstance(value, Exact):
         mean = measured_side(result.claim, row)
-    stated = f"{relation(result.claim)} {prediction(result.claim, row)}"
     devices = sorted({str(each.inputs.get("device", "")) for each in row.records})
-    return [result.claim.key, str(row.case), mean, low, high, observations, stated,
-            row.verdict_name, why, " ".join(devices), " ".join(each.id for each in row.records)]
+    return [result.claim.key, str(row.case), mean, low, high, observations,
+            stated(result.claim, row), row.verdict_name, why, " ".join(devices),
+            " ".join(each.id for each in row.records)]
 
 
 # --- figures -------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict
 from depthlaw.theory.values import Ball, Exact, Proportion, Sample
 
 from ..run.records import Record, canonical
-from ..verdicts.report import NOT_RUN, VERDICT_NAMES, ClaimResult, verdict_name
-from .data import COLUMNS
+from ..verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
+from .data import COLUMNS, rigorous
 from .typesetting import md
 
 __all__ = ["DATE", "Provenance", "checklist", "citation_bibtex", "citation_cff",
@@ -156,14 +156,15 @@ def _of_claims(results: Sequence[ClaimResult]) -> str:
 def _of_proofs(results: Sequence[ClaimResult]) -> str:
     argued = [r for r in results if r.verdict is Verdict.ARGUED]
     proved = [r for r in results if r.verdict is Verdict.PROVED]
-    steps = sum(len(r.proof or ()) for r in (*argued, *proved))
+    steps, checks = (sum(len(r.proof or ()) for r in each) for each in (argued, proved))
     assumed = sorted(f"`{r.claim.key}`: {md('; '.join(r.claim.assumes))}" for r in results
                      if r.claim.assumes)
     resting = sorted({f"{key} ({verdict})" for r in results for key, verdict in r.premises.items()
                       if verdict not in (Verdict.PROVED, Verdict.ARGUED)})
     lines = [
-        f"Claims with a written proof (ARGUED): {len(argued)}; claims decided case by case by "
-        f"certificates (PROVED): {len(proved)}; steps that a machine confirmed: {steps}. Joints "
+        f"Claims with a written proof (ARGUED): {len(argued)}; steps of these proofs that a "
+        f"machine confirmed: {steps}. Claims decided case by case by certificates (PROVED): "
+        f"{len(proved)}; checks of these certificates that a machine confirmed: {checks}. Joints "
         "of proofs are prose: `depthlaw show KEY` names what a reader must check."]
     if assumed and len(results) > _FEW:
         lines.append("Cases that break an assumption are out of scope. Claims with assumptions: "
@@ -248,25 +249,43 @@ def _of_data(results: Sequence[ClaimResult], source: Provenance) -> str:
 def _of_settings(results: Sequence[ClaimResult], used: Sequence[Record]) -> str:
     seeds = sorted(len({record.inputs["seed"] for record in case.records})
                    for result in results for case in result.cases if case.records)
+    together = sorted({nets for result in results for case in result.cases if case.records
+                       and (nets := _together(result, case)) > 1})
     return (
         f"**Yes.** Each of the {len(used):,} runs is fixed by claim, case, seed, version of the "
         "code and device class, and named by the hash of these. Sizes, numbers of updates and "
         "learning rates, where one is chosen, are fields of the case or constants of its code. A "
-        f"case has {_range(seeds)} {'seed' if seeds[-1:] == [1] else 'seeds'}; nets of one seed "
-        "that are trained together count as so many observations.")
+        f"case has {_range(seeds)} seed {'id' if seeds[-1:] == [1] else 'ids'}. "
+        + (f"Nets that are drawn or trained together stand under one seed id: {_range(together)} "
+           "of them, where their number is a field of the case (`replicas`) or that "
+           "of the observations; elsewhere the words of the claim say it."
+           if together else "No case names more than one net to a seed id."))
+
+
+def _together(result: ClaimResult, row: CaseResult) -> int:
+    """How many nets one seed id of a case stands for, as far as the case or its sample say."""
+    named = row.case.get("replicas")
+    if isinstance(named, int):
+        return named
+    if result.claim.needs and isinstance(row.measured, Sample):
+        return len(row.measured.values) // len({r.inputs["seed"] for r in row.records})
+    return 1
 
 
 def _of_statistics(results: Sequence[ClaimResult]) -> str:
     kinds: Counter[str] = Counter()
     observations: list[int] = []
-    for row in (row for result in results for row in result.cases):
+    for claim, row in ((result.claim, row) for result in results for row in result.cases):
         if isinstance(row.measured, Sample | Proportion):
             kinds["means" if isinstance(row.measured, Sample) else "shares"] += 1
         if isinstance(row.measured, Sample):
             observations.append(len(row.measured.values))
         kinds["exact values"] += isinstance(row.measured, Exact)
-        kinds["enclosures"] += isinstance(row.measured, Ball)
-    if not kinds["means"] + kinds["shares"]:
+        if isinstance(row.measured, Ball):
+            kinds["enclosures" if rigorous(claim) else "intervals"] += 1
+    others = (f", intervals of other kinds (of trained nets, or the rounding of published "
+              f"numbers: see the claim) {kinds['intervals']:,}" if kinds["intervals"] else "")
+    if not kinds["means"] + kinds["shares"] + kinds["intervals"]:
         return ("**Not applicable.** Nothing here is estimated. Cases by what was measured: exact "
                 f"values {kinds['exact values']:,}, rigorous enclosures {kinds['enclosures']:,}.")
     levels = sorted({(r.suite, r.alphas[0]) for r in results
@@ -275,7 +294,7 @@ def _of_statistics(results: Sequence[ClaimResult]) -> str:
     return (
         f"**Yes.** Cases by what was measured: exact values {kinds['exact values']:,}, rigorous "
         f"enclosures {kinds['enclosures']:,}, means {kinds['means']:,}, shares "
-        f"{kinds['shares']:,}. Error "
+        f"{kinds['shares']:,}{others}. Error "
         f"bars in figures and data are {100 * (1 - LEVEL):.0f} % intervals: Student's for means "
         f"(of {_range(sorted(observations))} observations), which supposes nearly normal means, "
         "and Clopper and Pearson's for shares. Observations differ in what is drawn, initial "

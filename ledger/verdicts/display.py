@@ -10,19 +10,21 @@ import sympy
 from depthlaw.theory.claim import Claim, at, measured_symbol
 from depthlaw.theory.exact.enclosure import ball, enclose
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.values import Ball, Exact, Measured, Outside, Proportion, Statistical
+from depthlaw.theory.notation import latex, text
+from depthlaw.theory.values import Ball, Case, Exact, Measured, Outside, Proportion, Statistical
 
 from .report import CaseResult
 
 
 def relation(claim: Claim) -> str:
-    """The sign between both sides of a statement.
+    """The sign between both sides of a statement as they are judged: ≈ where the cases allow an
+    interval around what the right side says.
 
     >>> from depthlaw.theory.claim import find
     >>> relation(find("separation_rank/degree"))
     '='
     """
-    return str(claim.statement.rel_op).replace("==", "=")
+    return "≈" if interval(claim) else str(claim.statement.rel_op).replace("==", "=")
 
 
 def slack(value: float | None, *, vacuous: bool = False) -> str:
@@ -102,6 +104,54 @@ def measured_side(claim: Claim, row: CaseResult) -> str:
     low, high = (value.low, value.high) if isinstance(value, Ball) else (exact, exact)
     enclosed = {measured_symbol(claim.statement, row.case): ball(low, high)}
     return f"{float(enclose(at(left, row.case), enclosed).mid()):.6g}"
+
+
+# What stands in print for the = of a statement whose cases are judged by an interval.
+_EQUAL = {"text": (" = ", " ≈ "), "latex": (" = ", r" \approx ")}
+# What a prediction of a claim of one's own may raise.
+_NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
+
+
+def interval(claim: Claim) -> tuple[Case, Ball] | None:
+    """The first case, of a statement with =, that is judged by an interval around the right side,
+    and the interval; None where equality itself is judged.
+
+    Cost: a prediction of a case; of all of them where each is a point.
+    """
+    if claim.predicted is None or claim.statement.rel_op != "==":
+        return None
+    for case in dict.fromkeys(case for cases in claim.grid.values() for case in cases):
+        try:
+            found = claim.predict(case)
+        except _NO_VALUE:
+            continue
+        if isinstance(found, Ball) and found.low < found.high:
+            return case, found
+    return None
+
+
+def judged(claim: Claim) -> str:
+    """What is judged where it is no equality, as a clause of plain text; else empty."""
+    found = interval(claim)
+    return "" if found is None else (
+        "judged: within the interval that the words or the cases state, not equality; "
+        f"{number(found[1])} at {found[0]}")
+
+
+def stated(claim: Claim, row: CaseResult) -> str:
+    """The relation and the predicted side at one case: "= 9", "within [1, 2]"."""
+    side = prediction(claim, row)
+    return f"within {side}" if side[0] == "[" and interval(claim) else f"{relation(claim)} {side}"
+
+
+def statement_text(claim: Claim) -> str:
+    """The statement in plain text, with the relation that is judged."""
+    return text(claim.statement).replace(*_EQUAL["text"], 1 if interval(claim) else 0)
+
+
+def statement_latex(claim: Claim) -> str:
+    """The statement in LaTeX, with the relation that is judged."""
+    return latex(claim.statement).replace(*_EQUAL["latex"], 1 if interval(claim) else 0)
 
 
 def prediction(claim: Claim, row: CaseResult) -> str:

@@ -13,19 +13,20 @@ from pathlib import Path
 from typing import Any
 
 from depthlaw.advisor.quantities import plural
+from depthlaw.theory.claim import Claim
 from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.notation import text
 
 from ..run.index import claims_index
 from ..run.records import Record, manifest
 from .citations import reference, sources, words
-from .display import duration, measured_side, prediction, relation, slack
+from .display import duration, measured_side, slack, stated, statement_text
+from .display import judged as judged_by
 from .remedies import remedies
 from .report import NOT_RUN, PREMISE_REFUTED, CaseResult, ClaimResult, verdict_name
 
 __all__ = ["Ground", "as_json", "grounds"]
 
-# The cases that decide a verdict come first.
+# The cases that decide a verdict come first, before them the smallest counterexample.
 _ORDER = (Verdict.FAILS.value, Verdict.UNDECIDED.value, NOT_RUN, Verdict.HOLDS.value)
 
 
@@ -77,7 +78,9 @@ def _claim(result: ClaimResult, kind: str, judged: Callable[[str], ClaimResult |
            folder: Path | None, above: tuple[str, ...]) -> Ground:
     claim = result.claim
     below = (
-        Ground("statement", says=text(claim.statement)), Ground("reason", says=_reason(result)),
+        Ground("statement",
+               says="; ".join(filter(None, (statement_text(claim), judged_by(claim))))),
+        Ground("reason", says=_reason(result)),
         *([Ground("attention", says=result.unexpected)] if result.unexpected else []),
         *_cases(result), *_proof(result), *_certificates(claim.key, folder),
         *(_premise(key, verdict, judged, folder, (*above, claim.key))
@@ -135,7 +138,8 @@ def _cases(result: ClaimResult) -> Iterator[Ground]:
     counts = Counter(row.verdict_name for row in result.cases)
     said = ", ".join(f"{counts[name]} {name}" for name in counts)
     cure = {remedy.case: str(remedy) for remedy in remedies(result)} if result.undecided else {}
-    rows = sorted(result.cases, key=_telling)
+    rows = sorted(result.cases,
+                  key=lambda row: (row is not result.counterexample, *_telling(row)))
     yield Ground("cases", result.suite, f"{len(result.decided)} of {len(result.in_scope)} cases of "
                  f"suite {result.suite} decided: {said}",
                  below=tuple(_case(result, row, cure.get(row.case, "")) for row in rows))
@@ -154,20 +158,23 @@ def _case(result: ClaimResult, row: CaseResult, remedy: str) -> Ground:
         parts.append(f"measured {measured_side(result.claim, row)}")
         # Where the statement has no value there is no stated side either.
         if not decision.reason.startswith("cannot be judged"):
-            parts.append(f"stated {relation(result.claim)} {prediction(result.claim, row)}")
+            parts.append(f"stated {stated(result.claim, row)}")
     if decision.slack is not None:
         parts.append(f"slack {slack(decision.slack)}")
     parts += [decision.reason] if decision.reason else ["settled"] if decision.certain else []
     return Ground("case", str(row.case), "; ".join(parts), row.verdict_name, (
         *([Ground("remedy", says=remedy)] if remedy and remedy != decision.reason else []),
-        *map(_record, row.records)))
+        *(_record(record, result.claim) for record in row.records)))
 
 
-def _record(record: Record) -> Ground:
+def _record(record: Record, claim: Claim) -> Ground:
     inputs, seconds = record.inputs, record.facts.get("timing", {}).get("wall_s")
     seed = "" if inputs["case"] is None else f"seed {inputs['seed']} "
     took = "" if not isinstance(seconds, int | float) else f", {duration(seconds)}" if (
         seconds >= 1) else ", below 1 s"
+    # Trainings are kept, and their time stands with the run that was the first to need them.
+    if took.endswith("below 1 s") and claim.accepts("folder"):
+        took = ", no training in this run: what it reads of any was stored by another"
     return Ground("record", record.id, f"{seed}on {inputs.get('device', '')}{took}")
 
 
@@ -183,7 +190,7 @@ def _proof(result: ClaimResult) -> Iterator[Ground]:
     yield Ground("proof", "", said, "", (
         *([Ground("reading", says=claim.rests_on)] if claim.rests_on else []),
         *(Ground("step", "", step.says, state[step.holds]) for step in steps),
-        *([_record(record)] if record else [])))
+        *([_record(record, claim)] if record else [])))
 
 
 def _certificates(key: str, folder: Path | None) -> Iterator[Ground]:
@@ -243,7 +250,7 @@ def _control(result: ClaimResult) -> Ground:
     if control is None:
         return Ground("control", str(result.claim.control.case), why, NOT_RUN)
     return Ground("control", str(control.case), why, control.decision.verdict.value,
-                  tuple(map(_record, control.records)))
+                  tuple(_record(record, result.claim) for record in control.records))
 
 
 def _all_records(result: ClaimResult) -> Iterable[Ground]:

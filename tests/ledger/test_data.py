@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import csv
 import io
+from dataclasses import replace
 from fractions import Fraction
 
 import pyarrow.parquet as parquet
@@ -11,9 +12,11 @@ from sympy import Eq, Le, log
 
 from depthlaw.ledger.publish import data
 from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
-from depthlaw.theory.claim import Case, Claim, Control, Source
+from depthlaw.theory.claim import Case, Claim, Control, Source, find, registry
 from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.notation import latex, text
 from depthlaw.theory.separation_rank.value_rank import sep
 from depthlaw.theory.symbols import depth, width
 from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
@@ -60,7 +63,7 @@ def test_a_row_says_what_was_measured_and_predicted(rows: list[data.Row]) -> Non
     assert (first["predicted_low"], first["predicted_high"]) == (40.5, 40.5)
     assert (first["claim"], first["suite"], first["case"]) == (
         "topic/name", "quick", "depth=2 width=9")
-    assert (first["seeds"], first["device"], first["code"]) == ([0, 1], "cpu", "c0de")
+    assert (first["seed_ids"], first["device"], first["code"]) == ([0, 1], "cpu", "c0de")
     assert first["records"] == [record.id for record in RESULTS[0].cases[0].records]
     assert (first["verdict"], first["slack_log10"]) == ("HOLDS", 0.5)
 
@@ -69,6 +72,13 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
     ball, third, large, larger, sample, share, one = rows[1:8]
     assert (ball["measured"], ball["low"], ball["high"], ball["interval"]) == (
         1.0, 0.5, 1.5, "enclosure")
+    # Only exact kernels enclose; what is read off nets or papers is an interval of another kind.
+    fit = replace(RESULTS[1], claim=replace(RESULTS[1].claim, weight="measurement"))
+    assert [each["interval"] for each in data.rows([fit])] == [
+        "interval (see the claim)", None, None, None]
+    assert [data.rigorous(find(key)) for key in (
+        "rank_collapse/causal_decay", "evidence/depth_wins", "trained_depth/cycles_wall")] == [
+        True, False, False]
     assert (third["exact"], third["interval"], third["predicted"]) == ("1/3", None, "9")
     assert (large["measured"], large["exact"]) == (1e200, None)
     # Beyond floats nothing is written; the record holds it.
@@ -84,9 +94,30 @@ def test_intervals_are_named(rows: list[data.Row]) -> None:
 
 def test_what_has_no_record_or_breaks_an_assumption_predicts_nothing(rows: list[data.Row]) -> None:
     missing, outside = rows[-2:]
-    assert (missing["verdict"], missing["records"], missing["seeds"]) == ("not run", [], [])
+    assert (missing["verdict"], missing["records"], missing["seed_ids"]) == ("not run", [], [])
     assert (outside["verdict"], outside["reason"]) == ("OUT_OF_SCOPE", "assumption broken: a, b")
     assert missing["predicted"] is outside["predicted"] is None
+
+
+def test_where_an_interval_is_judged_no_equality_is_printed() -> None:
+    tolerant = [c for c in registry().values() if display.interval(c)]
+    assert len(tolerant) > 50
+    for claim in tolerant:
+        # The sign that is replaced is the relation's: neither side of it holds another one.
+        assert "=" not in latex(claim.statement.lhs) + text(claim.statement.lhs)
+        assert display.statement_latex(claim).count(r"\approx") == 1
+        assert "≈" in display.statement_text(claim)
+        assert display.judged(claim).startswith("judged: within the interval that the words")
+    equal = find("separation_rank/width_without_floor")
+    assert equal.predicted
+    assert (display.judged(equal), display.statement_latex(equal)) == ("", latex(equal.statement))
+    chance = find("trained_depth/cycles_at_chance")
+    assert display.statement_text(chance) == "a ≈ 1/2"
+    case = CaseResult(chance.grid["training"][0], Proportion(50, 100), Decision(Verdict.HOLDS))
+    assert display.stated(chance, case) == "within [0.45, 0.55]"
+    (written,) = data.rows([ClaimResult(chance, (case,), None, None)])
+    assert (written["relation"], written["predicted_low"], written["predicted_high"]) == (
+        "≈", 0.45, 0.55)
 
 
 def test_csv_and_parquet_hold_the_same(rows: list[data.Row]) -> None:

@@ -76,7 +76,9 @@ def test_claims_and_limits_are_counted() -> None:
     assert ("Cases: 7; decided 4, undecided 1, without a record 1, outside the assumptions 1."
             in section("Limits"))
     assert "rounding differs from machine to machine: 1." in section("Limits")
-    assert "a machine confirmed: 2." in section("Assumptions and proofs")
+    assert "a machine confirmed: 2. Claims" in section("Assumptions and proofs")
+    assert "checks of these certificates that a machine confirmed: 0." in section(
+        "Assumptions and proofs")
     assert r"- `topic_a/name`: d\_x \< 10" in section("Assumptions and proofs")
 
 
@@ -85,8 +87,19 @@ def test_statistics_name_their_intervals_and_levels() -> None:
     assert "exact values 3, rigorous enclosures 1, means 1, shares 1." in said
     assert "(of 2 observations)" in said
     assert "leaves one comparison 2e-05 in suite quick" in said
+    nets = result(row(Ball(Fraction(1), Fraction(2))), needs="empirics")
+    read = provenance.checklist([nets], RECORDS, SOURCE).decode()
+    assert "rigorous enclosures 0, means 0, shares 0, intervals of other kinds" in read
     exact = provenance.checklist(RESULTS[:1], RECORDS, SOURCE).decode()
     assert "**Not applicable.** Nothing here is estimated" in exact
+
+
+def test_nets_of_one_seed_id_are_counted() -> None:
+    assert "No case names more than one net to a seed id." in section("Settings")
+    nets = [result(row(Exact(1), replicas=16)),
+            result(row(Sample((1.0,) * 10), seeds=2), needs="empirics")]
+    said = provenance.checklist(nets, RECORDS, SOURCE).decode()
+    assert "stand under one seed id: 5 to 16 of them" in said
 
 
 def test_compute_is_added_up_and_what_is_not_recorded_is_said() -> None:

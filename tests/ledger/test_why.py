@@ -61,10 +61,11 @@ def test_every_case_step_and_record_stands_in_the_tree_once(judged, trees, key):
     assert tree.verdict == result.verdict
 
 
-def test_what_fails_comes_first_and_has_its_certificates(trees):
+def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
     tree = trees[REFUTED]
     (cases,) = below(tree, "cases")
     verdicts = [each.verdict for each in cases.below]
+    assert cases.below[0].name == str(judged(REFUTED).counterexample.case)
     failing = verdicts.count("FAILS")
     assert failing >= 3
     assert verdicts == ["FAILS"] * failing + ["HOLDS"] * (len(verdicts) - failing)
@@ -73,6 +74,20 @@ def test_what_fails_comes_first_and_has_its_certificates(trees):
     assert len(certificates) == 3
     assert all(each.name.startswith("theory/counterexamples/") for each in certificates)
     assert [each.name for each in below(tree, "source")] == ["levine2020"]
+
+
+def test_no_time_stands_for_trainings_that_were_read(judged):
+    tree = grounds(judged("trained_depth/cycles_wall"), judged)
+    trained = [each.says for each in everywhere(below(tree, "cases")[0], "record")]
+    assert trained
+    assert all("no training in this run" in said and "below 1 s" not in said for said in trained)
+
+
+def test_what_is_judged_stands_with_the_statement(judged):
+    tree = grounds(judged("rank_collapse/doubly_exponential_slope"), judged)
+    (said,) = (each.says for each in below(tree, "statement"))
+    assert said.startswith("s_hat ≈ ln(3); judged: within the interval that the words")
+    assert all("stated within [" in each.says for each in below(tree, "cases")[0].below)
 
 
 def test_a_premise_stands_with_all_that_it_rests_on(trees):
