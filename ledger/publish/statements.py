@@ -256,7 +256,7 @@ def told(text: str) -> str:
     """Running text, whose keys of the bibliography become citations.
 
     >>> told("see dong2021, Lemma A.3")
-    'see @dong2021, Lemma A.3'
+    'see @dong2021, Lemma A.3.'
     """
     return _DATED.sub(lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
                       prose(sentence(text)) if text else "")
