@@ -5,6 +5,7 @@ part of the code that records are known by.
 """
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -56,12 +57,13 @@ def claim_html(claim: Claim) -> str:
     from depthlaw.theory.notation import definitions, latex, symbols
     from depthlaw.theory.symbols import TERMS
 
-    where = "; ".join([f"${d.latex}$" for d in definitions(claim.statement)] + [
-        f"${latex(s)}$: {TERMS[s.name].meaning}" for s in symbols(claim.statement)])
-    parts = (f"$${latex(claim.statement)}$$", claim.text, where and f"Here {where}.",
-             f"{claim.source} ({claim.wording})")
+    where = "; ".join([f"${escape(d.latex)}$" for d in definitions(claim.statement)] + [
+        f"${escape(latex(s))}$: {_plain(TERMS[s.name].meaning)}"
+        for s in symbols(claim.statement)])
+    parts = (f"$${escape(latex(claim.statement))}$$", _plain(claim.text),
+             where and f"Here {where}.", _plain(f"{claim.source} ({claim.wording})"))
     return (f"<div>{_heading(claim)}"
-            + "".join(f"<p>{escape(part)}</p>" for part in parts if part) + "</div>")
+            + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>")
 
 
 def result_html(result: ClaimResult) -> str:
@@ -82,18 +84,28 @@ def result_html(result: ClaimResult) -> str:
          prediction(claim, row) if row.measured is not None else "-", row.verdict_name,
          slack(row.decision.slack)) for row in result.cases[:_MOST]]
     table = "".join("<tr>" + "".join(
-        f"<{cell} style='text-align:left'>{escape(part)}</{cell}>" for part in row) + "</tr>"
+        f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row) + "</tr>"
         for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False))
     more = len(result.cases) - _MOST
     return (f"<div>{_heading(claim)}<p>${escape(latex(claim.statement))}$</p>"
-            f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {escape(said)}"
-            + (f"; {escape(result.unexpected)}" if result.unexpected else "")
+            f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(said)}"
+            + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
             + f"</p><table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")
             + "</div>")
 
 
 def _heading(claim: Claim) -> str:
-    return f"<strong>{escape(claim.title)}</strong> <code>{escape(claim.key)}</code>"
+    return f"<strong>{_plain(claim.title)}</strong> <code>{escape(claim.key)}</code>"
+
+
+def _plain(text: str) -> str:
+    r"""Text as HTML in which a notebook finds no formula: MathJax reads neither over tags nor
+    within them.
+
+    >>> print(_plain(r"a < $5 and \\(x"))
+    a &lt; <span>$</span>5 and <span>\\</span>(x
+    """
+    return re.sub(r"[$\\]", r"<span>\g<0></span>", escape(text))
 
 
 def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:

@@ -3,7 +3,9 @@ own."""
 from __future__ import annotations
 
 from collections.abc import Mapping
+from difflib import get_close_matches
 from pathlib import Path
+from shlex import quote
 
 from depthlaw.advisor.quantities import UsageError, quoted
 from depthlaw.theory.claim import Claim
@@ -19,29 +21,32 @@ from ..verdicts.reference import shipped
 from .output import dump, report_set_aside, say, stdout
 
 
-def appendix(directory: Path, named: str, topic: str, suite: str, folder: Path | None,
-             json_output: bool, *, everything: bool = False) -> int:
+def appendix(directory: Path, named: str | None, topic: str | None, suite: str,
+             folder: Path | None, json_output: bool, *, everything: bool = False) -> int:
     """Write the appendix: of the headlines, of the claims or the topic named, or of everything.
 
     Args:
-        named: keys with commas between them, or a Python file with claims of one's own; "": none.
-        topic: "" for none.
+        named: keys with commas between them, or a Python file with claims of one's own; None: not
+            asked.
+        topic: None: not asked.
         suite: "": of each claim the longest that is recorded.
         folder: records of one's own; None: the reference ledger, unless a suite or own claims are
             asked for.
     """
-    if sum(map(bool, (named, topic, everything))) > 1:
+    if (named is not None) + (topic is not None) + everything > 1:
         raise UsageError("--claims, --topic and --all exclude each other; name one")
     check_programs()
-    own = Path(named) if named.endswith(".py") else None
+    own = Path(named) if named and named.endswith(".py") else None
     claims = all_claims(own)
     keys = list(claims) if everything else _keys(named, topic, own, claims)
     if suite:
         check_suite(suite)
     store = _store(folder, suite, own)
     report_set_aside(store)
+    # Whoever reads it has the file elsewhere.
+    which = own.name if own else ",".join(_parts(named or ""))
     options = " ".join(filter(None, (
-        f"--claims {named}" if named else "", f"--topic {topic}" if topic else "",
+        f"--claims {quote(which)}" if which else "", f"--topic {quote(topic)}" if topic else "",
         "--all" if everything else "", f"--suite {suite}" if suite else "",
         "--results DIR" if folder else "")))
     written = write_appendix(directory, claims, store, keys=[] if everything else keys,
@@ -56,14 +61,33 @@ def appendix(directory: Path, named: str, topic: str, suite: str, folder: Path |
     return 0
 
 
-def _keys(named: str, topic: str, own: Path | None, claims: Mapping[str, Claim]) -> list[str]:
+def _keys(named: str | None, topic: str | None, own: Path | None,
+          claims: Mapping[str, Claim]) -> list[str]:
     if own is not None:
         return [key for key in claims if key.startswith(f"{own.stem}/")]
-    if topic:
-        if "/" in topic:
-            raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
-        return select([topic], claims)
-    return select(filter(None, named.split(",")), claims) if named else []
+    if topic is not None:
+        return _of_topic(topic, claims)
+    if named is None:
+        return []
+    if not (parts := _parts(named)):
+        raise UsageError(f"--claims {quoted(named)} names no claim; give keys with commas between "
+                         "them or a Python file, or leave it out for the headlines")
+    return select(parts, claims)
+
+
+def _parts(named: str) -> list[str]:
+    return [part for part in map(str.strip, named.split(",")) if part]
+
+
+def _of_topic(topic: str, claims: Mapping[str, Claim]) -> list[str]:
+    topics = list(dict.fromkeys(key.partition("/")[0] for key in claims))
+    if topic in topics:
+        return [key for key in claims if key.startswith(f"{topic}/")]
+    if topic in claims:
+        raise UsageError(f"--topic {quoted(topic)} is no topic; say --claims {topic}")
+    close = get_close_matches(topic, topics, n=1)
+    raise UsageError(f"unknown topic {quoted(topic)}; " + (
+        f"did you mean {close[0]}?" if close else f"topics are {', '.join(topics)}"))
 
 
 def _store(folder: Path | None, suite: str, own: Path | None) -> Store:

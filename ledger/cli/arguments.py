@@ -574,10 +574,10 @@ def why(key: _Key, whole: _Whole = False, own: _Claims = None, results: _Results
 
 
 _Folder = Annotated[Path, typer.Argument(help="Folder to write.", parser=_place)]
-_Printed = Annotated[str, _option(
+_Printed = Annotated[str | None, _option(
     "--claims", "Exactly these claims: keys with commas between them, or a Python file with claims "
     "of your own.", metavar="WHICH")]
-_OfTopic = Annotated[str, _option(
+_OfTopic = Annotated[str | None, _option(
     "--topic", "Exactly the claims of this topic.", autocompletion=completion.topics)]
 _Complete = Annotated[bool, _option("--all", "The supplement: every claim.")]
 _Published = Annotated[str, _option(
@@ -589,7 +589,7 @@ _Published = Annotated[str, _option(
           "appendix out/ --topic hops",
           "appendix out/ --claims separation_rank/exact,hops/depth_corrected",
           "appendix out/ --suite quick")
-def appendix(directory: _Folder, claims: _Printed = "", topic: _OfTopic = "",
+def appendix(directory: _Folder, claims: _Printed = None, topic: _OfTopic = None,
              everything: _Complete = False, suite: _Published = "", results: _Results = None,
              as_json: _Json = False) -> int:
     """Write what a paper attaches.

@@ -200,7 +200,7 @@ class _Formula:
             c = self.text[self.at:self.at + 1]
             if c == "'" and not re.match(r"'[^\W_]", self.text[self.at:]):
                 self.at += 1
-                shown += "'"
+                shown = f"{{{shown}}}'" if "^" in _outside(shown) else f"{shown}'"
             elif c == "_" and re.match(r"_[\w({+-]", self.text[self.at:]):
                 self.at += 1
                 shown += f"_{self._index()}"
@@ -208,11 +208,14 @@ class _Formula:
                     raise _NoFormulaError
             elif c == "^" and re.match(r"\^[\w({*-]", self.text[self.at:]):
                 self.at += 1
-                outside = re.sub(r"\([^()]*\)|{[^{}]*}", "", shown)
-                shown = f"{{{shown}}}^" if "^" in outside else f"{shown}^"
+                shown = f"{{{shown}}}^" if "^" in _outside(shown) else f"{shown}^"
                 # 3^beta_2 is 3 to the power of beta_2.
                 index = re.compile(r"(?!T_)([A-Za-z]+)_[A-Za-z0-9]+\b").match(self.text, self.at)
-                shown += f"{{{self._power()}}}" if index else self._index()
+                # 3^L' is 3 to the power of L'.
+                primed = re.match(r"[A-Za-z]'+(?![^\W_])", self.text[self.at:])
+                self.at += primed.end() if primed else 0
+                shown += (f"{{{primed[0]}}}" if primed else
+                          f"{{{self._power()}}}" if index else self._index())
             else:
                 return shown
             self.strong = True
@@ -387,6 +390,11 @@ class _Formula:
 def _known(word: str) -> bool:
     """Whether a word stands for a sign."""
     return bool(_GREEK.fullmatch(word)) or word in {*_PREFIXES, *_LARGE, *_NAMES, "eps"}
+
+
+def _outside(latex: str) -> str:
+    """What stands in no brackets."""
+    return re.sub(r"\([^()]*\)|{[^{}]*}", "", latex)
 
 
 def _braced(index: str) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from itertools import groupby
 
 from ..text import clean
 from ..verdicts.display import slack
@@ -20,15 +21,28 @@ _ACCENTS = {"\u0300": "`", "\u0301": "'", "\u0302": "^", "\u0303": "~", "\u0304"
             "\u0306": "u", "\u0307": ".", "\u0308": '"',
             "\u030a": "r", "\u030b": "H", "\u030c": "v", "\u0327": "c"}
 
-# Characters that papers write as a command of maths mode.
+# Characters that papers write in maths mode, as commands.
 _MATHS = {"≤": "leq", "≥": "geq", "≠": "neq", "≈": "approx", "≡": "equiv", "∝": "propto",
-          "∼": "sim", "±": "pm", "×": "times", "·": "cdot", "⊙": "odot", "⊗": "otimes",
-          "⊕": "oplus", "→": "to", "←": "leftarrow", "⇒": "Rightarrow", "↔": "leftrightarrow",
-          "↦": "mapsto", "∞": "infty", "∈": "in", "∉": "notin", "⊂": "subset", "⊆": "subseteq",
-          "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists", "∑": "sum", "∏": "prod",
-          "√": "surd", "∂": "partial", "⌊": "lfloor", "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil",
-          "⟨": "langle", "⟩": "rangle", "‖": "Vert", "ℓ": "ell", "−": "-", "∘": "circ", "≪": "ll",
-          "≫": "gg", "ℝ": "mathbb{R}", "ℚ": "mathbb{Q}", "ℤ": "mathbb{Z}", "𝔽": "mathbb{F}"}
+          "∼": "sim", "≃": "simeq", "≅": "cong", "±": "pm", "×": "times", "÷": "div", "·": "cdot",
+          "⋅": "cdot", "∗": "ast", "⊙": "odot", "⊗": "otimes", "⊕": "oplus", "→": "to",
+          "←": "leftarrow", "⇒": "Rightarrow", "⇔": "Leftrightarrow", "↔": "leftrightarrow",
+          "↦": "mapsto", "∞": "infty", "∈": "in", "∉": "notin", "∋": "ni", "∅": "emptyset",
+          "⊂": "subset", "⊆": "subseteq", "⊃": "supset", "⊇": "supseteq", "∖": "setminus",
+          "∪": "cup", "∩": "cap", "∀": "forall", "∃": "exists", "¬": "neg", "∧": "wedge",
+          "∨": "vee", "⊥": "perp", "⊤": "top", "∑": "sum", "∏": "prod", "∫": "int",
+          "√": r"sqrt{\,}", "∂": "partial", "∇": "nabla", "∆": "Delta", "⌊": "lfloor",
+          "⌋": "rfloor", "⌈": "lceil", "⌉": "rceil", "⟨": "langle", "⟩": "rangle", "‖": "Vert",
+          "ℓ": "ell", "∘": "circ", "≪": "ll", "≫": "gg", "µ": "mu", "ϵ": "epsilon", "ϕ": "phi",
+          "ϑ": "vartheta", "ℕ": "mathbb{N}", "ℤ": "mathbb{Z}", "ℚ": "mathbb{Q}",
+          "ℝ": "mathbb{R}", "ℂ": "mathbb{C}", "𝔽": "mathbb{F}", "𝔼": "mathbb{E}",
+          "ℙ": "mathbb{P}"}
+_ASCII_SIGNS = {"<->": "↔", "<-": "←", "<=": "≤", ">=": "≥", "!=": "≠", "->": "→"}
+# Superscripts and subscripts, also those that Unicode does not call so.
+_RAISED = {"°": r"\circ", "′": r"\prime"}
+_SCRIPTS = "°′²³¹⁰ⁱ⁴-ⁿ₀-₎ₐ-ₓₕ-ₜᵀᵢ-ᵥ"
+# One piece of maths: a letter or a number with scripts, signs, the number after them.
+_RUN = re.compile(rf"(?:(?<![^\W_])(?:[A-Za-z]|[0-9]+)(?=[{_SCRIPTS}]))?"
+                  rf"[<>−{''.join(_MATHS)}Α-ΡΣ-Ωα-ω{_SCRIPTS}]+(?:[0-9]+(?:\.[0-9]+)?)?")
 _GREEK_LATIN = {"ALPHA": "A", "BETA": "B", "EPSILON": "E", "ZETA": "Z", "ETA": "H", "IOTA": "I",
                 "KAPPA": "K", "MU": "M", "NU": "N",
                 "OMICRON": "O", "RHO": "P", "TAU": "T", "CHI": "X"}
@@ -83,33 +97,69 @@ def prose(text: str) -> str:
     $\mathrm{hop}_k$ in $\log_3(d_x) \leq 3^{L-2}$ layers, see \[$x$\](y\_z.md)
     """
     shown = ""
-    for place, part in enumerate(re.split("`([^`]+)`", _flat(text).replace("√", "sqrt"))):
+    for place, part in enumerate(re.split("`([^`]+)`", _flat(text))):
         if place % 2:
             shown += code(part)
             continue
-        done = 0
+        part, done = _rooted(part), 0
         for start, end, latex in formulas(part):
             shown += _escaped(part[done:start]) + maths(latex)
             done = end
         shown += _escaped(part[done:])
     # Two formulas without a space between them are one; $$ would begin another kind of maths.
-    shown = shown.replace("$$", " ")
+    shown = re.sub(r"(?<!\\)\$\$", " ", shown)
     # What would begin a list, a heading or a quotation.
     return re.sub(r"^([-+>#%=:]|\d+(?=[.)]))", lambda m: (
         m[0] if m[0].isdigit() else f"\\{m[0]}"), re.sub(r"^(\d+)([.)])", r"\1\\\2", shown))
 
 
+def _rooted(text: str) -> str:
+    """What stands under a root goes into brackets: √2 is sqrt(2)."""
+    text = re.sub(r"√(\d+(?:\.\d+)?|[A-Za-z](?:_[A-Za-z0-9]+)?(?!\w))", r"sqrt(\1)", text)
+    return text.replace("√(", "sqrt(")
+
+
 def _escaped(text: str) -> str:
-    """Text without formulas: what Markdown reads as markup is escaped, signs of maths are set."""
+    r"""Text without formulas, for every format: what Markdown reads as markup is escaped, signs of
+    maths, Greek letters and small digits are set, accented Latin stays, and what a format may have
+    no letter for becomes its code point in brackets.
+
+    >>> print(_escaped("é: x₁₂ ≤ 10², ℕ, 日"))
+    é: $x_{12}$ $\leq$ $10^{2}$, $\mathbb{N}$, \[U+65E5\]
+    """
+    text = re.sub("|".join(_ASCII_SIGNS), lambda m: _ASCII_SIGNS[m[0]],
+                  unicodedata.normalize("NFC", text))
+    shown, done = "", 0
+    for found in _RUN.finditer(text):
+        shown += _marked(text[done:found.start()]) + maths(_run(found[0]))
+        done = found.end()
+    return shown + _marked(text[done:])
+
+
+def _run(text: str) -> str:
+    """One piece of maths, as LaTeX; scripts of one height stand together."""
+    shown, before = "", ""
+    for height, group in groupby(text, lambda c: _script(c)[0]):
+        if not height:
+            shown += "".join(f"{_sign(c)} " if _sign(c) else c for c in group)
+        else:
+            # A second pair of scripts needs a base of its own.
+            shown += ("{}" if not before or height in before else "") + (
+                f"{height}{{{''.join(_script(c)[1] for c in group)}}}")
+        before = before + height if height and before else height or "base"
+    return re.sub(r" +(?=[ _^{]|$)", "", shown)
+
+
+def _marked(text: str) -> str:
+    """Text without maths, escaped; code points for what is neither ASCII nor Latin."""
     text = re.sub(r"([\\`*_{}\[\]|$~&#@^])", r"\\\1", text)
     text = re.sub("-(?=-)", r"\\-", text)
-    text = re.sub("<->|<=|>=|!=|->|<-|[<>]", lambda m: maths(_SIGNS[m[0]]), text)
-    return re.sub("[" + "".join(_MATHS) + "]", lambda m: maths(
-        "-" if m[0] == "−" else f"\\{_MATHS[m[0]]}"), text)
+    return "".join(c if _latin(c) else rf"\[U+{ord(c):04X}\]" for c in text)
 
 
-_SIGNS = {"<->": r"\leftrightarrow", "<-": r"\leftarrow", "<=": r"\leq", ">=": r"\geq",
-          "!=": r"\neq", "->": r"\to", "<": "<", ">": ">"}
+def _latin(c: str) -> bool:
+    """Whether every format has a letter for it; pdfLaTeX knows few accents beyond U+017F."""
+    return c.isascii() or c in _TEX or (c < "\u0180" and _accented(c) != "")
 
 
 def maths(latex: str) -> str:
@@ -125,13 +175,15 @@ def maths(latex: str) -> str:
 
 
 def code(text: str) -> str:
-    """A key, a case or a hash as a code span; escaped text where a table could not hold it.
+    """A key, a case or a hash as a code span; escaped text where a table could not hold it or type
+    of one width lacks a letter.
 
     >>> code("a_b"), code("a|b"), code("")
     ('`a_b`', 'a\\\\|b', '')
     """
-    text = _flat(text)
-    return _escaped(text) if not text or "|" in text or "`" in text else f"`{text}`"
+    text = unicodedata.normalize("NFC", _flat(text))
+    fits = text and not set("|`") & set(text) and all(map(_latin, text))
+    return f"`{text}`" if fits else _escaped(text)
 
 
 def value(text: str) -> str:
@@ -208,19 +260,42 @@ def _tex_character(c: str) -> str:
         return _TEX[c]
     if c.isascii():
         return c
+    if sign := _sign(c):
+        return rf"\ensuremath{{{sign}}}"
+    height, plain = _script(c)
+    if height:
+        return rf"\ensuremath{{{height}{{{plain}}}}}"
+    return _accented(c) or f"[U+{ord(c):04X}]"
+
+
+def _sign(c: str) -> str:
+    """A sign or a Greek letter in maths mode; empty for others."""
     if c in _MATHS:
-        return r"\ensuremath{" + ("" if c == "−" else "\\") + _MATHS[c] + "}"
-    name = unicodedata.name(c, "")
-    if greek := re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})", name):
-        return r"\ensuremath{" + _greek(greek[3].replace("LAMDA", "LAMBDA"),
-                                        greek[1] == "CAPITAL") + "}"
-    if script := re.fullmatch(r"(SUPERSCRIPT|SUBSCRIPT) \w+", name):
-        plain = unicodedata.normalize("NFKD", c).replace("−", "-")
-        return rf"\ensuremath{{{'^' if script[1] == 'SUPERSCRIPT' else '_'}{{{plain}}}}}"
+        return f"\\{_MATHS[c]}"
+    if c == "−":
+        return "-"
+    greek = re.fullmatch(rf"GREEK (SMALL|CAPITAL) LETTER (FINAL )?({'|'.join(_GREEK)})",
+                         unicodedata.name(c, ""))
+    return _greek(greek[3].replace("LAMDA", "LAMBDA"), greek[1] == "CAPITAL") if greek else ""
+
+
+def _script(c: str) -> tuple[str, str]:
+    """Its height, ^ or _, and what is raised or lowered, in maths mode; empty for others."""
+    if c in _RAISED:
+        return "^", _RAISED[c]
+    kind, _, _ = unicodedata.decomposition(c).partition(" ")
+    plain = unicodedata.normalize("NFKD", c).replace("−", "-")
+    if kind in ("<super>", "<sub>") and len(plain) == 1 and plain.isascii():
+        return "^" if kind == "<super>" else "_", plain
+    return "", ""
+
+
+def _accented(c: str) -> str:
+    """An accented letter of Latin as a command of LaTeX; empty for others."""
     letter, *marks = list(unicodedata.normalize("NFD", c))
     if letter.isascii() and letter.isalpha() and len(marks) == 1 and marks[0] in _ACCENTS:
         return rf"\{_ACCENTS[marks[0]]}{{{letter}}}"
-    return f"[U+{ord(c):04X}]"
+    return ""
 
 
 def _greek(letter: str, capital: bool) -> str:

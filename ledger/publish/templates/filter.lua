@@ -134,8 +134,8 @@ end
 function Code(c)
   if FORMAT ~= 'latex' then return end
   local text = ''
-  for i = 1, #c.text do
-    local letter = c.text:sub(i, i)
+  for _, point in utf8.codes(c.text) do
+    local letter = utf8.char(point)
     text = text .. latex({ pandoc.Str(letter) })
     if letter == ' ' then text = text .. ' '
     elseif c.classes:includes('hash') or letter:match('[/_.-]') then text = text .. '\\allowbreak{}' end
