@@ -15,7 +15,6 @@ from ..verdicts.display import (
     expectation,
     measured_side,
     prediction,
-    slack,
     stated,
     statement_latex,
 )
@@ -26,7 +25,7 @@ from ..verdicts.mutation import Mutant
 from ..verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, verdict_name
 from .measured import undecided
 from .statements import sign
-from .typesetting import code, maths, prose, sentence, value
+from .typesetting import code, factor, maths, prose, sentence, value
 
 # Longer tables hide what matters; the file of data beside a claim holds every case.
 MOST_CASES = 12
@@ -89,7 +88,8 @@ def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
     rows += [("Records", f"{each.says}, manifest {code(each.name[:16])}")
              for each in ground.below if each.kind == "records"]
     if result.tightest is not None:
-        rows.append(("Tightest slack", prose(slack(result.tightest, vacuous=result.vacuous))))
+        here = " (vacuous here)" if result.vacuous else ""
+        rows.append(("Tightest slack", f"{maths(factor(result.tightest))}{here}"))
     for name, text in rows:
         yield f"{name}\n: {text}\n"
 
@@ -155,14 +155,15 @@ def index(judged: Sequence[ClaimResult], ledger: str) -> str:
     """The topics, with how many of their claims have which verdict."""
     found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in judged)]
     lines = ["# Claims\n", f"{len(judged):,} claims: {_counted(judged)}. {ledger}.\n",
-             f"| topic | {' | '.join(found)} |", f"|---|{'--:|' * len(found)}"]
+             ":::{container} compact\n", f"| topic | {' | '.join(found)} |",
+             f"|---|{'--:|' * len(found)}"]
     names = list(dict.fromkeys(r.claim.topic for r in judged))
     for topic in names:
         counts = Counter(verdict_name(r) for r in judged if r.claim.topic == topic)
         cells = " | ".join(f"{counts[name]}" if counts[name] else "" for name in found)
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
     menu = "\n".join(f"{topic}/index" for topic in names)
-    return "\n".join([*lines, "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+    return "\n".join([*lines, ":::", "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:

@@ -4,11 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.publish import pages
+from depthlaw.ledger.publish import least_depth, pages
 from depthlaw.ledger.publish.measured import Recorded
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.verdicts.report import results
 from depthlaw.theory.claim import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -53,6 +54,28 @@ def test_pages_are_written_from_records_the_same_again_and_nothing_stale_stays(
     assert "not run" not in page
     assert (out / "hand-written.md").read_text() == (
         "before\n*Nothing is recorded for this yet.*\nafter\n")
+
+
+def test_least_depths_are_those_of_the_statements():
+    claim = registry()["hops/depth_corrected"]
+    judged = {row["claim"]: None for row in least_depth.rows()}
+    assert set(judged) <= set(registry())
+    judged[claim.key], = results({claim.key: claim}, "quick", Store(Path("none"), read_only=True))
+    (row,) = [line for line in least_depth.table(judged).splitlines() if "not run" in line]
+    cells = [cell.strip() for cell in row.strip("|").split("|")]
+    assert cells[2:4] == ["\u2013", "$\\lceil \\log_2 k \\rceil + 2$"]
+    assert cells[5] == "[not run](/claims/hops/depth_corrected.md)"
+
+
+def test_keys_and_pages_in_prose_become_links(tmp_path):
+    (tmp_path / "depth.md").write_text("")
+    claims = {key: registry()[key] for key in ("hops/doubling", "hops/depth_corrected")}
+    link = "[`hops/depth_corrected`](/claims/hops/depth_corrected.md)"
+    text = "See hops/depth\\_corrected. In docs/depth.md, not `hops/doubling`, hops/x, docs/no.md."
+    assert pages._linked(text, claims, tmp_path) == (
+        f"See {link}. In [docs/depth.md](/depth.md), not `hops/doubling`, hops/x, docs/no.md.")
+    command = "$ depthlaw show hops/doubling"
+    assert pages._linked(command, claims, tmp_path) == command
 
 
 def test_a_mark_is_filled_by_the_table_of_its_claim(tmp_path):
