@@ -327,14 +327,16 @@ def _line(result: ClaimResult) -> str:
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
     """Of how many claims of each weight what came."""
     sentences = []
-    for weights, what in ((("theorem", "step"), "theorems and steps of proofs"),
-                          (("measurement",), "measurements"),
-                          (("arithmetic",), "claims on printed numbers")):
+    for weights, one, several in (
+            (("theorem", "step"), "theorem or step of a proof", "theorems and steps of proofs"),
+            (("measurement",), "measurement", "measurements"),
+            (("arithmetic",), "claim on printed numbers", "claims on printed numbers")):
         counted = Counter(verdicts[key] for key in verdicts if claims[key].weight in weights)
         parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
                  if counted[name]]
         if parts:
-            sentences.append(f"{sum(counted.values())} {what}: {_listed(parts)}")
+            total = sum(counted.values())
+            sentences.append(f"{total} {one if total == 1 else several}: {_listed(parts)}")
     return f"{'; '.join(sentences)}." if sentences else ""
 
 
@@ -383,8 +385,11 @@ def _recalled(behind: Sequence[ClaimResult]) -> str:
     if not fail:
         return ""
     memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
-    return (f" Of the {len(fail)} failing claims in this text {len(memory)} were recalled from "
-            "memory or reported by another text: the source itself may be right.")
+    if not memory:
+        return ""
+    return (f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
+            f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
+            "text: the source itself may be right.")
 
 
 def _origin(source: provenance.Provenance) -> str:
