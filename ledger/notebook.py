@@ -32,13 +32,13 @@ def show_answers() -> None:
 def show_claims() -> None:
     """Let notebooks show claims and their results with set formulas."""
     from depthlaw.theory.claim import Claim
-    from depthlaw.theory.notation import latex
 
+    from .verdicts.display import statement_latex
     from .verdicts.report import ClaimResult
 
-    _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${latex(c.statement)}$")
+    _attach(Claim, _repr_html_=claim_html, _repr_latex_=lambda c: f"${statement_latex(c)}$")
     _attach(ClaimResult, _repr_html_=result_html, plot=plot,
-            _repr_latex_=lambda r: f"${latex(r.claim.statement)}$")
+            _repr_latex_=lambda r: f"${statement_latex(r.claim)}$")
 
 
 def _attach(to: type, **methods: Any) -> None:
@@ -57,10 +57,12 @@ def claim_html(claim: Claim) -> str:
     from depthlaw.theory.notation import definitions, latex, symbols
     from depthlaw.theory.symbols import TERMS
 
+    from .verdicts.display import statement_latex
+
     where = "; ".join([f"${escape(d.latex)}$" for d in definitions(claim.statement)] + [
         f"${escape(latex(s))}$: {_plain(TERMS[s.name].meaning)}"
         for s in symbols(claim.statement)])
-    parts = (f"$${escape(latex(claim.statement))}$$", _plain(claim.text),
+    parts = (f"$${escape(statement_latex(claim))}$$", _plain(claim.text),
              where and f"Here {where}.", _plain(f"{claim.source} ({claim.wording})"))
     return (f"<div>{_heading(claim)}"
             + "".join(f"<p>{part}</p>" for part in parts if part) + "</div>")
@@ -69,9 +71,7 @@ def claim_html(claim: Claim) -> str:
 def result_html(result: ClaimResult) -> str:
     """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
     dozen of them."""
-    from depthlaw.theory.notation import latex
-
-    from .verdicts.display import measured_side, prediction, slack
+    from .verdicts.display import measured_side, prediction, slack, statement_latex
     from .verdicts.report import verdict_name
 
     claim = result.claim
@@ -87,7 +87,7 @@ def result_html(result: ClaimResult) -> str:
         f"<{cell} style='text-align:left'>{_plain(part)}</{cell}>" for part in row) + "</tr>"
         for row, cell in zip(rows, ["th"] + ["td"] * len(rows), strict=False))
     more = len(result.cases) - _MOST
-    return (f"<div>{_heading(claim)}<p>${escape(latex(claim.statement))}$</p>"
+    return (f"<div>{_heading(claim)}<p>${escape(statement_latex(claim))}$</p>"
             f"<p><strong>{escape(name.replace('_', ' '))}</strong>: {_plain(said)}"
             + (f"; {_plain(result.unexpected)}" if result.unexpected else "")
             + f"</p><table>{table}</table>" + (f"<p>and {more} more</p>" if more > 0 else "")

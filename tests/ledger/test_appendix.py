@@ -15,6 +15,7 @@ from depthlaw.ledger.publish import appendix as module
 from depthlaw.ledger.publish import formats
 from depthlaw.ledger.publish.appendix import write_appendix
 from depthlaw.ledger.publish.formats import Document
+from depthlaw.ledger.publish.typesetting import code, prose
 from depthlaw.ledger.run.engines import Inline, execute
 from depthlaw.ledger.run.plan import plan
 from depthlaw.ledger.run.records import Store
@@ -281,6 +282,10 @@ def test_without_the_programs_it_says_what_to_install(tmp_path, monkeypatch, cap
     (["--topic", "hops/doubling"], "--claims hops/doubling"),
     (["--claims", "hops/dubling"], "hops/doubling"),
     (["--suite", "slow"], "accepted: quick"),
+    (["--claims", ""], "--claims"),
+    (["--claims", ","], "--claims"),
+    (["--topic", ""], "topics are"),
+    (["--topic", "nosuch"], "topics are"),
 ])
 def test_options_that_cannot_be_meant(options, said, tmp_path, capsys):
     assert main(["appendix", str(tmp_path / "out"), *options]) == 2
@@ -297,3 +302,24 @@ def test_maths_that_writers_read_otherwise(form, expected):
     written = document._converted(form)
     for part in expected:
         assert part in written
+
+
+def test_letters_beyond_latin_are_set_or_marked():
+    """Fonts of papers lack most letters: they become maths, or are named by their number."""
+    text = prose("α ≤ β in ℝ, √2, 日本 😀, é")
+    assert "日" not in text
+    assert "[U+65E5]" in text.replace("\\", "")
+    document = Document(f"{text} and {code('é ≤ x')}", "t", "s", "f", "2026-01-01", "", {})
+    written = document.latex()
+    for part in ("\\alpha", "\\leq", "\\sqrt{2}", "é"):
+        assert part in written
+    assert not set("αβ≤ℝ√\ufffd") & set(written)
+    assert document.pdf().startswith(b"%PDF")
+
+
+def test_every_row_of_a_long_table_is_printed():
+    rows = [f"row{i:03}" for i in range(150)]
+    table = "| a | b |\n|---|---|\n" + "\n".join(f"| {row} | x |" for row in rows)
+    document = Document(table, "t", "s", "f", "2026-01-01", "", {})
+    for written in (document.latex(), document.html()):
+        assert [row for row in rows if row not in written] == []
