@@ -102,8 +102,8 @@ def _plain(text: str) -> str:
     r"""Text as HTML in which a notebook finds no formula: MathJax reads neither over tags nor
     within them.
 
-    >>> print(_plain(r"a < $5 and \\(x"))
-    a &lt; <span>$</span>5 and <span>\\</span>(x
+    >>> print(_plain(r"a < $5 and \(x"))
+    a &lt; <span>$</span>5 and <span>\</span>(x
     """
     return re.sub(r"[$\\]", r"<span>\g<0></span>", escape(text))
 

@@ -367,6 +367,8 @@ INTERRUPTED = """
 import os, signal, sys
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.verdicts import recorded
+# A process in the background may have been started with the signal ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 def judged(*arguments):
     os.kill(os.getpid(), signal.SIGINT)
 recorded.Recorded.judged = judged
