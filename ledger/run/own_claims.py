@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import get_args
 
 from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.theory import claim as kernel
 from depthlaw.theory.claim import (
     SUITES,
     Claim,
@@ -122,6 +123,9 @@ def _loaded(file: Path, content: str) -> list[Claim]:
     module = importlib.util.module_from_spec(spec)
     module.__file__ = str(file)
     sys.modules[name] = module
+    # The same content may have been loaded from another path before.
+    for claim in made_in(name):
+        del kernel._registered[claim.key], kernel._homes[claim.key]
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:

@@ -82,6 +82,13 @@ def test_records_are_resumed_whatever_the_engine_and_wherever_the_file(file, tmp
                                            "--results", results, "--engine", "inline")[2]
 
 
+def test_the_same_file_at_two_paths_is_one_claim_in_one_process(file, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    copy = tmp_path / "elsewhere" / file.name
+    copy.write_text(file.read_text())
+    assert own_claims(file).keys() == own_claims(copy).keys() == {KEY}
+
+
 def test_a_wrong_claim_of_ones_own_is_exit_code_1(file, example, tmp_path, capsys):
     file.write_text(example.replace("3**depth - 1)", "3**depth - 2)"))
     code, out, _ = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r",
