@@ -6,8 +6,8 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
-.PHONY: help verify test slow-test lint types wheel-test bench docs site-test paper-test \
-	transcripts reference lock release clean
+.PHONY: help verify test slow-test portable-test lint types wheel-test bench docs site-test \
+	paper-test transcripts reference lock release clean
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -39,6 +39,8 @@ help:
 	@echo "                 records); needs no torch"
 	@echo "make test        run the tests"
 	@echo "make slow-test   run those that train nets, draw them by the dozen or kill processes"
+	@echo "make portable-test  compare what is printed and decided on imitated machines: other kernels"
+	@echo "                 of linear algebra, other numbers of threads"
 	@echo "make lint        ruff        make types   mypy on the built package"
 	@echo "make wheel-test  install the wheel in a fresh environment elsewhere, and run from it suite"
 	@echo "                 quick, the commands, and the tests that a wheel can break"
@@ -61,7 +63,11 @@ test: $(VENV)/.dev
 # Kills and full disks, in real processes; trainings; claims that need dozens of nets: minutes. The
 # gate runs them too.
 slow-test: $(VENV)/.dev
-	$(BIN)/pytest -n auto --dist worksteal -m slow
+	$(BIN)/pytest -n auto --dist worksteal -m slow tests tests/portable
+
+# Its processes take the cores by themselves.
+portable-test: $(VENV)/.dev
+	$(BIN)/pytest -p no:xdist -m "not slow" tests/portable
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
@@ -117,9 +123,10 @@ bench: $(VENV)/.dev
 	$(BIN)/pytest benchmarks --benchmark-only --benchmark-json=$(VENV)/benchmarks.json
 	$(BIN)/python benchmarks/summary.py $(VENV)/benchmarks.json
 
-# Pages rest on the reference ledger, or on RESULTS.
+# Pages rest on the reference ledger, or on RESULTS. They are built in an environment of the extra
+# docs alone, so that torch, which `make test` installs, makes no difference to them.
 docs: $(VENV)/.docs
-	$(BIN)/python -m depthlaw.ledger.publish.pages docs docs/_site $(RECORDS)
+	$(VENV)/docs/bin/python -m depthlaw.ledger.publish.site.pages docs docs/_site $(RECORDS)
 
 # Browser and TeX are the machine's own: without them there is nothing to test with, which the last
 # line of .ci/run says too.
@@ -143,7 +150,9 @@ endif
 
 # A test compares them with what the commands print.
 transcripts: $(VENV)/.dev
-	$(BIN)/python -m depthlaw.ledger.publish.transcripts README.md docs/depth.md docs/loss-surfaces.md
+	$(BIN)/python -m depthlaw.ledger.publish.site.transcripts \
+		README.md docs/depth.md docs/loss-surfaces.md
+	$(BIN)/python benchmarks/latency_limits.py docs/depth.md
 
 # What a fresh run on another machine compares itself with; last before a release, since it holds
 # the records of this very code.
@@ -155,7 +164,7 @@ reference: $(VENV)/.dev
 	$(BIN)/depthlaw exercise all $(RECORDS)
 	$(BIN)/depthlaw verify training $(RECORDS)
 	$(BIN)/python -m depthlaw.ledger.verdicts.reference $(RECORDS)
-	$(BIN)/python -m depthlaw.ledger.verdicts.advised
+	$(BIN)/python -m depthlaw.ledger.verdicts.export_advisor_verdicts
 
 # Ranges are for users, these files for who wants the very versions: `lock.txt` is what writes the
 # appendix, on any system; `lock-dev.txt` everything, with the CPU build of torch, as the reference
@@ -166,14 +175,16 @@ LOCK := pip compile --quiet --upgrade --python-version 3.11 --generate-hashes --
 lock: $(VENV)/.release-tools
 	$(BIN)/uv $(LOCK) --universal --fork-strategy fewest --extra appendix \
 		--output-file requirements/lock.txt
-	$(BIN)/uv $(LOCK) --python-platform x86_64-manylinux_2_28 $(INDEX) --extra dev --extra site \
-		--constraint requirements/lock.txt --output-file requirements/lock-dev.txt
+	$(BIN)/uv $(LOCK) --python-platform x86_64-manylinux_2_28 $(INDEX) \
+		--extra dev --extra docs --extra site --constraint requirements/lock.txt \
+		--output-file requirements/lock-dev.txt
 
 release: $(VENV)/.release-tools $(VENV)/.dev
 	BIN="$(BIN)" .ci/release
 
 clean:
-	rm -rf $(VENV) build dist docs/_build docs/_site *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
+	rm -rf $(VENV) build dist docs/_build docs/_site *.egg-info
+	rm -rf .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(VENV)/.python:
@@ -193,13 +204,14 @@ $(VENV)/.dev: pyproject.toml | $(VENV)/.python
 	@touch $(VENV)/.base $@
 
 $(VENV)/.docs: pyproject.toml | $(VENV)/.python
-	@echo "installing depthlaw with what builds the site into $(VENV)"
-	@$(BIN)/pip install -qq --editable '.[docs]'
-	@touch $(VENV)/.base $@
+	@echo "installing depthlaw with what builds the site into $(VENV)/docs"
+	@$(call new_venv,$(VENV)/docs)
+	@$(VENV)/docs/bin/pip install -qq --editable '.[docs]'
+	@touch $@
 
 $(VENV)/.site: pyproject.toml $(VENV)/.dev
 	@$(BIN)/pip install -qq --editable '.[site]'
-	@touch $(VENV)/.docs $@
+	@touch $@
 
 $(VENV)/.release-tools: pyproject.toml | $(VENV)/.python
 	@$(BIN)/pip install -qq --editable '.[release]'

@@ -12,16 +12,16 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .arrays import recommend_depths
     from .counting import count
     from .huggingface import read_config
     from .recommendation import recommend
+    from .vectorised import recommend_depths
 
 __all__ = ["count", "read_config", "recommend", "recommend_depths"]
 
 # `recommend_depths` alone needs NumPy.
 _HOMES = {"count": "counting", "read_config": "huggingface", "recommend": "recommendation",
-          "recommend_depths": "arrays"}
+          "recommend_depths": "vectorised"}
 
 
 def __getattr__(name: str) -> Any:

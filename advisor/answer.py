@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from .architecture import Architecture
     from .counting import Count, Flops, Memory
-    from .evidence import Interval
-    from .tasks import TaskAnswer
+    from .rule_scores import Interval
+    from .task_depths import TaskAnswer
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class LawNumber:
     error: float | None = None  # standard error of the depth, where the source gives one
     claim: str | None = None  # key of the claim about it
     verdict: str | None = None  # of that claim, where somebody has run it
+    claim_about: str = ""  # what of the number that claim checks, where it is not all of it
     parametrisation: str = "standard"
     norm: str = "pre"
     residual: str = "plain"
@@ -72,6 +73,8 @@ class Built:
     factor: float  # how far from the budget they may be
     nearest: tuple[tuple[str, int, int], ...]  # name, layers, width of the nearest few
     wording: str  # how their shapes are known
+    among: str = ""  # where the depth stands among them, in words
+    outside: bool = False  # it is deeper or shallower, or so for its width, than all of them
 
 
 @dataclass(frozen=True)
@@ -80,16 +83,19 @@ class Answer:
     """
 
     question: str  # as it was understood
-    shape: Candidate | None = None  # the recommended one
+    # What everything else is about: the recommended shape, or the given configuration.
+    shape: Candidate | None = None
     rule: str = ""  # key of the rule that chose the depth
     rule_why: str = ""  # by what evidence it is the one
     interval: Interval | None = None
     runners_up: tuple[Candidate, ...] = ()
     neighbours: tuple[Neighbour, ...] = ()
-    floor: LawNumber | None = None  # log_3(d): a floor that does not bind
+    floor: LawNumber | None = None  # log_3(d): every listed model above 1e8 is deeper
     laws: tuple[LawNumber, ...] = ()  # every rule's number, shallowest first, the floor included
     built: Built | None = None
     given: Candidate | None = None  # the configuration that the question is about
+    # Another shape in its place, where its depth is known to be worse or breaks a demand.
+    instead: Candidate | None = None
     verdicts: tuple[str, ...] = ()  # on that configuration, most important first
     warnings: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()  # of the recommendation, the biggest first
@@ -97,14 +103,16 @@ class Answer:
     tokens: float | None = None
     training_flops: float | None = None  # of the whole training
     hours: float | None = None  # of the whole training on all GPUs together
-    # Per token at no more than 4,096 tokens, of the given net, else of the recommended shape.
+    # Per token at no more than 4,096 tokens, of `shape`.
     flops: Flops | None = None
-    memory: Memory | None = None  # of the same net, with the weights in the bytes of the budget
+    memory: Memory | None = None  # of the same, with the weights in the bytes of the budget
     stages: tuple[int, ...] = ()  # layers of each pipeline stage
     limits: tuple[str, ...] = ()  # how size and limits follow from the budget, in words
     tasks: tuple[TaskAnswer, ...] = ()
     rule_brief: str = ""  # rule_why in a line or two
     together: str = ""  # what the size and the tasks ask for together
+    # Layers by that rule, where the answer has fewer since extrapolated losses do not differ.
+    rule_layers: int | None = None
 
 
 def percents(change: tuple[float, float]) -> str:

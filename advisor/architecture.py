@@ -4,7 +4,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from .quantities import UsageError
+from .base.quantities import UsageError
 
 Kind = Literal["decoder", "encoder", "encoder-decoder"]
 

@@ -8,14 +8,15 @@ for the least loss of dense nets at given FLOPs (Hoffmann et al. 2022, arXiv:220
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from .architecture import Architecture
+from .base.quantities import UsageError, binary, shown, size
 from .counting import count, kv_numbers
 from .hardware import gpu, slowest_with
-from .latency import Fit
-from .quantities import UsageError, binary, shown, size
+from .latency import REACH, Fit
 from .shapes import (
     Constraints,
     Measure,
@@ -63,6 +64,7 @@ class Budget:
     latency: Fit | None = None  # measured
     kv_bytes: float | None = None  # for the KV cache of one sequence at full context
     bandwidth: float | None = None  # bytes per second of the memory where it is served
+    layer_milliseconds: float | None = None  # of a layer beside its weights, where it is served
     bytes_per_weight: float = 2.0  # where it is served
 
     def __post_init__(self) -> None:
@@ -102,16 +104,21 @@ class Resolved:
                         f"{binary(b.memory)}")
         if b.milliseconds is None:
             return None
-        if b.latency is not None and b.latency.covers(a.width):
-            _, middle, _ = b.latency.ms(a.layers, a.width)
-            if middle > b.milliseconds:
-                return (f"takes {middle:.3g} ms a token by the measured points, more than "
-                        f"{b.milliseconds:g} ms")
+        if b.latency is not None:
+            if far := b.latency.outside(a, REACH):
+                return f"is too far from the measured points to say how long it takes: {far}"
+            _, _, high = b.latency.ms(a)
+            if high > b.milliseconds:
+                return (f"may take {milliseconds(high)} ms a token (upper end of 95 % by the "
+                        f"measured points), more than {milliseconds(b.milliseconds)} ms")
         if b.bandwidth is not None:
             floor = 1000 * read_bytes(a, b.bytes_per_weight) / b.bandwidth
+            floor += a.layers * (b.layer_milliseconds or 0)
             if floor > b.milliseconds:
-                return (f"takes at least {floor:.3g} ms a token to read its weights at "
-                        f"{_gb(b.bandwidth)}/s, more than {b.milliseconds:g} ms")
+                each = b.layer_milliseconds
+                return (f"takes at least {milliseconds(floor)} ms a token to read its weights at "
+                        f"{_gb(b.bandwidth)}/s{f' and {each:g} ms a layer' if each else ''}, more "
+                        f"than {milliseconds(b.milliseconds)} ms")
         return None
 
 
@@ -124,6 +131,15 @@ def read_bytes(a: Architecture, bytes_per_weight: float) -> float:
     """
     counts = count(a)
     return bytes_per_weight * (counts.active - (0 if a.tied else counts.embedding))
+
+
+def milliseconds(number: float) -> str:
+    """Three digits, without an exponent.
+
+    >>> milliseconds(2.8994), milliseconds(1574.4)
+    ('2.9', '1,574')
+    """
+    return f"{number:.3g}" if number < 999.5 else f"{number:,.0f}"
 
 
 def _gb(number: float) -> str:
@@ -153,7 +169,16 @@ def resolve(budget: Budget, constraints: Constraints) -> Resolved:
     """
     _check(budget)
     notes: list[str] = []
-    budget = _served(budget, notes)
+    budget = b = _served(budget, notes)
+    if b.layer_milliseconds is not None:
+        if b.latency:
+            raise UsageError("--ms-per-layer and --latency do not go together: measured points "
+                             "have the time of a layer in them; leave one out")
+        missing = [flag for flag, value in (
+            ("a limit (--ms-per-token 20)", b.milliseconds),
+            ("a bandwidth (--bandwidth 50GB/s)", b.bandwidth)) if value is None]
+        if missing:
+            raise UsageError(f"--ms-per-layer needs {' and '.join(missing)} too")
     have = _training_flops(budget, notes)
     target = _size(budget) or _implied(budget, constraints, have, notes)
     if not _LEAST <= target.value <= _MOST:
@@ -200,6 +225,7 @@ def _check(b: Budget) -> None:
             ("limit of milliseconds", b.milliseconds, 1e9, "20"),
             ("limit of the KV cache", b.kv_bytes, 1e18, "1e9"),
             ("bandwidth", b.bandwidth, 1e18, "50e9"),
+            ("time of a layer", b.layer_milliseconds, 1e9, "0.05"),
             ("number of bytes of a weight", b.bytes_per_weight, 16, "2")):
         if value is None:
             continue
@@ -234,11 +260,24 @@ def _served(b: Budget, notes: list[str]) -> Budget:
     return replace(b, bandwidth=device.bandwidth)
 
 
+def idle_gpu(b: Budget) -> bool:
+    """Whether a GPU is named, and nothing is computed from it: no time, tokens or FLOPs to train
+    with, and no limit of milliseconds by which it serves.
+
+    >>> idle_gpu(Budget(total=3e9, gpu="H100")), idle_gpu(Budget(gpu="H100", hours=9))
+    (True, False)
+    """
+    serves = b.milliseconds is not None and b.latency is None
+    return b.gpu is not None and not (b.hours or b.flops or b.tokens or serves)
+
+
 def _training_flops(b: Budget, notes: list[str]) -> float | None:
     """The FLOPs that may be spent, None where nothing says."""
     if b.gpu is None or b.hours is None:
         if b.gpu is not None:
             gpu(b.gpu)
+        if idle_gpu(b):
+            notes.append("without a time (--time), tokens or FLOPs a GPU changes nothing")
         return b.flops
     name, peak = _trainer(b.gpu)
     found = b.gpus * b.hours * 3600 * peak * b.utilisation
@@ -367,23 +406,27 @@ def _feasible(done: Resolved, c: Constraints) -> None:
     b = done.budget
     if not _limited(b) or _keeps(done, c, (_ASPECT, 2 * _ASPECT)):
         return
-    reason = ""
-    for shape in shapes(done.target, c):
-        found = done.excludes(shape.architecture)
-        if found is None:
-            return
-        a = shape.architecture
-        reason = reason or f"one of {a.layers} layers and width {a.width:,} {found}"
+    found = [shape.architecture for shape in shapes(done.target, c)]
+    if any(done.excludes(a) is None for a in found):
+        return
+    if timed := b.latency:
+        # The least time, of those that have one.
+        found.sort(key=lambda a: math.inf if timed.outside(a, REACH) else timed.ms(a)[2])
+    a = found[0]
+    reason = f"one of {a.layers} layers and width {a.width:,} {done.excludes(a)}"
     largest = _largest(b, c, (_ASPECT / 2, _ASPECT, 2 * _ASPECT, 4 * _ASPECT))
     rest = (f"the largest that does has about {size(largest)} parameters" if largest
-            else "no size does")
+            else f"no size {'that the points reach ' if b.latency else ''}does")
     raise UsageError(f"no shape with {size(done.target.value)} parameters keeps the limits: "
                      f"{reason}; {rest}")
 
 
 def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     """What a limit of milliseconds asks of the memory that serves a net: its weights, and up to all
-    of its cache, are read for every token. None without such a limit."""
+    of its cache, are read for every token. Or what measured points say of it. None without such a
+    limit."""
+    if b.latency:
+        return _measured(b, b.latency, a.context)
     if b.milliseconds is None:
         return None
     weights = read_bytes(a, b.bytes_per_weight)
@@ -392,14 +435,64 @@ def serving_note(b: Budget, c: Constraints, a: Architecture) -> str | None:
     said = (f"one token reads {_gb(weights)} of weights ({b.bytes_per_weight:g} bytes each: "
             f"--bits) and up to {_gb(cache)} of cache (16 bits, {a.context:,} tokens)")
     if b.bandwidth:
-        least, most = (1000 * read / b.bandwidth for read in (weights, weights + cache))
-        said += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s, if nothing else took time"
+        each = b.layer_milliseconds or 0
+        least, most = (1000 * read / b.bandwidth + a.layers * each
+                       for read in (weights, weights + cache))
+        said += f": {least:.1f} to {most:.1f} ms at {_gb(b.bandwidth)}/s"
+        said += (f" and {each:g} ms a layer" if each else
+                 ", if nothing else took time; this bounds bytes, not depth: for the time of a "
+                 "layer give --ms-per-layer, or --latency")
+        if least <= b.milliseconds < most:
+            said += (f"; the limit of {milliseconds(b.milliseconds)} ms holds up to "
+                     f"{_longest(b, a):,} tokens of context only, at {a.context:,} a token takes "
+                     f"{most:.1f} ms: more bandwidth, fewer key heads (--gqa) or a smaller net "
+                     "would help")
     else:
         said += f": {b.milliseconds:g} ms need at least {_gb(rate)}/s"
-        if not b.latency:
-            device = slowest_with(rate)
-            said += (f"; the slowest listed device that has it is the {device.name} "
-                     f"({_gb(device.bandwidth)}/s at best)" if device
-                     else "; no listed device has it")
-            said += "; no bandwidth and no measured points are given, so this excludes nothing"
+        device = slowest_with(rate)
+        said += (f"; the slowest listed device that has it is the {device.name} "
+                 f"({_gb(device.bandwidth)}/s at best)" if device
+                 else "; no listed device has it")
+        said += "; no bandwidth and no measured points are given, so this excludes nothing"
     return said if c.latency_matters else f"{said}; for fewer layers: --latency-matters"
+
+
+def _longest(b: Budget, a: Architecture) -> int:
+    """The longest context at which the limit still holds, to three digits and rounded down; the
+    empty cache keeps it."""
+    assert b.bandwidth is not None
+    assert b.milliseconds is not None
+    left = b.milliseconds - a.layers * (b.layer_milliseconds or 0)
+    room = left * b.bandwidth / 1000 - read_bytes(a, b.bytes_per_weight)
+    # One layer keeps a window, another all, so the cache is no multiple of the context.
+    tokens = bisect_right(range(a.context), room,
+                          key=lambda n: _CACHE_BYTES * kv_numbers(a, n)) - 1
+    step = 10 ** max(0, len(str(tokens)) - 3)
+    return max(0, tokens // step * step)
+
+
+def _measured(b: Budget, found: Fit, context: int) -> str:
+    """The fit of measured points in words, and what it rests on."""
+    token, layer, inside, output, cache = found.coefficients
+    parts = [f"{milliseconds(token)} ms"] * (token > 0)
+    parts += [f"{milliseconds(layer)} ms a layer"] * (layer > 0)
+    if inside:
+        parts.append(f"weights in layers at {_rate(b, inside)}")
+    if output:
+        parts.append(f"output layer at {_rate(b, output)}" if found.knows.vocabulary
+                     else f"{milliseconds(1000 * output)} ms per 1,000 of width")
+    if cache:
+        each = cache if found.knows.context else cache / context
+        parts.append(f"KV cache at {_gb(1000 * _CACHE_BYTES / each)}/s")
+    said = f"{len(found.points)} measured points: {' + '.join(parts)}"
+    if found.ambiguous:
+        said += "; other sums fit as well, and the slowest counts"
+    if found.assumed:
+        said += f"; not in the table, so taken: {', '.join(found.assumed)}"
+        if not found.knows.context:
+            said += f" ({context:,} tokens: --context)"
+    return said
+
+
+def _rate(b: Budget, coefficient: float) -> str:
+    return f"{_gb(1000 * b.bytes_per_weight / coefficient)}/s"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 from .architecture import Architecture
-from .quantities import UsageError
+from .base.quantities import UsageError
 
 Role = Literal[
     "embedding", "position", "attention", "mlp", "expert", "router", "norm", "head", "other"]

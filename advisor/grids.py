@@ -249,6 +249,21 @@ def _ratios(measure: str, source: str, key: Key) -> tuple[tuple[float, float], .
         if row["measure"] == measure and row["source"] == source and _key(row) == key))
 
 
+def loss_grids(known_by: int | None = None, without: str | None = None) -> tuple[Grid, ...]:
+    """The grids of losses at an equal number of parameters without embeddings, with widths.
+
+    Args:
+        known_by: a year; later ones are left out.
+        without: a source that is left out.
+
+    >>> {grid.source for grid in loss_grids()}, loss_grids(known_by=2024)
+    ({'Gemstones'}, ())
+    """
+    return tuple(g for g in grids() if g.scored and g.is_loss and g.budget == "nonembedding"
+                 and g.has_widths and g.source != without
+                 and (known_by is None or g.year <= known_by))
+
+
 def losses_near(
     volume: float, known_by: int | None = None, without: str | None = None,
 ) -> tuple[tuple[Grid, ...], bool]:
@@ -261,9 +276,7 @@ def losses_near(
         known_by: a year; later ones are left out.
         without: a source that is left out.
     """
-    known = [g for g in grids() if g.scored and g.is_loss and g.budget == "nonembedding"
-             and g.has_widths and g.source != without
-             and (known_by is None or g.year <= known_by)]
+    known = loss_grids(known_by, without)
     near = tuple(g for g in known if 1 / NEAR <= g.volume / volume <= NEAR)
     outside = not known or not (min(g.volume for g in known) <= volume
                                 <= max(g.volume for g in known))

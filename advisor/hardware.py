@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from .quantities import UsageError, quoted
+from .base.quantities import UsageError, quoted
 
 
 @dataclass(frozen=True)

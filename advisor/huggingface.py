@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from .architecture import Architecture
+from .base.quantities import UsageError, quoted
 from .counting import weights
 from .model_classes import CLASSES, REFUSED, Config
-from .quantities import UsageError, quoted
 
 _MOST_BYTES = 1_000_000
 
@@ -63,6 +63,12 @@ def architecture_of(values: dict[str, Any]) -> Architecture:
     if config.values.get("pruned_heads"):
         config.refuse("pruned_heads", "pruned heads are not counted; remove them from the file")
     found = CLASSES[kind].read(config)
+    if found.experts is None:
+        for key in _EXPERTS:
+            if isinstance(number := config.values.get(key), int) and number > 1:
+                config.refuse(key, f"{kind} has no experts, and {number} of them are none of its "
+                              "weights; give the model_type that has them, such as mixtral, or "
+                              "remove the key")
     return found.with_(family=kind, remarks=(*found.remarks, *config.remarks, *_remarks(values)))
 
 
@@ -156,6 +162,9 @@ def _unusual(a: Architecture) -> list[tuple[str, _Change]]:
     return [(name, change) for there, name, change in parts if there]
 
 
+# What configurations call the number of experts.
+_EXPERTS = ("num_local_experts", "num_experts", "n_routed_experts", "moe_num_experts",
+            "num_routed_experts")
 # What the weights do not show and a written configuration must repeat.
 _COMPARED = ("kind", "layers", "encoder_layers", "heads", "key_heads", "context", "window_layers",
              "gated", "latent")
@@ -240,6 +249,12 @@ def _remarks(values: dict[str, Any]) -> list[str]:
     found = []
     if values.get("quantization_config") is not None:
         found.append("counted before quantisation: scales and zero points are not counted")
+    if values.get("auto_map"):
+        own = values["auto_map"]
+        code = own.get("AutoModelForCausalLM") if isinstance(own, dict) else None
+        named = f" ({quoted(code)})" if isinstance(code, str) else ""
+        found.append(f"auto_map: the net is built by code of its own{named}; counted as "
+                     f"{values['model_type']}, and what that code adds is not")
     classes = values.get("architectures")
     if isinstance(classes, list) and classes and isinstance(classes[0], str):
         known = ("ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForConditionalGeneration")

@@ -1,37 +1,126 @@
-"""Measured milliseconds per token as a function of shape: ms = a + b L + c L d^2.
+"""Measured milliseconds per token as a function of what a token has to pass through.
 
-A token costs something whatever the depth (embeddings, output layer, starting kernels), something
-per layer and something per weight of a layer. So latency is never taken as proportional to L.
+A token costs something whatever the net (starting kernels), something per layer, and the time to
+read the weights of the layers, those of the output layer, and the keys and values of its context:
+
+    ms = a + b L + c (weights in layers) + e (weights of the output layer) + f (KV cache),
+
+    a, b, c, e, f >= 0.
+
+So latency is never taken as proportional to L, and neither a fatter layer of the same width nor a
+larger cache is free. What a table does not say of the measured nets is assumed, and `Fit.assumed`
+says it. Intervals assume the formula: they hold noise around it, and only as much of a bend as
+shows in the residuals.
 """
 from __future__ import annotations
 
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import combinations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from .quantities import UsageError, parse_count, parse_milliseconds, quoted
+from .architecture import Architecture
+from .base.quantities import UsageError, parse_count, parse_milliseconds, plural, quoted, size
+from .counting import kv_numbers, weights
 
 # A table of measurements is small: more is the wrong file.
 _MOST_BYTES, _MOST_POINTS = 1_000_000, 2_000
 _MOST_LAYERS, _MOST_WIDTH = 10**4, 10**6
 _COVERAGE = 0.95
+# How far beyond the measured points a time is still given, as a factor.
+REACH = 2
+# Of a time: what the arithmetic of floats may leave of nothing.
+_ROUNDING = 1e-9
 # Repeated measurements of one shape may differ by so much.
 _REPEATS = 2
-_HEADERS = {"l": "L", "layers": "L", "d": "d", "width": "d", "ms": "ms", "milliseconds": "ms"}
+# Columns by the names that people and configurations give them.
+_HEADERS = {
+    "l": "layers", "layers": "layers", "num_hidden_layers": "layers",
+    "d": "width", "width": "width", "hidden_size": "width",
+    "ms": "milliseconds", "milliseconds": "milliseconds",
+    "d_ff": "d_ff", "intermediate_size": "d_ff",
+    "heads": "heads", "num_attention_heads": "heads",
+    "kv_heads": "kv_heads", "num_key_value_heads": "kv_heads",
+    "head_width": "head_width", "head_dim": "head_width",
+    "vocabulary": "vocabulary", "vocab_size": "vocabulary", "gated": "gated",
+    "context": "context"}
+_NEEDED = ("layers", "width", "milliseconds")
 _EXAMPLE = "a CSV file with the header L,d,ms and lines such as 24,2048,11.5"
+_YES, _NO = ("yes", "true", "1"), ("no", "false", "0")
+# Roles of the weights that make up the layers.
+_IN_LAYERS = ("attention", "mlp", "expert", "router")
 
 
 class Point(NamedTuple):
-    """A measurement: depth, width, milliseconds per token."""
+    """A measurement: a net as far as the table says, and milliseconds per token."""
 
     layers: int
     width: int
     milliseconds: Fraction
+    d_ff: int | None = None
+    heads: int | None = None
+    kv_heads: int | None = None
+    head_width: int | None = None
+    vocabulary: int | None = None
+    gated: bool | None = None
+    context: int | None = None  # tokens in the cache when the token was timed
+
+    @property
+    def layer_weights(self) -> int:
+        """Weights of the matrices of one layer: 12 d^2, unless more is known.
+
+        >>> Point(32, 4096, Fraction(9)).layer_weights == 12 * 4096**2
+        True
+        >>> llama = Point(32, 4096, Fraction(9), d_ff=14336, heads=32, kv_heads=8)
+        >>> llama.layer_weights == 2 * 4096**2 + 2 * 4096 * 1024 + 3 * 4096 * 14336
+        True
+        """
+        d = self.width
+        head = self.head_width or d // (self.heads or 1)
+        queries = self.heads * head if self.heads else d
+        keys = self.kv_heads * head if self.kv_heads else queries
+        matrices = 2 if self.gated is False else 3
+        mlp = 8 * d * d if self.d_ff is None else matrices * d * self.d_ff
+        return 2 * d * queries + 2 * d * keys + mlp
+
+    @property
+    def keys(self) -> int:
+        """Width of the keys of one layer; that of the net, unless more is known."""
+        head = self.head_width or self.width // (self.heads or 1)
+        return self.kv_heads * head if self.kv_heads else self.width
+
+
+class Load(NamedTuple):
+    """What the time of a token is fitted on."""
+
+    layers: int
+    weights: int  # of all layers that a token passes
+    output: int  # of the output layer; where no vocabulary is known, its width alone
+    cache: float  # numbers in the KV cache; where no context is known, those of one token of it
+
+
+# 1, and the four of Load.
+_TERMS = range(5)
+
+
+@dataclass(frozen=True)
+class _Solution:
+    """The least squares with some of the terms."""
+
+    terms: tuple[int, ...]
+    coefficients: tuple[float, ...]  # of 1 and of each entry of Load, in ms; may be negative
+    inverse: tuple[tuple[float, ...], ...]  # of the normal equations' matrix of these terms
+    excess: float  # sum of squares above the least that no negative coefficient gives
+
+    @property
+    def best(self) -> bool:
+        """Whether no fit without negative coefficients has a smaller sum of squares."""
+        return not self.excess and min(self.coefficients) >= 0
 
 
 @dataclass(frozen=True)
@@ -39,127 +128,226 @@ class Fit:
     """A least-squares fit with what its residuals say of the next measurement."""
 
     points: tuple[Point, ...]
-    terms: tuple[str, ...]  # of "1", "L" and "L d^2", those whose coefficients were fitted
-    coefficients: tuple[float, ...]
-    spread: float  # standard deviation of the residuals, in ms
-    inverse: tuple[tuple[float, ...], ...]  # of the normal equations' matrix
+    solutions: tuple[_Solution, ...]  # of every set of terms that the points tell apart
+    spread: float  # standard deviation of a measurement, as a share of its time
+    freedom: int  # degrees of freedom of the spread
 
     @property
-    def formula(self) -> str:
-        """The fitted model in words.
-
-        >>> fit([Point(8, 512, Fraction(6)), Point(16, 512, Fraction(10)),
-        ...      Point(32, 512, Fraction(18))]).formula
-        'ms = 2 + 0.5 L (width 512 alone)'
-        """
-        parts = [f"{c:.4g}" if t == "1" else f"{c:.4g} {t}"
-                 for t, c in zip(self.terms, self.coefficients, strict=True)]
-        only = "" if self.widths[0] < self.widths[1] else f" (width {self.widths[0]:,} alone)"
-        return "ms = " + " + ".join(parts) + only
+    def assumed(self) -> tuple[str, ...]:
+        """What is taken of the measured nets because the table does not say it."""
+        lacks = {name for name in Point._fields if any(getattr(p, name) is None
+                                                       for p in self.points)}
+        said = []
+        if {"d_ff", "kv_heads"} <= lacks:
+            said.append("12 d^2 weights a layer")
+        elif "d_ff" in lacks:
+            said.append("8 d^2 weights an MLP")
+        elif "kv_heads" in lacks:
+            said.append("a key head for each query head")
+        if "d_ff" not in lacks and "gated" in lacks:
+            said.append("gated MLPs")
+        if "kv_heads" in lacks:
+            said.append("a KV cache that grows with L d")
+        if "vocabulary" in lacks:
+            said.append("the answer's vocabulary")
+        if "context" in lacks:
+            said.append("the answer's context")
+        return tuple(said)
 
     @property
-    def depths(self) -> tuple[int, int]:
-        """The least and the greatest measured depth."""
-        return min(p.layers for p in self.points), max(p.layers for p in self.points)
+    def knows(self) -> _Known:
+        """What the table names of every net."""
+        return _known(self.points)
 
     @property
     def widths(self) -> tuple[int, int]:
         """The least and the greatest measured width."""
         return min(p.width for p in self.points), max(p.width for p in self.points)
 
-    def covers(self, width: int) -> bool:
-        """Whether the fit speaks of a width: of any, or of the only measured one."""
-        return self.widths[0] < self.widths[1] or width == self.widths[0]
+    @property
+    def coefficients(self) -> tuple[float, ...]:
+        """Milliseconds of every token, of a layer, of a weight in a layer, of one in the output, of
+        a number in the cache; of the first where several fit equally well.
 
-    def extrapolated(self, layers: int, width: int) -> bool:
-        """Whether a shape is deeper, shallower, wider or narrower than all measured ones."""
-        return not (self.depths[0] <= layers <= self.depths[1]
-                    and self.widths[0] <= width <= self.widths[1])
+        >>> fit([Point(n, d, Fraction(1 + n) + Fraction(12 * n * d * d, 10**6))
+        ...      for n in (8, 16, 32) for d in (512, 1024)]).coefficients
+        (1.0, 1.0, 1e-06, 0.0, 0.0)
+        """
+        return next(s.coefficients for s in self.solutions if s.best)
 
-    def ms(self, layers: int, width: int) -> tuple[float, float, float]:
+    @property
+    def ambiguous(self) -> bool:
+        """Whether other coefficients fit the points equally well."""
+        return len({s.coefficients for s in self.solutions if s.best}) > 1
+
+    def load(self, a: Architecture) -> Load:
+        """What a token of a net passes through, at most.
+
+        Where the table names no key heads, what goes with L d may be a cache of full or of grouped
+        keys, or something of the weights over d. The answer is then taken as the slowest of these.
+
+        >>> line = fit([Point(n, 4096, Fraction(n + 2)) for n in (8, 16, 32)])
+        >>> line.load(Architecture(32, 4096, 32, 11008, 32000))
+        Load(layers=32, weights=6476005376, output=4096, cache=263509.3333333333)
+        """
+        return self._loads(a)[1]
+
+    def _loads(self, a: Architecture) -> tuple[Load, Load]:
+        """The least and the most that a token may pass through."""
+        inside = sum(w.passes * math.prod(w.shape) for w in weights(a)
+                     if w.role in _IN_LAYERS and len(w.shape) == 2
+                     and not w.name.startswith("encoder "))
+        wide = a.embedding_width or a.width
+        knows = self.knows
+        caches: list[float] = [kv_numbers(a, a.context)]
+        if not knows.keys:
+            fatness = inside / (12 * a.layers * a.width**2)
+            caches.append(2 * a.layers * a.width * a.context * max(1.0, fatness))
+        least, most = (Load(a.layers, inside, wide * a.vocabulary if knows.vocabulary else wide,
+                            n if knows.context else n / a.context)
+                       for n in (min(caches), max(caches)))
+        return least, most
+
+    def outside(self, a: Architecture, factor: float = 1) -> str:
+        """What of a net lies outside the measured points by more than a factor, in words; empty
+        where nothing does."""
+        knows, asked = self.knows, self.load(a)
+        measured = [_load(p, knows) for p in self.points]
+        checked: list[tuple[str, float, list[float]]] = [
+            ("{} layers", asked.layers, [m.layers for m in measured]),
+            ("{} weights in layers", asked.weights, [m.weights for m in measured]),
+            ("{} weights in the output layer" if knows.vocabulary else "width {}", asked.output,
+             [m.output for m in measured])]
+        if knows.keys or knows.context:  # else it is L d once more
+            checked.append(("{} numbers in the KV cache" if knows.context
+                            else "{} numbers in the KV cache of one token", asked.cache,
+                            [m.cache for m in measured]))
+        if knows.keys:
+            # Wider than in any measured layer, even where fewer layers make up for it in the sum.
+            checked.append(("keys of width {}", a.key_heads * a.head_size,
+                            [p.keys for p in self.points]))
+        said = []
+        for text, value, known in checked:
+            low, high = min(known), max(known)
+            if not low / factor <= value <= high * factor:
+                show = size if "weights" in text or "numbers" in text else "{:,}".format
+                span = show(low) if low == high else f"{show(low)} to {show(high)}"
+                said.append(f"{text.format(show(value))} (measured: {span})")
+        return " and ".join(said)
+
+    def ms(self, a: Architecture) -> tuple[float, float, float]:
         """Milliseconds per token: low, middle, high.
 
-        The ends are a 95 % prediction interval of one more measurement, by Student's t with as many
-        degrees of freedom as there are points beyond the coefficients; residuals are taken as
-        independent and equally large. Low is not negative.
+        The ends are at least a 95 % prediction interval of one more measurement, by Student's t;
+        residuals are taken as independent, and as large a share of every time. What the points say
+        of the mean is the span of all coefficients that are not negative and whose squares are not
+        too much above the least: so what the points do not tell apart is read both ways. Up to
+        twice the least is never too much, as the residuals of a formula that is wrong are no
+        independent noise. Low is not negative.
 
-        Raises:
-            UsageError: for another width than the only measured one.
-
-        >>> line = fit([Point(8, 512, Fraction(6)), Point(16, 512, Fraction(10)),
-        ...             Point(24, 512, Fraction(14)), Point(32, 512, Fraction(18))])
-        >>> line.ms(20, 512)
-        (12.0, 12.0, 12.0)
+        >>> line = fit([Point(n, 512, Fraction(2 + n)) for n in (8, 16, 24, 32)])
+        >>> line.ms(Architecture(20, 512, 8, 2048, 32000, gated=False))
+        (22.0, 22.0, 22.0)
         """
-        if not self.covers(width):
-            raise UsageError(f"the measured points have the width {self.widths[0]:,} alone and say "
-                             f"nothing of {width:,}; measure a second width")
-        x = [float(_TERMS[t](layers, width)) for t in self.terms]
-        middle = math.fsum(c * v for c, v in zip(self.coefficients, x, strict=True))
-        leverage = math.fsum(u * v * w for u, row in zip(x, self.inverse, strict=True)
-                             for v, w in zip(x, row, strict=True))
-        free = len(self.points) - len(self.terms)
-        half = student_quantile((1 + _COVERAGE) / 2, free) * self.spread * math.sqrt(1 + leverage)
-        return max(0.0, middle - half), middle, middle + half
+        least, most = self._loads(a)
+        return self._interval(least)[0], *self._interval(most)[1:]
+
+    def _interval(self, load: Load) -> tuple[float, float, float]:
+        x = (1, *load)
+        middle = max(_dot(s.coefficients, x) for s in self.solutions if s.best)
+        share = student_quantile((1 + _COVERAGE) / 2, self.freedom) * self.spread
+        means = [_dot(s.coefficients, x) for s in self.solutions if s.best]
+        for s in self.solutions:
+            # The ends of the ellipsoid of these terms; those of the span are among them.
+            room = max(share**2, self.freedom * self.spread**2) - s.excess
+            slope = [_dot(row, [x[i] for i in s.terms]) for row in s.inverse]
+            leverage = _dot(slope, [x[i] for i in s.terms])
+            if room < 0 or leverage <= 0:
+                continue
+            for step in (math.sqrt(room / leverage), -math.sqrt(room / leverage)):
+                parts = [(s.coefficients[i] + step * by) * x[i]
+                         for i, by in zip(s.terms, slope, strict=True)]
+                if min(parts) >= -_ROUNDING * middle:
+                    means.append(math.fsum(parts))
+        noise = share * middle
+        return (max(0.0, middle - math.hypot(middle - min(means), noise)), middle,
+                middle + math.hypot(max(means) - middle, noise))
 
 
-_TERMS: dict[str, Callable[[int, int], int]] = {
-    "1": lambda layers, width: 1,
-    "L": lambda layers, width: layers,
-    "L d^2": lambda layers, width: layers * width**2,
-}
+def _dot(coefficients: Sequence[float], values: Sequence[float]) -> float:
+    return math.fsum(c * v for c, v in zip(coefficients, values, strict=True))
+
+
+class _Known(NamedTuple):
+    """What a table names of every net."""
+
+    vocabulary: bool
+    keys: bool  # how wide they are
+    context: bool
+
+
+def _known(points: Sequence[Point]) -> _Known:
+    return _Known(all(p.vocabulary for p in points), all(p.kv_heads for p in points),
+                  all(p.context for p in points))
+
+
+def _load(p: Point, knows: _Known) -> Load:
+    wide = p.width * (p.vocabulary or 1) if knows.vocabulary else p.width
+    keys = p.keys if knows.keys else p.width
+    return Load(p.layers, p.layers * p.layer_weights, wide,
+                2 * p.layers * keys * ((p.context or 1) if knows.context else 1))
 
 
 def fit(points: Sequence[Point]) -> Fit:
-    """The least-squares fit to measured points, in exact arithmetic.
+    """The least-squares fit to measured points without negative coefficients, in exact arithmetic.
 
-    All of 1, L and L d^2 are fitted where there are two widths or more, else 1 and L. A term whose
-    coefficient comes out negative is left out, for no layer takes less than no time.
+    Squares are those of relative residuals: a longer time is known no better than a shorter one, as
+    a share of it. All sets of terms are tried, so the least squares are found, not approached.
 
     Raises:
-        UsageError: for one depth alone, for no more points than coefficients, and where latency
-            does not grow with depth.
-
-    >>> f = fit([Point(l, d, Fraction(3 + l + l * d * d, 100)) for l in (4, 8) for d in (10, 20)])
-    >>> f.terms, f.coefficients
-    (('1', 'L', 'L d^2'), (0.03, 0.01, 0.01))
+        UsageError: for one depth alone, for no more points than what they tell apart, and where
+            latency does not grow with depth.
     """
-    depths, widths = ({getattr(p, name) for p in points} for name in ("layers", "width"))
     if not points:
         raise UsageError(f"there are no measured points; give {_EXAMPLE}")
-    if len(depths) < 2:
+    if len({p.layers for p in points}) < 2:
         raise UsageError("the measured points have one depth alone, which cannot tell what a layer "
                          "takes from what every token takes; measure at least two depths")
-    several = len(widths) > 1
-    tried = (("1", "L", "L d^2"), ("1", "L d^2"), ("1", "L")) if several else (("1", "L"),)
-    if len(points) <= len(tried[0]):
-        raise UsageError(f"{len(points)} measured points for {len(tried[0])} coefficients leave "
-                         "nothing to judge the fit by; measure at least "
-                         f"{len(tried[0]) + 1} shapes")
-    found = [f for f in (_least_squares(points, terms) for terms in tried) if f]
-    possible = [f for f in found if all(c >= 0 for c in f.coefficients[1:])]
-    if not possible:
+    knows = _known(points)
+    # Divided by the time, whose digits beyond those of a float do not matter.
+    shares = [Fraction(1 / float(p.milliseconds)) for p in points]
+    rows = [[share, *(Fraction(value) * share for value in _load(p, knows))]
+            for p, share in zip(points, shares, strict=True)]
+    times = [p.milliseconds * share for p, share in zip(points, shares, strict=True)]
+    matrix = [[sum((r[i] * r[j] for r in rows), Fraction()) for j in _TERMS] for i in _TERMS]
+    right = [sum((r[i] * t for r, t in zip(rows, times, strict=True)), Fraction()) for i in _TERMS]
+    total = sum((t * t for t in times), Fraction())
+    tried: list[tuple[tuple[int, ...], list[Fraction], list[list[Fraction]], Fraction]] = []
+    for number in range(1, len(_TERMS) + 1):
+        for terms in combinations(_TERMS, number):
+            inverse = _inverted([[matrix[i][j] for j in terms] for i in terms])
+            if inverse is not None:
+                solved = [sum((v * right[j] for v, j in zip(row, terms, strict=True)), Fraction())
+                          for row in inverse]
+                explained = sum((c * right[i] for c, i in zip(solved, terms, strict=True)),
+                                Fraction())
+                tried.append((terms, solved, inverse, total - explained))
+    least = min(left for _, solved, _, left in tried if min(solved) >= 0)
+    best = [{i for i, c in zip(terms, solved, strict=True) if c}
+            for terms, solved, _, left in tried if min(solved) >= 0 and left == least]
+    if not all(terms & {1, 2, 4} for terms in best):
         raise UsageError("by the measured points latency does not grow with depth; check that the "
                          "columns are L, d, ms and that one sequence was measured")
-    return min(possible, key=lambda f: f.spread) if len(possible[0].terms) < 3 else possible[0]
-
-
-def _least_squares(points: Sequence[Point], terms: tuple[str, ...]) -> Fit | None:
-    """None where the points do not tell the terms apart."""
-    rows = [[Fraction(_TERMS[t](p.layers, p.width)) for t in terms] for p in points]
-    size = range(len(terms))
-    matrix = [[sum((r[i] * r[j] for r in rows), Fraction()) for j in size] for i in size]
-    inverse = _inverted(matrix)
-    if inverse is None:
-        return None
-    right = [sum((r[i] * p.milliseconds for r, p in zip(rows, points, strict=True)), Fraction())
-             for i in size]
-    found = [sum((inverse[i][j] * right[j] for j in size), Fraction()) for i in size]
-    off = sum(((sum((c * v for c, v in zip(found, r, strict=True)), Fraction())
-                - p.milliseconds) ** 2 for r, p in zip(rows, points, strict=True)), Fraction())
-    spread = math.sqrt(off / (len(points) - len(terms)))
-    return Fit(tuple(points), terms, tuple(map(float, found)), spread,
-               tuple(tuple(map(float, row)) for row in inverse))
+    used = max(map(len, best))
+    if len(points) <= used:
+        raise UsageError(f"{plural(len(points), 'measured point')} for {used} coefficients leave "
+                         f"nothing to judge the fit by; measure at least {used + 1} shapes")
+    freedom = len(points) - used
+    return Fit(tuple(points), tuple(
+        _Solution(terms, tuple(float(dict(zip(terms, solved, strict=True)).get(i, 0))
+                               for i in _TERMS),
+                  tuple(tuple(map(float, row)) for row in inverse), float(left - least))
+        for terms, solved, inverse, left in tried), math.sqrt(least / freedom), freedom)
 
 
 def _inverted(matrix: list[list[Fraction]]) -> list[list[Fraction]] | None:
@@ -216,8 +404,10 @@ def student_quantile(probability: float, freedom: int) -> float:
 def read_latency(path: str | Path) -> Fit:
     """The fit to a table of measured points: a CSV file with the columns L, d and ms.
 
-    The columns may also be called layers, width and milliseconds, and stand in any order. Lines
-    that are empty or start with # are passed over; a shape may be measured more than once.
+    The columns may also be called layers, width and milliseconds, and stand in any order. More
+    columns say what a layer weighs: d_ff, heads, kv_heads, head_width, gated (yes or no) and
+    vocabulary, or the names that configurations give them; and context, the tokens in the cache.
+    Lines that are empty or start with # are passed over; a shape may be measured more than once.
 
     Raises:
         UsageError: for a file that cannot be read or is no such table, and where `fit` raises.
@@ -255,7 +445,8 @@ def _points(text: str, name: str) -> Iterator[Point]:
         raise UsageError(f"{name} has {len(lines) - 1:,} points; accepted are at most "
                          f"{_MOST_POINTS:,}")
     head = [_HEADERS.get(cell.strip().lower()) for cell in _cells(lines[0][1])]
-    if sorted(filter(None, head)) != ["L", "d", "ms"]:
+    named = [name for name in head if name]
+    if len(named) > len(set(named)) or not set(_NEEDED) <= set(named):
         raise UsageError(f"{name} starts with {quoted(lines[0][1].strip())}, which does not name "
                          f"the columns L, d and ms once each; give {_EXAMPLE}")
     for number, line in lines[1:]:
@@ -266,15 +457,37 @@ def _points(text: str, name: str) -> Iterator[Point]:
                              f"give {_EXAMPLE}")
         row = {key: cell.strip() for key, cell in zip(head, cells, strict=True) if key}
         try:
-            layers = parse_count(row["L"], "number of layers", "24")
-            width = parse_count(row["d"], "width", "2048")
-            milliseconds = parse_milliseconds(row["ms"])
+            yield _point(row)
         except UsageError as error:
             raise UsageError(f"{where}: {error}") from None
-        if layers > _MOST_LAYERS or width > _MOST_WIDTH:
-            raise UsageError(f"{where}: {layers:,} layers of width {width:,} are out of range; "
-                             f"accepted are up to {_MOST_LAYERS:,} and {_MOST_WIDTH:,}")
-        yield Point(layers, width, milliseconds)
+
+
+def _point(row: dict[str, str]) -> Point:
+    found: dict[str, Any] = {"milliseconds": parse_milliseconds(row["milliseconds"])}
+    if "gated" in row:
+        if row["gated"].lower() not in _YES + _NO:
+            raise UsageError(f"gated is {quoted(row['gated'])}; accepted are yes and no")
+        found["gated"] = row["gated"].lower() in _YES
+    for key, what, example, most in (
+            ("layers", "number of layers", "24", _MOST_LAYERS),
+            ("width", "width", "2048", _MOST_WIDTH), ("d_ff", "d_ff", "8192", 16 * _MOST_WIDTH),
+            ("heads", "number of heads", "16", _MOST_WIDTH),
+            ("kv_heads", "number of key heads", "4", _MOST_WIDTH),
+            ("head_width", "head width", "128", _MOST_WIDTH),
+            ("vocabulary", "vocabulary", "32000", 100 * _MOST_WIDTH),
+            ("context", "context", "4096", 10**9)):
+        if key in row:
+            found[key] = parse_count(row[key], what, example)
+            if found[key] > most:
+                raise UsageError(f"the {what} {found[key]:,} is out of range; accepted are up to "
+                                 f"{most:,}")
+    p = Point(**found)
+    if p.kv_heads and not (p.heads or p.head_width):
+        raise UsageError("kv_heads says nothing without heads or head_width; add that column")
+    if p.heads and not p.head_width and p.width % p.heads:
+        raise UsageError(f"{p.heads:,} heads do not divide the width {p.width:,}; add the column "
+                         "head_width")
+    return p
 
 
 def _cells(line: str) -> list[str]:
@@ -283,11 +496,11 @@ def _cells(line: str) -> list[str]:
 
 def _check_repeats(points: Sequence[Point], name: str) -> None:
     """Raises where measurements of one shape contradict each other."""
-    seen: dict[tuple[int, int], list[Fraction]] = {}
+    seen: dict[Point, list[Fraction]] = {}
     for p in points:
-        seen.setdefault((p.layers, p.width), []).append(p.milliseconds)
-    for (layers, width), times in seen.items():
+        seen.setdefault(p._replace(milliseconds=Fraction()), []).append(p.milliseconds)
+    for p, times in seen.items():
         if max(times) > _REPEATS * min(times):
             raise UsageError(f"{name} has {float(min(times)):g} and {float(max(times)):g} ms for "
-                             f"{layers:,} layers of width {width:,}; repeated measurements may "
+                             f"{p.layers:,} layers of width {p.width:,}; repeated measurements may "
                              f"differ by a factor of {_REPEATS}: leave out what is wrong")

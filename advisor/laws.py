@@ -18,6 +18,10 @@ FIT_DEPTHS, FIT_LARGEST = (6, 48), 6e8
 # The largest number of hops that the claims hops/depth_* execute; beyond it speaks their argument.
 LARGEST_EXECUTED = 64
 
+# The largest diameter of a graph on which the shipped ledger executes
+# connectivity/layers_for_diameter.
+LARGEST_DIAMETER = 28
+
 # The fit L = a log2 n + b to trained nets on the word problem of A5, and the depths of these nets.
 A5_SLOPE, A5_INTERCEPT = 4.8, -15.8
 A5_DEPTHS = (6, 24)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple, NoReturn
 
 from .architecture import Architecture, Experts, Latent
-from .quantities import UsageError, quoted
+from .base.quantities import UsageError, quoted
 
 _MOST_SIZE = 2**24
 _MOST = {"layers": 10_000, "experts": 100_000}

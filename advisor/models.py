@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .architecture import Architecture, Experts, Latent
-from .quantities import UsageError, quoted
+from .base.quantities import UsageError, quoted
 
 
 class Model(NamedTuple):

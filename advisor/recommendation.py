@@ -16,15 +16,7 @@ from typing import Any, Literal, NamedTuple
 from . import laws
 from .answer import Answer, Built, Candidate, LawNumber, Neighbour, percents
 from .architecture import Architecture
-from .budgets import Budget, Resolved, resolve, serving_note
-from .counting import Count, Memory, count, flops, memory, per_layer
-from .evidence import Interval, best_rule, contradicting, interval, reason
-from .grids import Key, losses_near, price
-from .hardware import gpu
-from .initialisation import advice
-from .ladder import FARTHEST, Ladder
-from .models import Model, models_near
-from .quantities import (
+from .base.quantities import (
     UsageError,
     binary,
     parse_bandwidth,
@@ -39,24 +31,47 @@ from .quantities import (
     quoted,
     size,
 )
+from .budgets import Budget, Resolved, idle_gpu, milliseconds, resolve, serving_note
+from .claim_verdicts import about, verdict
+from .counting import Count, Memory, count, flops, memory, per_layer
+from .grids import Key, losses_near, price
+from .hardware import gpu
+from .initialisation_advice import advice
+from .latency import REACH
+from .models import Model, models_near
+from .rule_scores import (
+    UNTOLD,
+    Interval,
+    best_rule,
+    contradicting,
+    default_rule,
+    depth_at_end,
+    interval,
+    reason,
+)
 from .rules import Rule, rule, rules
+from .shape_search import FARTHEST, Ladder
 from .shapes import (
+    DEFAULTS,
     TRAINING_CONTEXT,
     Constraints,
     Measure,
+    Shape,
     Target,
+    depth_at_aspect,
     legal_depths,
     measure,
     narrower,
     nearest,
     resized,
     shapes,
+    size_class,
+    squares,
     stages,
     template,
     width_steps,
 )
-from .tasks import TaskAnswer, answer_task, refuse_options
-from .verdicts import verdict
+from .task_depths import TaskAnswer, answer_task, refuse_options
 
 # How far from the budget a model may be whose depth is shown, and how many of them are named.
 _NEAR, _NAMED = 2, 3
@@ -68,11 +83,23 @@ _WORDINGS = {"seen": "printed", "seen (secondary)": "reported", "mixed": "recall
              "recalled": "recalled"}
 # A shape whose size is further from the budget is worth a warning.
 _WORTH_SAYING = 0.02
+# d / L at which the layers' share of a size is counted; embeddings of narrower nets take less.
+_ASPECT = 64
 # Sizes further apart are not equal: by loss ~ N^-0.076 that alone is worth 0.15 % of the loss.
 _EQUAL = 0.02
+# A demand that moves the depth by more, as a logarithm, has decided it.
+_MOVED = 0.1
+# A grid that loses more by the depth of the rule is worth a doubt.
+_AT_STAKE = 0.005
+# Demands that make widths come in steps, and those that fix or bound the depth, by their options.
+_STEPS = {"tensor": "--tensor", "head_width": "--head-width", "multiple": "--multiple",
+          "kv_ratio": "--gqa"}
+_ON_DEPTH = {"layers": "--layers", "width": "--width", "pipeline": "--pipeline",
+             "latency_matters": "--latency-matters"}
 # Where latency matters, bounds are found for so many sizes in a factor e.
 _PER_E = 16
-# So far from the laws' 12 d^2 weights of a layer is a warning; what it is, `--why` always says.
+# So far from the laws' 12 d^2 weights of a layer is a warning where it was demanded, and no
+# rounding; what it is, `--why` always says.
 _FAR_FROM_12 = 0.25
 
 
@@ -96,8 +123,8 @@ def recommend(
             (pipeline=4) by name; quantities as numbers or as they are typed.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) when nothing is asked, something contradicts, or
-            no shape can be built, in one line with what to try.
+        UsageError: (depthlaw.advisor.base.quantities) when nothing is asked, something contradicts,
+            or no shape can be built, in one line with what to try.
 
     Cost: some 30 ms the first time; loads neither NumPy nor SymPy.
 
@@ -137,6 +164,7 @@ _READERS: dict[str, Callable[[str], Any]] = {
     "total": parse_budget, "nonembedding": parse_budget, "active": parse_budget,
     "flops": parse_flops, "tokens": parse_tokens, "hours": parse_hours, "memory": parse_bytes,
     "kv_bytes": parse_bytes, "bandwidth": parse_bandwidth, "milliseconds": parse_milliseconds,
+    "layer_milliseconds": parse_milliseconds,
     "utilisation": parse_share}
 _OF_BUDGET, _OF_CONSTRAINTS = ({field.name for field in fields(kind)}
                                for kind in (Budget, Constraints))
@@ -206,8 +234,17 @@ class _Case:
     def key(self) -> Key:
         return _key(self.constraints)
 
+    @property
+    def shares(self) -> bool:
+        """Whether the configuration that is judged passes layers more than once: no grid compares
+        depths of such nets, and another depth might share more, or less."""
+        return self.model is not None and self.model.own_layers < self.model.layers
+
     def interval(self, a: Architecture) -> Interval | None:
-        return depths_within(a, self.constraints, self.known_by)
+        if self.model is None:
+            return depths_within(a, self.constraints, self.known_by)
+        seen = _layers(a)
+        return interval(seen.parameters, seen.per_layer, self.key, known_by=self.known_by)
 
     def at(self, layers: int, a: Architecture, of: Measure) -> Architecture | None:
         """The shape of a depth and the size of a net, under the constraints or like the
@@ -224,9 +261,9 @@ class _Case:
         return Candidate(a, count(a), why, self.milliseconds(a))
 
     def milliseconds(self, a: Architecture) -> tuple[float, float, float] | None:
-        """Per token, by the measured points where they speak of the width."""
+        """Per token, by the measured points where they reach so far."""
         fit = self.resolved.budget.latency
-        return fit.ms(a.layers, a.width) if fit and fit.covers(a.width) else None
+        return fit.ms(a) if fit and not fit.outside(a, REACH) else None
 
     def change(self, base: Architecture, other: Architecture) -> tuple[
             tuple[float, float] | None, str]:
@@ -236,10 +273,18 @@ class _Case:
             return None, "sizes differ: not known"
         return self.traded(base, other)
 
+    def trained(self, a: Architecture) -> bool:
+        """Whether grids of its size reach the depth of a net."""
+        within = self.interval(a)
+        return within is None or not within.place(a.layers).endswith("than trained")
+
     def traded(self, base: Architecture, other: Architecture) -> tuple[
             tuple[float, float] | None, str]:
-        """The same of their d / L alone, whatever their sizes."""
+        """The same of their d / L alone, whatever their sizes. Nothing is known of a depth that no
+        grid trained at its size, though grids of other sizes may hold its d / L."""
         start, end = _layers(base), _layers(other)
+        if not (self.trained(base) and self.trained(other)):
+            return None, "no published grid covers this"
         found = price(start.parameters, start.aspect, end.aspect, self.key,
                       per_layer=start.per_layer, known_by=self.known_by)
         if found is None:
@@ -254,9 +299,19 @@ class _Case:
         if change is None:
             return f"loss: {source}"
         if abs(more := _larger(base, other)) <= _EQUAL:
-            return f"loss {percents(change)} ({source})"
-        return (f"loss {percents(change)} by d / L alone ({source}), with {abs(more):.0%} "
+            return f"{_loss(change)} ({source})"
+        return (f"{_loss(change)} by d / L alone ({source}), with {abs(more):.0%} "
                 f"{'more' if more > 0 else 'fewer'} parameters without embeddings")
+
+
+def _loss(change: tuple[float, float]) -> str:
+    """A change in loss in words; one that may be a gain and is no loss is called so.
+
+    >>> _loss((-0.004, 0.0)), _loss((-0.002, 0.003)), _loss((0.0, 0.0004))
+    ('loss no higher (-0.4 to 0.0 %)', 'loss -0.2 to +0.3 %', 'loss within 0.1 %')
+    """
+    said = percents(change)
+    return f"loss no higher ({said})" if said[0] == "-" and "+" not in said else f"loss {said}"
 
 
 def _larger(base: Architecture, other: Architecture) -> float:
@@ -267,8 +322,7 @@ def _larger(base: Architecture, other: Architecture) -> float:
     return max(stored - 1, used - 1, key=abs)
 
 
-def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None,
-           allowed: Callable[[Architecture], bool] | None = None) -> Ladder:
+def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = None) -> Ladder:
     """The shapes that `recommend` chooses from: on the rule that the evidence fixes, or, where
     latency matters, at the shallow end of what the evidence supports.
 
@@ -276,7 +330,7 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
     >>> rung.architecture == recommend("3B").shape.architecture
     True
     """
-    key, chosen = _key(constraints), best_rule(_key(constraints), known_by)
+    key, chosen = _key(constraints), default_rule(_key(constraints), known_by)
 
     def shallowest(parameters: float, per_layer: float) -> float:
         return _fast(parameters, per_layer, key, known_by)[0]
@@ -286,8 +340,7 @@ def ladder_for(constraints: Constraints, of: Measure, known_by: int | None = Non
         found = depths_within(a, constraints, known_by)
         return found is not None and found.low <= a.layers <= found.high
 
-    return Ladder(constraints, depth, of, allowed or (lambda architecture: True),
-                  constraints.latency_matters, inside)
+    return Ladder(constraints, depth, of, constraints.latency_matters, inside)
 
 
 def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -> tuple[
@@ -295,7 +348,7 @@ def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -
     """The depth where latency matters, and what bounds it: the shallowest that is within 1 % of
     the best loss, not below all listed models of about this size, and that the fewest sources
     speak against; at most that of the rule."""
-    usual = best_rule(key, known_by).depth(parameters, per_layer)
+    usual = default_rule(key, known_by).depth(parameters, per_layer)
     # Sizes in steps of 6 %: a search asks for many near each other.
     size = round(_PER_E * math.log(parameters)), round(_PER_E * math.log(per_layer))
     layers, bound = _bounded(*size, key, known_by)
@@ -305,7 +358,7 @@ def _fast(parameters: float, per_layer: float, key: Key, known_by: int | None) -
 @cache
 def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, str]:
     parameters, per_layer = math.exp(size / _PER_E), math.exp(one / _PER_E)
-    usual = max(1, math.floor(best_rule(key, known_by).depth(parameters, per_layer)))
+    usual = max(1, math.floor(default_rule(key, known_by).depth(parameters, per_layer)))
     within = interval(parameters, per_layer, key, known_by=known_by)
     if within is None:
         return usual, "the depth of the rule, as no grid says how shallow is too shallow"
@@ -329,31 +382,120 @@ def _bounded(size: int, one: int, key: Key, known_by: int | None) -> tuple[int, 
 
 def depths_within(a: Architecture, constraints: Constraints,
                   known_by: int | None = None) -> Interval | None:
-    """The depths that grids hold within 1 % of the best loss, for nets of the size of one.
+    """The depths that grids hold within 1 % of the best loss, for nets of the size of one under the
+    constraints. They follow from size and constraints alone, at the real widths of d = 64 L: the
+    rounding of one shape is no property of its size, and ranges would jump with it.
 
     >>> found = depths_within(Architecture(32, 4096, 32, 11008, 32000), Constraints())
     >>> found.low < 32 < found.high
     True
     """
-    seen = _layers(a)
-    return interval(seen.parameters, seen.per_layer, _key(constraints), known_by=known_by)
+    target = Target(measure(a, "total"))
+    # A demanded width or depth says nothing about the size.
+    t = template(target, replace(constraints, width=None, layers=None))
+    depth = depth_at_aspect(target, t, _ASPECT)
+    one = squares(t, depth, _ASPECT * depth)
+    return interval(one * _ASPECT**2 * depth**3, one, _key(constraints), known_by=known_by)
 
 
 def _sized(budget: Budget, c: Constraints, known_by: int | None) -> Answer:
     resolved = resolve(budget, c)
     target = resolved.target
-    limited = any(x is not None for x in (budget.memory, budget.milliseconds, budget.kv_bytes))
-    rung = ladder_for(c, target.of, known_by, (
-        lambda a: resolved.excludes(a) is None) if limited else None).at(target.value)
-    case = _Case(resolved, c, known_by, best_rule(_key(c), known_by))
+    case = _Case(resolved, c, known_by, default_rule(_key(c), known_by))
+    rung = ladder_for(c, target.of, known_by).at(target.value)
     if rung is None:
         raise UsageError(_none_near(case))
-    why = _why(case, rung.architecture)
-    if not rung.on_rule:
-        t = template(target, c)
+    a = rung.architecture
+    if broken := _broken(case, a):
+        a = _limited(case, a)
+        why = f"forced by {broken}{_against(case, a, rung.architecture, 'it')}"
+    elif rung.on_rule:
+        why = _why(case, a)
+    else:
         why = (f"the nearest to the rule inside the range: widths come in steps of "
-               f"{width_steps(t)}, and none near the rule's depth can be built")
-    return _filled(case, rung.architecture, why, _question(budget, resolved))
+               f"{width_steps(template(target, c))}, and none near the rule's depth can be built")
+        if free := _without(case, *_STEPS):
+            why += _against(case, a, free, *_demanded(case, _STEPS))
+    return _filled(case, a, why, _question(budget, resolved))
+
+
+def _limited(case: _Case, free: Architecture) -> Architecture:
+    """The shape that keeps the limits whose depth is nearest to that of the free choice.
+
+    Which shapes are looked at, and their order, do not depend on the limits: so a looser limit
+    never gives a worse one. Sizes within 2 % are equal, then those within an eighth.
+    """
+    target = case.resolved.target
+    kept = [shape for shape in shapes(target, case.constraints, FARTHEST)
+            if case.resolved.excludes(shape.architecture) is None]
+    if not kept:
+        raise UsageError(_none_near(case))
+    sizes = (_WORTH_SAYING, FARTHEST / 2, FARTHEST)
+
+    def order(shape: Shape) -> tuple[int, float, float]:
+        off = abs(shape.mismatch)
+        return (sum(off > most for most in sizes),
+                abs(math.log(shape.architecture.layers / free.layers)), off)
+
+    return min(kept, key=order).architecture
+
+
+def _broken(case: _Case, a: Architecture) -> str:
+    """The limits that a shape breaks, by name."""
+    b = case.resolved.budget
+    names = {"milliseconds": "the limit of latency", "memory": "the limit of memory",
+             "kv_bytes": "the limit of the KV cache"}
+    broken = []
+    for name, said in names.items():
+        others: dict[str, Any] = {other: None for other in names if other != name}
+        alone = replace(b, **others)
+        if replace(case.resolved, budget=alone).excludes(a):
+            broken.append(said)
+    return " and ".join(broken)
+
+
+def _demanded(case: _Case, names: dict[str, str]) -> list[str]:
+    """Which of some demands were made, as options."""
+    usual = Constraints()
+    return [option for name, option in names.items()
+            if getattr(case.constraints, name) != getattr(usual, name)]
+
+
+def _against(case: _Case, a: Architecture, free: Architecture, *dropped: str) -> str:
+    """The free choice, and what a net costs against it. All demands on the depth are dropped for
+    that: beside one of them, the price of another is not the price of the net."""
+    others = _demanded(case, _ON_DEPTH)
+    if others and (wholly := _wholly_free(case)):
+        free, also = wholly
+        dropped = tuple(dict.fromkeys([*dropped, *others, *also]))
+    without = ("otherwise" if len(dropped) < 2 else
+               f"without {', '.join(dropped[:-1])} and {dropped[-1]}")
+    cost = _cost(case, free, a)
+    kept = ("; the default keeps to the depth of the rule all the same"
+            if cost.startswith("loss no higher") else "")
+    return f"; {without} {free.layers:,} x {free.width:,}; cost: {cost}{kept}"
+
+
+def _wholly_free(case: _Case) -> tuple[Architecture, list[str]] | None:
+    """What would be chosen without any demand on the depth; where widths come in steps too coarse
+    for that, without those too, which are returned as options."""
+    if free := _without(case, *_ON_DEPTH):
+        return free, []
+    steps = _demanded(case, _STEPS)
+    free = _without(case, *_ON_DEPTH, *_STEPS) if steps else None
+    return None if free is None else (free, steps)
+
+
+def _cost(case: _Case, base: Architecture, other: Architecture) -> str:
+    """The change in loss from one net to another in words, and what it is worth in compute."""
+    if case.traded(base, other)[0] is None:
+        return f"not known ({case.traded(base, other)[1]})"
+    said, (change, _) = case.said(base, other), case.change(base, other)
+    worth = _speedup(case, base, other, change) if change else None
+    if worth is None or said.startswith("loss within"):
+        return said
+    low, high = (f"{factor:.2f}" for factor in worth)
+    return f"{said}, worth {low if low == high else f'{low} to {high}'} of the compute"
 
 
 def _none_near(case: _Case) -> str:
@@ -377,16 +519,67 @@ def _none_near(case: _Case) -> str:
 
 
 def _why(case: _Case, a: Architecture) -> str:
-    c = case.constraints
+    c, seen = case.constraints, _layers(a)
+    if case.model is None and (decided := _decided(case, a)):
+        return decided
     if c.layers is not None:
         return f"{c.layers} layers were demanded"
     if c.width is not None:
         return f"the depth that spends the size at the demanded width {c.width:,}"
     if c.latency_matters:
-        seen = _layers(a)
         bound = _fast(seen.parameters, seen.per_layer, case.key, case.known_by)[1]
-        return f"as shallow as the evidence supports, as latency matters: {bound}"
+        said = f"as shallow as the evidence supports, as latency matters: {bound}"
+        free = _without(case, "latency_matters")
+        if case.model is None and free is not None and free.layers != a.layers:
+            said += _against(case, a, free)
+        return said
+    if usual := _leaned(case, a):
+        return _leaning(case, a, usual, case.chosen.name)
     return f"the nearest depth to {case.chosen.name} that can be built"
+
+
+def _without(case: _Case, *demands: str) -> Architecture | None:
+    """What would be chosen without some demands, and without limits; None where nothing would be.
+    """
+    usual = Constraints()
+    free = replace(case.constraints, **{name: getattr(usual, name) for name in demands})
+    target = case.resolved.target
+    if free == case.constraints:
+        return None
+    try:
+        rung = ladder_for(free, target.of, case.known_by).at(target.value)
+    except UsageError:  # what is left contradicts itself
+        return None
+    return rung and rung.architecture
+
+
+def _decided(case: _Case, a: Architecture) -> str | None:
+    """Which demand moves the depth most, and what that costs against the choice without any demand
+    on the depth; None where none moves it by more than a tenth."""
+    c = case.constraints
+    wholly = _wholly_free(case)
+    names: dict[tuple[str, ...], str] = {
+        ("layers",): f"the demanded {plural(c.layers or 0, 'layer')}",
+        ("width",): f"the demanded width {c.width or 0:,}",
+        ("pipeline",): plural(c.pipeline, "pipeline stage"),
+        tuple(_STEPS): f"widths in steps of {width_steps(template(case.resolved.target, c))}",
+        ("vocabulary",): f"a vocabulary of {c.vocabulary or 0:,}"}
+    free = {demands: other for demands in names if (other := _without(case, *demands))}
+    # What fixes the depth decides it, whatever else is demanded.
+    for name in ("layers", "width"):
+        if getattr(c, name) is not None and wholly:
+            free = {(name,): wholly[0]}
+            break
+    moved = {demands: abs(math.log(other.layers / a.layers)) for demands, other in free.items()}
+    most = max(moved, key=moved.__getitem__, default=())
+    if moved.get(most, 0) <= _MOVED:
+        return None
+    if most == ("vocabulary",):  # the rule decides still, on what is left
+        return (f"the depth that the evidence chooses for the {size(count(a).nonembedding)} "
+                f"parameters that {names[most]} leaves to the layers; otherwise "
+                f"{free[most].layers:,} x {free[most].width:,}")
+    options = _demanded(case, {name: _STEPS[name] for name in most if name in _STEPS})
+    return f"forced by {names[most]}{_against(case, a, free[most], *options)}"
 
 
 def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
@@ -405,8 +598,9 @@ def _filled(case: _Case, a: Architecture, why: str, question: str) -> Answer:
         tokens=resolved.tokens, training_flops=resolved.flops, hours=resolved.hours,
         flops=flops(costed, min(costed.context, TRAINING_CONTEXT)),
         memory=_memory(costed, resolved.budget.bytes_per_weight),
-        stages=stages(a.own_layers, c.pipeline) if c.pipeline > 1 else (),
-        limits=(*resolved.notes, *([note] if note else ())), rule_brief=_rule_why(case, a, True))
+        stages=stages(a.own_layers, c.pipeline) if 1 < c.pipeline <= a.own_layers else (),
+        limits=(*resolved.notes, *([note] if note else ())), rule_brief=_rule_why(case, a, True),
+        rule_layers=_leaned(case, a) or None)
 
 
 def _memory(a: Architecture, bytes_per_weight: float) -> Memory:
@@ -422,7 +616,65 @@ def _rule_why(case: _Case, a: Architecture, brief: bool) -> str:
     if not brief and chosen.formula not in name:
         name += f" ({chosen.formula})"
     outside = ", EXTRAPOLATED" if chosen.extrapolates(seen.parameters, seen.per_layer) else ""
-    return f"{name}{outside}: {reason(case.key, case.known_by, brief)}"
+    usual = _leaned(case, a)
+    if brief:
+        known = f"{chosen.source.split(',')[0]}, {chosen.wording}"
+        why = reason(case.key, case.known_by, brief)
+        named = f"{name}{outside} ({known})"
+        return f"{_leaning(case, a, usual, named) if usual else named}: {why}"
+    fewer = (f"; {plural(usual - a.layers, 'layer')} below the rule's {usual}: beyond the grids, "
+             f"differences under {100 * UNTOLD:g} % cannot be resolved") if usual else ""
+    return f"{name}{outside}: {reason(case.key, case.known_by)}{fewer}"
+
+
+def _leaning(case: _Case, a: Architecture, usual: int, name: str) -> str:
+    """Why a net has fewer layers than the rule gives: as decision 0016 has it, in words."""
+    seen, untold = _layers(a), f"{100 * UNTOLD:g} %"
+    end = depth_at_end(case.key, case.known_by)
+    if end is not None and case.chosen.depth(seen.parameters, seen.per_layer) < end + 1e-9:
+        return (f"as deep as the rule at the largest measured size, with an extrapolated loss "
+                f"within {untold} of that of the {usual} layers of {name}")
+    return (f"the shallowest whose extrapolated loss is within {untold} of that of the {usual} "
+            f"layers of {name}")
+
+
+def _leaned(case: _Case, a: Architecture) -> int:
+    """The layers of the rule where a net has fewer, since extrapolated losses do not tell them
+    apart; else 0, also where something else than the rule chose the depth."""
+    seen = _layers(a)
+    usual, depth = (r.depth(seen.parameters, seen.per_layer)
+                    for r in (best_rule(case.key, case.known_by), case.chosen))
+    return round(usual) if _ruled(case, a) and usual > max(depth, a.layers) + 0.5 else 0
+
+
+def _ruled(case: _Case, a: Architecture) -> bool:
+    """Whether a recommended net has the depth of the rule, as far as it can be built."""
+    c, seen = case.constraints, _layers(a)
+    if case.model is not None or c.layers or c.width or c.latency_matters:
+        return False
+    depth = case.chosen.depth(seen.parameters, seen.per_layer)
+    return abs(math.log(a.layers / depth)) <= _MOVED
+
+
+def _preferred(case: _Case, a: Architecture, within: Interval) -> str:
+    """What the grids nearest in size hold best, in words, where one of them loses more than half a
+    percent at the depth of the rule: there 0.1 % is not all that is at stake."""
+    seen = _layers(a)
+    near, _ = losses_near(seen.parameters / seen.per_layer, case.known_by)
+    if case.key != Key() or not _ruled(case, a):
+        return ""
+    known = [(grid.best.width / grid.best.layers, regret) for grid in near if grid.best.width
+             and (regret := grid.regret_at(seen.aspect)) is not None]
+    if max((regret for _, regret in known), default=0.0) <= _AT_STAKE:
+        return ""
+    # No deeper than the range reaches, which is of the size before its shape was rounded.
+    depths = [min(within.high, round(seen._replace(aspect=ratio).depth)) for ratio, _ in known]
+    change = sorted(1 / (1 + regret) - 1 for _, regret in known)
+    which = "deeper" if min(depths) > a.layers else "other"
+    least, most = min(depths), max(depths)
+    about = f"{least:,}" if least == most else f"{least:,} to {most:,}"
+    return (f"the nearest grids prefer {which} nets: {about} layers, "
+            f"loss {percents((change[0], change[-1]))}")
 
 
 def _runners_up(case: _Case, a: Architecture, within: Interval | None) -> Iterator[Candidate]:
@@ -438,7 +690,7 @@ def _others(case: _Case, a: Architecture,
             within: Interval | None) -> Iterator[tuple[Architecture | None, str]]:
     c, target = case.constraints, case.resolved.target
     of = target.of
-    if c.layers is not None:
+    if c.layers is not None or case.shares:
         return
     if case.model is not None and a.own_layers % c.pipeline:
         step = c.loops * c.pipeline
@@ -455,6 +707,9 @@ def _others(case: _Case, a: Architecture,
         ruled = rule(key) if key != case.chosen.key else case.chosen
         layers = _legal(case, ruled.depth(seen.parameters, seen.per_layer))
         yield case.at(layers, a, of), why
+    if built := _built(a, case.known_by):
+        yield (case.at(_legal(case, built.middle), a, of),
+               "the middle depth of published models of about its size")
     if case.model is not None or c.width is not None:
         return
     wide = _common_width(a.width)
@@ -482,6 +737,8 @@ def _legal(case: _Case, depth: float) -> int:
 
 
 def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
+    if case.shares:
+        return
     free = replace(case.constraints, layers=None)
     depths = legal_depths(free, 1, 2 * a.layers + free.loops * free.pipeline)
     around = [*[n for n in depths if n < a.layers][-1:], a.layers,
@@ -503,16 +760,26 @@ def _neighbours(case: _Case, a: Architecture) -> Iterator[Neighbour]:
 
 def _speedup(case: _Case, a: Architecture, other: Architecture,
              change: tuple[float, float]) -> tuple[float, float] | None:
-    """What another shape is worth in compute: ((L_base - L_inf) / (L_var - L_inf))^(1 / alpha)
-    times the ratio of throughputs, by both pairs that Marin used; None where no grid of this size
-    gives a loss. The throughput is taken as inverse to the FLOPs of a token."""
+    """What another shape is worth in compute: that of its loss, times the ratio of throughputs;
+    None where no grid of this size gives a loss. The throughput is taken as inverse to the FLOPs of
+    a token."""
     seen = _layers(a)
-    near, outside = losses_near(seen.parameters / seen.per_layer, case.known_by)
-    losses = [] if outside else [
-        grid.best.cost * (1 + regret) for grid in near
-        if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None]
+    _, outside = losses_near(seen.parameters / seen.per_layer, case.known_by)
+    if outside or (found := _worth(case, a, change)) is None:
+        return None
     faster = measure(a, "flops") / measure(other, "flops")
-    found = [((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha) * faster
+    return found[0] * faster, found[1] * faster
+
+
+def _worth(case: _Case, a: Architecture, change: tuple[float, float]) -> tuple[float, float] | None:
+    """What a change of a net's loss is worth in compute:
+    ((L_base - L_inf) / (L_var - L_inf))^(1 / alpha), by both pairs that Marin used. The loss of the
+    net is that of its d / L in the grids near its size, or in the nearest ones."""
+    seen = _layers(a)
+    near, _ = losses_near(seen.parameters / seen.per_layer, case.known_by)
+    losses = [grid.best.cost * (1 + regret) for grid in near
+              if grid.measure == "loss" and (regret := grid.regret_at(seen.aspect)) is not None]
+    found = [((base - limit) / (base * (1 + moved) - limit)) ** (1 / alpha)
              for base in losses for moved in change for limit, alpha in _MARIN
              if min(base, base * (1 + moved)) > limit]
     return (min(found), max(found)) if found else None
@@ -532,16 +799,17 @@ def _laws(a: Architecture, known_by: int | None) -> Iterator[LawNumber]:
             round(math.sqrt(seen.parameters / seen.per_layer / layers)), r.meaning, r.formula,
             r.source, r.wording, r.extrapolates(seen.parameters, seen.per_layer), r.domain,
             r.standard_error(seen.parameters, seen.per_layer), r.claim, verdict(r.claim),
-            r.applies.parametrisation, r.applies.norm, r.applies.residual, r.year, r.remark)
+            about(r.claim), r.applies.parametrisation, r.applies.norm, r.applies.residual, r.year,
+            r.remark)
 
 
 def _built(a: Architecture, known_by: int | None) -> Built | None:
-    size = _layers(a).parameters
-    near = models_near(size, _NEAR, known_by)
+    middle = _layers(a).parameters
+    near = models_near(middle, _NEAR, known_by)
     if not near:
         return None
     # One of each shape, the nearest in size: copies of a recipe are no further evidence.
-    by_distance = sorted(near, key=lambda m: abs(math.log(m.parameters / size)))
+    by_distance = sorted(near, key=lambda m: abs(math.log(m.parameters / middle)))
     recipes: dict[tuple[int, int], Model] = {}
     for m in by_distance:
         recipes.setdefault((m.layers, m.width), m)
@@ -550,11 +818,31 @@ def _built(a: Architecture, known_by: int | None) -> Built | None:
     return Built(
         depths[0], depths[(len(depths) - 1) // 2], depths[-1], len(near), len(recipes), _NEAR,
         tuple((m.name, m.layers, m.width) for m in [*recipes.values()][:_NAMED]),
-        ", ".join(f"{number} {wording}" for wording, number in known))
+        ", ".join(f"{number} {wording}" for wording, number in known),
+        *_among(a, near, middle))
+
+
+def _among(a: Architecture, near: list[Model], middle: float) -> tuple[str, bool]:
+    """Where a depth stands among published models of about its size, and whether outside all."""
+    sizes = f"of {size(middle / _NEAR)} to {size(middle * _NEAR)} without embeddings"
+    which = (f"all {len(near)} published models {sizes}" if len(near) > 1
+             else f"the one published model {sizes}")
+    ratios = sorted(m.width / m.layers for m in near)
+    if a.layers > max(m.layers for m in near):
+        return f"deeper than {which}", True
+    if a.layers < min(m.layers for m in near):
+        return f"shallower than {which}", True
+    theirs = f"(d / L {a.aspect:.0f}; theirs {ratios[0]:.0f} to {ratios[-1]:.0f})"
+    if a.aspect < ratios[0]:
+        return f"deeper for its width than {which} {theirs}", True
+    if a.aspect > ratios[-1]:
+        return f"shallower for its width than {which} {theirs}", True
+    return (f"deeper than {sum(m.layers < a.layers for m in near)} of "
+            f"{plural(len(near), 'model')} {sizes}"), False
 
 
 def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
-    seen, target = _layers(a), case.resolved.target
+    seen, target, c = _layers(a), case.resolved.target, case.constraints
     off = measure(a, target.of) / target.value - 1
     if abs(off) > _WORTH_SAYING and case.model is None:
         yield f"the nearest shape that can be built is {abs(off):.0%} " + (
@@ -563,7 +851,8 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
         yield (f"a mixture of experts: laws and grids are of dense nets, and are read at the "
                f"active parameters of its layers ({e.active + e.shared} of {e.count + e.shared} "
                "experts); memory follows from all of them")
-    elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12:
+    elif abs(seen.per_layer / 12 - 1) > _FAR_FROM_12 and (
+            case.model or not c.gated or c.ff_factor or c.kv_ratio):
         yield (f"a layer has {seen.per_layer:.3g} d^2 weights, not the laws' 12 d^2: "
                "read at equal L d^2")
     if a.own_layers < a.layers:
@@ -573,7 +862,42 @@ def _warnings(case: _Case, a: Architecture) -> Iterator[str]:
     if a.kind != "decoder":
         yield f"the grids of losses are of decoders, this is an {a.kind}"
     yield from _untrainable(case, case.model or a)
+    fit = case.resolved.budget.latency
+    if fit and (far := fit.outside(case.model or a, REACH)):
+        yield f"no time is given, as the measured points are too far: {far}"
+    elif fit and (far := fit.outside(case.model or a)):
+        yield f"the time is EXTRAPOLATED from the measured points: {far}"
+    yield from _other_defaults(case, a)
     yield from a.remarks
+
+
+def _other_defaults(case: _Case, a: Architecture) -> Iterator[str]:
+    """Where the class of a size has other defaults than the one below, so that its layers have
+    fewer weights than those of a smaller net: why range and depth do not grow."""
+    c, target = case.constraints, case.resolved.target
+    now, place = size_class(target), DEFAULTS.index(size_class(target))
+    if case.model is not None or place == 0 or c.layers is not None or c.width is not None:
+        return
+    before = DEFAULTS[place - 1]
+    start = before.below * (2 if target.of == "flops" else 1)
+    rung = ladder_for(c, target.of, case.known_by).at(start * (1 - _WORTH_SAYING))
+    mine = depths_within(a, c, case.known_by)
+    theirs = rung and depths_within(rung.architecture, c, case.known_by)
+    if rung is None or mine is None or theirs is None or not (
+            mine.high < theirs.high or mine.low < theirs.low):
+        return
+    changed = []
+    if c.vocabulary is None and now.vocabulary != before.vocabulary:
+        changed.append(f"vocabulary {now.vocabulary:,}, below {before.vocabulary:,}")
+    if c.tied is None and now.tied != before.tied:
+        changed.append(f"{'tied' if now.tied else 'untied'}, below "
+                       f"{'tied' if before.tied else 'untied'}")
+    if c.ff_factor is None and c.gated and now.ff_factor != before.ff_factor:
+        changed.append(f"d_ff {now.ff_factor:.3g} d, below {before.ff_factor:.3g} d")
+    waits = rung.architecture.layers == a.layers
+    yield (f"from {size(before.below)} parameters on the defaults are others "
+           f"({'; '.join(changed) or 'heads'}), so layers are smaller: just below, the range is "
+           f"{theirs.ends}{f', and the depth stays at {a.layers} until they have grown' * waits}")
 
 
 def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
@@ -594,16 +918,19 @@ def _untrainable(case: _Case, a: Architecture) -> Iterator[str]:
 
 def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[LawNumber, ...],
             built: Built | None) -> Iterator[str]:
-    outside = ""
-    if built is not None and not built.low <= a.layers <= built.high:
-        which, end = ("deep", built.high) if a.layers > built.high else ("shallow", built.low)
-        outside = (f"no listed model of about this size is so {which}: the {which}est has "
-                   f"{plural(end, 'layer')}")
+    outside = built.among if built is not None and built.outside else ""
+    if case.model is None and within is not None and (
+            place := within.place(a.layers)) != "inside":
+        yield _misplaced(a, within, place)
     if within is None:
         yield "no published grid of losses says anything about this size"
     elif within.extrapolated:
-        yield ("no grid has nets of this size: depth and interval are extrapolated"
-               f"{'; ' + outside if outside else ''}")
+        doubt = "no grid has nets of this size"
+        if usual := _leaned(case, a):
+            doubt += f"; the rule's {usual} layers do as well ({100 * UNTOLD:g} %)"
+        else:
+            doubt += ": depth and interval are extrapolated"
+        yield "; ".join(filter(None, (doubt, _preferred(case, a, within), outside)))
     seen = _layers(a)
     if against := contradicting(seen.parameters, a.layers, seen.per_layer, case.known_by):
         yield f"some comparisons of this size point elsewhere: {'; '.join(against)}"
@@ -618,6 +945,19 @@ def _doubts(case: _Case, a: Architecture, within: Interval | None, said: tuple[L
         yield "what is known of this parametrisation is one paper's optimum, not a grid"
     yield ("the grids compare losses of one run a shape; downstream tasks and reasoning may want "
            "another depth")
+
+
+def _misplaced(a: Architecture, within: Interval, place: str) -> str:
+    """What the range says of a recommended depth outside it, as it would of a configuration."""
+    deep = plural(a.layers, "layer")
+    if place.endswith("than trained"):
+        return (f"{deep}: {place.split()[0]} than any net of this size that was trained for a "
+                "published grid, so its loss is not known")
+    end = (f"{within.too_shallow:,} or fewer" if place == "too shallow"
+           else f"{within.too_deep:,} or more")
+    outside = ", EXTRAPOLATED" if within.extrapolated else ""
+    return (f"{deep}: {place}; {end} lose more than 1 % ({' and '.join(within.sources)}"
+            f"{outside})")
 
 
 # --- a configuration ------------------------------------------------------------------------------
@@ -641,26 +981,30 @@ def _judged(a: Architecture, have: Budget | None, c: Constraints, known_by: int 
         a = a.with_(context=c.context)
     counts = count(a)
     size = replace(have, active=float(counts.active))
-    resolved = resolve(replace(size, memory=None, milliseconds=None, kv_bytes=None), Constraints())
+    resolved = resolve(replace(size, memory=None, milliseconds=None, kv_bytes=None,
+                               layer_milliseconds=None), Constraints())
     resolved = replace(resolved, target=Target(float(counts.total)), budget=size)
     dense = a.experts.dense_layers if a.experts else 0
     c = replace(c, loops=a.layers // a.own_layers, dense_layers=dense)
-    case = _Case(resolved, c, known_by, best_rule(_key(c), known_by), a)
-    within, seen = case.interval(a), _layers(a)
-    inside = within is not None and within.low <= a.layers <= within.high
+    case = _Case(resolved, c, known_by, default_rule(_key(c), known_by), a)
+    within, seen = None if case.shares else case.interval(a), _layers(a)
+    place = within.place(a.layers) if within else "unknown"
     wanted = case.chosen.depth(seen.parameters, seen.per_layer)
     if c.latency_matters and within is not None:
         wanted = _fast(seen.parameters, seen.per_layer, case.key, known_by)[0]
+    # Another depth is offered where this one is known to be worse, or does not keep a demand.
+    worse = place in ("too shallow", "too deep") or (c.latency_matters and within is not None)
     better = a
     # Stages of unequal length are legal; those of equal length are among the other shapes.
-    if not inside or c.latency_matters or case.resolved.excludes(a) or a.own_layers < c.pipeline:
-        better = _instead(case, a, a.layers if inside and not c.latency_matters else wanted)
-    why = ("inside the interval: at most 1 % from the best loss by published grids"
-           if better is a else "the nearest legal depth inside the interval"
-           if inside and not c.latency_matters else _why(case, better))
-    filled = _filled(case, better, why, _about(a, counts))
-    return replace(filled, given=case.candidate(a, "the configuration"), interval=within,
-                   verdicts=tuple(_verdicts(case, a, within, better, filled)))
+    if worse or (not case.shares and (case.resolved.excludes(a) or a.own_layers < c.pipeline)):
+        better = _instead(case, a, wanted if worse else a.layers)
+    why = ("the nearest legal depth that keeps the demands" if not worse else _why(case, better))
+    why += f"; against the given net: {_cost(case, a, better)}"
+    filled = _filled(case, a, "the configuration", _about(a, counts))
+    return replace(
+        filled, given=case.candidate(a, "the configuration"), interval=within,
+        instead=None if better is a else case.candidate(better, why),
+        verdicts=tuple(_verdicts(case, a, within, filled, better)))
 
 
 def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
@@ -676,29 +1020,17 @@ def _instead(case: _Case, a: Architecture, wanted: float) -> Architecture:
     return a
 
 
-def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Architecture,
-              answer: Answer) -> Iterator[str]:
+def _verdicts(case: _Case, a: Architecture, within: Interval | None,
+              answer: Answer, better: Architecture) -> Iterator[str]:
     """On a configuration, most important first."""
     deep = plural(a.layers, "layer")
-    if within is None:
-        yield f"no published grid says which depths are good at this size; it has {deep}"
-    else:
-        inside = within.low <= a.layers <= within.high
-        far = "" if inside else (", too shallow" if a.layers < within.low else ", too deep")
-        yield (f"{deep}: {'inside' if inside else 'outside'} the {within.low} to {within.high} "
-               f"that {' and '.join(within.sources)} put{'' if len(within.sources) > 1 else 's'} "
-               f"within 1 % of the best loss{far}")
+    yield f"{deep}: {_depth_verdict(case, a, within)}"
     if excluded := case.resolved.excludes(a):
-        yield f"it {excluded}"
-    seen = _layers(a)
-    ruled = _legal(case, case.chosen.depth(seen.parameters, seen.per_layer))
-    goal = better if better.layers != a.layers else (
-        a if ruled == a.layers else resized(a, ruled, "total"))
-    if goal is a:
-        yield f"it has the depth of {case.chosen.name}"
-    else:
-        yield (f"moving to {goal.layers} layers of width {goal.width:,} at equal parameters: "
-               f"{case.said(a, goal)}")
+        # Weights of equal size take the same memory at any depth.
+        stuck = better is a and not case.shares
+        yield f"it {excluded}" + (
+            "; no other depth tried at its size keeps the limit, so there is no Instead" if stuck
+            else "")
     c = case.constraints
     if c.pipeline > a.own_layers:
         yield f"{deep} are too few for {c.pipeline} pipeline stages"
@@ -716,11 +1048,62 @@ def _verdicts(case: _Case, a: Architecture, within: Interval | None, better: Arc
         which = ("dense models of about its active size" if a.experts
                  else "real models of this size")
         yield (f"{which} have {answer.built.low} to {answer.built.high} layers; "
-               f"nearest in size: {names}")
+               f"{answer.built.among}; nearest in size: {names}")
     if answer.floor:
         bound = "far below it" if a.layers > 2 * answer.floor.layers else (
             "below it" if a.layers >= answer.floor.layers else "which it does not reach")
         yield f"the floor {answer.floor.name} asks for {answer.floor.layers}, {bound}"
+
+
+def _depth_verdict(case: _Case, a: Architecture, within: Interval | None) -> str:
+    """What the grids say of a depth: a number where they have one, and no more than they saw."""
+    if case.shares:
+        return (f"not known; {a.own_layers} of them with weights of their own, and no grid "
+                "compares depths of nets that share layers")
+    if within is None:
+        return "not known; no published grid says which depths are good at this size"
+    outside = ", EXTRAPOLATED" if within.extrapolated else ""
+    sources = " and ".join(within.sources)
+    place = within.place(a.layers)
+    lose = f"{within.ends} lose at most 1 %"
+    if place in ("deeper than trained", "shallower than trained"):
+        return (f"{place.split()[0]} than any net of its size that was trained for a published "
+                f"grid: not known; {lose} ({sources}{outside})")
+    compared = _compared(case, a)
+    if sources not in compared:
+        lose += f" ({sources}{outside})"
+    return f"{compared}; {lose}" if place == "inside" else f"{place}; {compared}; {lose}"
+
+
+def _compared(case: _Case, a: Architecture) -> str:
+    """The loss of a net against that of the advised depth at equal parameters, and the compute that
+    the difference is worth."""
+    seen = _layers(a)
+    ruled = _legal(case, case.chosen.depth(seen.parameters, seen.per_layer))
+    if ruled == a.layers:
+        return "the depth that is advised at this size"
+    goal = resized(a, ruled, "total")
+    change, source = case.traded(goal, a)
+    other = f"{goal.layers:,} x {goal.width:,}"
+    if change is None:
+        return f"loss against {other} not known ({source})"
+    more = -_larger(a, goal) / (1 + _larger(a, goal))
+    counted = "" if abs(more) <= _EQUAL else (
+        f" by d / L alone, with {abs(more):.0%} {'more' if more > 0 else 'fewer'} parameters "
+        "without embeddings")
+    if percents(change).startswith("within"):
+        return f"the loss of {other} within 0.1 %{counted} ({source})"
+    said = f"loss {percents(change)} against {other}{counted} ({source})"
+    if (worth := _worth(case, goal, change)) is None:
+        return said
+    low, high = sorted(round(100 * (factor - 1)) for factor in worth)
+    if low == high == 0:
+        return said
+    if low < 0 < high:  # the grids do not agree which of the two is better
+        return f"{said}, worth {low} to +{high} % of the training compute"
+    least, most = sorted(map(abs, (low, high)))
+    about = f"up to {most}" if not least else f"{most}" if least == most else f"{least} to {most}"
+    return f"{said}, worth {about} % of the training compute"
 
 
 # --- words ----------------------------------------------------------------------------------------
@@ -732,14 +1115,15 @@ def _question(b: Budget, resolved: Resolved) -> str:
     names = {"total": "parameters", "nonembedding": "parameters without embeddings",
              "active": "active parameters", "flops": "FLOPs per token"}
     parts.append(f"{size(target.value)} {names[target.of]}")
-    if b.gpu is not None:
+    # A GPU that nothing is computed from is no part of the question; the notes say so.
+    if b.gpu is not None and not idle_gpu(b):
         time = "" if b.hours is None else f" for {b.hours:g} hours"
         parts.append(f"{b.gpus:,} x {b.gpu}{time}")
     for value, what in ((b.flops, "training FLOPs"), (b.tokens, "training tokens")):
         if value is not None:
             parts.append(f"{value:.3g} {what}" if "F" in what else f"{size(value)} {what}")
     if b.milliseconds is not None:
-        parts.append(f"at most {b.milliseconds:.3g} ms a token")
+        parts.append(f"at most {milliseconds(b.milliseconds)} ms a token")
     for value, what in ((b.memory, "of memory"), (b.kv_bytes, "of KV cache")):
         if value is not None:
             parts.append(f"at most {binary(value)} {what}")
@@ -748,7 +1132,7 @@ def _question(b: Budget, resolved: Resolved) -> str:
 
 def _about(a: Architecture, counts: Count) -> str:
     name = a.name or a.family or "the given net"
-    return (f"Is {name} sane: {plural(a.layers, 'layer')} of width {a.width:,}, "
+    return (f"Is the depth of {name} right: {plural(a.layers, 'layer')} of width {a.width:,}, "
             f"{size(counts.total)} parameters?")
 
 

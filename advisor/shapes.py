@@ -15,8 +15,8 @@ from functools import cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from .architecture import Architecture, Experts, Kind
+from .base.quantities import UsageError, plural, shown
 from .counting import count, flops
-from .quantities import UsageError, plural, shown
 
 Measure = Literal["total", "nonembedding", "active", "flops"]
 
@@ -426,6 +426,20 @@ def real_width(value: Any, s: Terms, t: Template) -> Any:
     b = s.linear + s.expert * (t.demanded.expert_width or 0)
     # Without the difference of two near numbers that -b + sqrt(...) would be.
     return 2 * value / (b + (b * b + 4 * a * value) ** 0.5)
+
+
+def squares(t: Template, layers: float, width: float) -> float:
+    """The weights of a layer that a token uses, per squared width, at the factors of a template:
+    c of N = c L d^2 before heads and inner widths are rounded.
+
+    >>> squares(template(Target(3e9), Constraints()), 32, 2304)
+    14.5
+    """
+    c = t.demanded
+    s = terms(replace(t, demanded=replace(c, loops=1)), layers, "active")
+    found = (s.square + s.kv / t.ratio + s.inner * t.ff_factor
+             + s.expert * (t.expert_factor + (c.expert_width or 0) / width)) / layers
+    return float(found)
 
 
 def rounded(number: Any, multiple: Any) -> Any:

@@ -1,5 +1,5 @@
-"""Count parameters with other tools and write ledger/publish/other_counts.csv, which `make docs`
-shows beside our counts. Run: python benchmarks/compare_counting.py [--only TOOL]
+"""Count parameters with other tools and write ledger/publish/site/other_counts.csv, which `make
+docs` shows beside our counts. Run: python benchmarks/compare_counting.py [--only TOOL]
 [--cookbook FILE --cookbook-commit COMMIT]
 
 Tools that are not installed keep the rows they have; llm-analysis needs an environment of its own,
@@ -24,9 +24,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.models import architecture, model, models
-from depthlaw.advisor.quantities import UsageError
 
 TEN = ("GPT-2 XL", "Llama-3-8B", "Llama-3.2-1B", "Gemma-1-7B", "Qwen2.5-7B", "Falcon-7B",
        "Mixtral-8x7B", "DeepSeek-V2-Lite", "T5-Large", "ALBERT-base")

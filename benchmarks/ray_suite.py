@@ -15,11 +15,11 @@ from pathlib import Path
 import ray
 from ray.cluster_utils import Cluster
 
-from depthlaw.ledger.run.engines import Inline, Ray, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.run import Run
-from depthlaw.theory.claim import registry
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Store, manifest
+from depthlaw.ledger.running.engines import Inline, Ray, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims.definition import registry
 
 # A lost node is noticed within seconds instead of half a minute.
 SOON = {"health_check_initial_delay_ms": 0, "health_check_period_ms": 500,

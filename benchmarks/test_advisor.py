@@ -14,7 +14,7 @@ from statistics import median
 
 import pytest
 
-from depthlaw.advisor import arrays, recommend
+from depthlaw.advisor import recommend, vectorised
 from depthlaw.advisor.budgets import Budget
 
 MANY, FEW, ROUNDS = 100_000, 100, 5
@@ -22,8 +22,8 @@ MANY, FEW, ROUNDS = 100_000, 100, 5
 
 def forget() -> None:
     """Empty what arrays keep between calls, so that every round builds its ladder."""
-    arrays._ladder.cache_clear()
-    arrays._row.cache_clear()
+    vectorised._ladder.cache_clear()
+    vectorised._row.cache_clear()
 
 
 @pytest.mark.benchmark(group="advisor")
@@ -33,7 +33,8 @@ def test_arrays_against_one_by_one(benchmark, capsys: pytest.CaptureFixture[str]
     before = time.perf_counter()
     single = [recommend(Budget(total=size)) for size in sizes[:FEW]]
     peer = (time.perf_counter() - before) / FEW
-    found = benchmark.pedantic(arrays.recommend_depths, args=(sizes,), setup=forget, rounds=ROUNDS)
+    found = benchmark.pedantic(vectorised.recommend_depths, args=(sizes,), setup=forget,
+                               rounds=ROUNDS)
     mine = (benchmark.stats.stats.median if benchmark.stats else median([1.0])) / MANY
     benchmark.extra_info |= {"per second": 1 / mine, "times one by one": peer / mine}
     with capsys.disabled():

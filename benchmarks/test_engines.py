@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.run.engines import Engine, Inline, Pool, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store
-from depthlaw.theory.claim import registry
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.engines import Engine, Inline, Pool, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims.definition import registry
 
 TOPICS = ("hops", "connectivity")
 RUNS = 1000

@@ -24,14 +24,17 @@ from depthlaw.theory.exact.finite_field import (
     centred,
     default_prime,
     elimination_cost,
+    flint_side,
     rank,
 )
 
 LARGE = os.environ.get("BENCHMARK_LARGE", "") == "1"
 SIZES = (1024, 2048, *((4096, 8192) if LARGE else ()))
 FLINT_LIMIT = 4096
-SMALL = ((8, 8), (32, 32), (64, 64), (FLINT_SIDE // 2, FLINT_SIDE), (FLINT_SIDE, FLINT_SIDE),
-         (FLINT_SIDE, 2 * FLINT_SIDE), (128, 128), (256, 256))
+SMALL = ((8, 8), (32, 32), (64, 64), (FLINT_SIDE // 2, FLINT_SIDE), (80, 80), (96, 96),
+         (FLINT_SIDE, FLINT_SIDE), (FLINT_SIDE, 2 * FLINT_SIDE), (160, 160), (192, 192), (256, 256))
+# 0: the default prime of the side; the others have small pivots, or small room.
+PRIMES = (0, 3, 101, 1009, 67108859)
 GIVEN = (os.environ.get(name, "") for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"))
 THREADS = next((int(value) for value in GIVEN if value.isdecimal()), os.cpu_count() or 1)
 
@@ -43,10 +46,12 @@ def seconds(work: Callable[[], object]) -> float:
     return time.perf_counter() - before
 
 
+@pytest.mark.parametrize("prime", PRIMES)
 @pytest.mark.parametrize(("m", "n"), SMALL)
 @pytest.mark.benchmark(group="two routes to a rank")
-def test_both_routes(benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int) -> None:
-    p, times = default_prime(min(m, n)), {"flint": [], "elimination": []}
+def test_both_routes(
+        benchmark, capsys: pytest.CaptureFixture[str], m: int, n: int, prime: int) -> None:
+    p, times = prime or default_prime(min(m, n)), {"flint": [], "elimination": []}
     a = centred(np.random.default_rng(n).integers(0, p, (m, n)), p)
 
     def one_of_each() -> None:
@@ -61,10 +66,11 @@ def test_both_routes(benchmark, capsys: pytest.CaptureFixture[str], m: int, n: i
     benchmark.extra_info.update({"threads": THREADS, "elimination / flint": ratio})
     with capsys.disabled():
         sys.stdout.write(
-            f"\n{m} x {n}, {THREADS} threads: elimination {mine:.3f} ms, flint {flints:.3f} ms, "
-            f"ratio {ratio:.2f}; "
-            f"rank takes {'flint' if max(m, n) <= FLINT_SIDE else 'the elimination'}\n")
-    assert found == min(m, n)
+            f"\n{m} x {n}, p={p}, {THREADS} threads: elimination {mine:.3f} ms, "
+            f"flint {flints:.3f} ms, ratio {ratio:.2f}; "
+            f"rank takes {'flint' if max(m, n) <= flint_side(p) else 'the elimination'}\n")
+    # Of small primes a random matrix may lack a little.
+    assert found == min(m, n) or (p < 1000 and found > min(m, n) - 5)
 
 
 @pytest.mark.parametrize("n", SIZES)

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.cli.archive import list_records
-from depthlaw.ledger.run.engines import Inline, execute
-from depthlaw.ledger.run.environment import environment
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.run import Run
-from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.ledger.cli.records_commands import list_records
+from depthlaw.ledger.records.environment import environment
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Record, Store
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims.definition import Case, Claim, registry
 
 RUNS = 10_000
 ROUNDS = 3

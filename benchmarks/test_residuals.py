@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.architectures.models import architecture, random_net
+from depthlaw.empirics.architectures.loading import architecture, random_net
 from depthlaw.empirics.architectures.residuals import (
     layer_norms,
     matrix_norms,

@@ -32,13 +32,13 @@ from torch.nn import functional
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.flop_counter import FlopCounterMode
 
-from depthlaw.empirics.evaluation import draw
-from depthlaw.empirics.nets import Shape, gpt2
+from depthlaw.empirics.nets.net import Shape, gpt2
 from depthlaw.empirics.tasks import Task
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.trainer import Settings
-from depthlaw.empirics.training_run import Run
+from depthlaw.empirics.training.evaluation import draw
+from depthlaw.empirics.training.trainer import Settings
+from depthlaw.empirics.training.training_run import Run
 
 VERTICES, WIDTH, DEPTH, BATCH = 12, 48, 2, 64
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

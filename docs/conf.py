@@ -1,4 +1,4 @@
-"""How Sphinx makes the site of `make docs` from docs/_build, which `ledger/publish/pages.py`
+"""How Sphinx makes the site of `make docs` from docs/_build, which `ledger/publish/site/pages.py`
 writes: no request leaves a page, and nothing is fetched while it is built."""
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ default_role = "code"
 # --- pages ---------------------------------------------------------------------------------------
 html_theme, html_title = "furo", "depthlaw"
 # The folder `vendor` holds KaTeX, for the appendix too.
-html_static_path = ["_static", str(_HERE.parent / "ledger/publish/vendor")]
+html_static_path = ["_static", str(_HERE.parent / "ledger/publish/appendix/vendor")]
 html_css_files = ["katex/katex.min.css", "site.css"]
 html_js_files = ["katex/katex.min.js", "katex/auto-render.min.js", "maths.js"]
 html_favicon = "_static/favicon.svg"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from depthlaw.theory.claim import Claim
+    from depthlaw.theory.claims.definition import Claim
 
     from .verdicts.report import CaseResult, ClaimResult
 
@@ -22,16 +22,17 @@ _MOST = 12
 
 
 def show_answers() -> None:
-    """Let notebooks show answers of the advisor as tables. Light to call: loads no SymPy."""
+    """Let notebooks show answers of the advisor as tables, `print` what the command prints, and a
+    prompt one line. Light to call: loads no SymPy."""
     from depthlaw.advisor.answer import Answer
-    from depthlaw.advisor.report import as_html
+    from depthlaw.advisor.answer_text import as_html, as_text, in_brief
 
-    _attach(Answer, _repr_html_=as_html)
+    _attach(Answer, _repr_html_=as_html, __str__=as_text, __repr__=in_brief)
 
 
 def show_claims() -> None:
     """Let notebooks show claims and their results with set formulas."""
-    from depthlaw.theory.claim import Claim
+    from depthlaw.theory.claims.definition import Claim
 
     from .verdicts.display import statement_latex
     from .verdicts.report import ClaimResult
@@ -49,13 +50,13 @@ def _attach(to: type, **methods: Any) -> None:
 def claim_html(claim: Claim) -> str:
     """Title, statement, symbols and source of a claim; formulas are LaTeX that notebooks set.
 
-    >>> from depthlaw.theory.claim import find
+    >>> from depthlaw.theory.claims.definition import find
     >>> "$$L_{\\\\min} = \\\\lceil \\\\log_3 D \\\\rceil$$" in claim_html(
     ...     find("connectivity/layers_for_diameter"))
     True
     """
-    from depthlaw.theory.notation import definitions, latex, symbols
-    from depthlaw.theory.symbols import TERMS
+    from depthlaw.theory.claims.printing import definitions, latex, symbols
+    from depthlaw.theory.claims.symbols import TERMS
 
     from .verdicts.display import statement_latex
 
@@ -72,10 +73,10 @@ def result_html(result: ClaimResult) -> str:
     """The verdict card of a claim: verdict, statement, how many cases are decided, and the first
     dozen of them."""
     from .verdicts.display import measured_side, prediction, slack, statement_latex
-    from .verdicts.report import verdict_name
+    from .verdicts.report import marked
 
     claim = result.claim
-    name = verdict_name(result)
+    name = marked(result)
     worst = slack(result.tightest, vacuous=result.vacuous)
     said = (f"{len(result.decided)} of {len(result.in_scope)} cases decided"
             + (f", slack {worst}" if worst else ""))
@@ -120,8 +121,8 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
     Raises:
         UsageError: for a field that the cases do not have, and where nothing was measured.
     """
-    from depthlaw.advisor.quantities import UsageError
-    from depthlaw.theory.notation import text
+    from depthlaw.advisor.base.quantities import UsageError
+    from depthlaw.theory.claims.printing import text
 
     found = [(row, sides) for row in result.cases if (sides := _sides(result, row))]
     if not found:
@@ -152,7 +153,7 @@ def plot(result: ClaimResult, x: str = "", axes: Axes | None = None) -> Axes:
 
 def _sides(result: ClaimResult, row: CaseResult) -> tuple[float, float, float] | None:
     """Both ends of the left side of the statement, and the right side; None without numbers."""
-    from depthlaw.theory.values import Ball, Statistical
+    from depthlaw.theory.claims.values import Ball, Statistical
 
     from .verdicts.display import measured_side, prediction
 
@@ -162,7 +163,7 @@ def _sides(result: ClaimResult, row: CaseResult) -> tuple[float, float, float] |
     try:
         stated = float(Fraction(prediction(result.claim, row)))
         if isinstance(value, Statistical):
-            return *value.interval(result.alpha(value)), stated
+            return *value.interval(result.alpha(row)), stated
         if isinstance(value, Ball) and result.claim.statement.lhs.is_Symbol:
             return float(value.low), float(value.high), stated
         side = float(Fraction(measured_side(result.claim, row)))

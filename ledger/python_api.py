@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from depthlaw.advisor.answer import Answer
     from depthlaw.advisor.budgets import Budget
-    from depthlaw.theory.claim import Claim
+    from depthlaw.theory.claims.definition import Claim
 
     from .verdicts.report import ClaimResult
 
@@ -25,11 +25,12 @@ def recommend(budget: str | float | Budget | None = None, **options: Any) -> Ans
             judge, or a `task`.
 
     Returns:
-        One `Answer`: `shape` is recommended, `interval` and `laws` stand beside it.
+        One `Answer`: `shape` is recommended, `interval` and `laws` stand beside it. Printed, it
+        is what the command prints.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) when something is missing, unknown or cannot be
-            built, in one line.
+        UsageError: (depthlaw.advisor.base.quantities) when something is missing, unknown or cannot
+            be built, in one line.
 
     Cost: milliseconds; loads neither NumPy nor SymPy.
 
@@ -51,7 +52,7 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     """Every claim by key, in reading order; with those of a Python file of one's own.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) when the file cannot be used, in one line.
+        UsageError: (depthlaw.advisor.base.quantities) when the file cannot be used, in one line.
 
     Cost: about a second; imports SymPy.
 
@@ -59,7 +60,7 @@ def claims(file: str | Path | None = None) -> dict[str, Claim]:
     'construction'
     """
     from .notebook import show_claims
-    from .run.own_claims import all_claims
+    from .running.user_claims import all_claims
 
     show_claims()
     return all_claims(None if file is None else Path(file))
@@ -86,8 +87,8 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
         The result of every claim by key: `verdict`, `unexpected`, `cases` and more.
 
     Raises:
-        UsageError: (depthlaw.advisor.quantities) for options or a folder that cannot be used, in
-            one line.
+        UsageError: (depthlaw.advisor.base.quantities) for options or a folder that cannot be used,
+            in one line.
         KeyboardInterrupt: when interrupted; the records stay.
 
     Cost: that of the runs that are not recorded yet.
@@ -99,8 +100,8 @@ def verify(suite: str = "quick", *, only: Iterable[str] = (), file: str | Path |
     ''
     """
     from .notebook import show_claims
-    from .run.options import Options
-    from .run.signals import TIME_IS_UP, Stopped
+    from .running.options import Options
+    from .running.signals import TIME_IS_UP, Stopped
     from .suite import prepare
 
     show_claims()

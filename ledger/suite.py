@@ -7,18 +7,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from depthlaw.advisor.quantities import UsageError, parse_bytes, quoted
-from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, Case, Claim
-from depthlaw.theory.code_version import remember
+from depthlaw.advisor.base.quantities import UsageError, parse_bytes, quoted
+from depthlaw.theory.claims.code_version import remember
+from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, Case, Claim
 
-from .run.engines import Inline, Pool, execute
-from .run.index import select
-from .run.options import Options
-from .run.own_claims import all_claims, loader_of, with_premises
-from .run.plan import plan
-from .run.records import Record, Store, open_store
-from .run.run import Failure, Run
-from .run.stages import DEFAULT_MEMORY, Estimate, Stage, budgeted, check_device, estimate
+from .records.run import Failure, Run
+from .records.store import Record, Store, open_store
+from .running.engines import Inline, Pool, execute
+from .running.index import select
+from .running.options import Options
+from .running.plan import plan
+from .running.scheduling import DEFAULT_MEMORY, Estimate, Stage, budgeted, check_device, estimate
+from .running.user_claims import all_claims, loader_of, with_premises
 from .verdicts.report import ClaimResult, results
 
 __all__ = ["Work", "check_suite", "on_corpus", "prepare"]

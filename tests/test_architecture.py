@@ -37,7 +37,7 @@ MAY_IMPORT = {
     "api": {"ledger"},
 }
 # What one module may import besides.
-ALONE = {"advisor/arrays.py": {"numpy", "numpy.typing"}}
+ALONE = {"advisor/vectorised.py": {"numpy", "numpy.typing"}}
 HEAVY = {*MATHEMATICS, "matplotlib", "torch"}
 SAYS_NOTHING = {"common", "core", "helper", "helpers", "misc", "util", "utils"}
 SKIPPING = {"importorskip", "skip", "skipIf", "skipUnless", "skipif", "SkipTest", "xfail",
@@ -128,19 +128,19 @@ def test_imports_point_one_way(path: Path) -> None:
 
 @pytest.mark.parametrize(("folder", "line"), [
     ("advisor", "import numpy"),
-    ("advisor", "from depthlaw.theory import claim"),
+    ("advisor", "from depthlaw.theory.claims import definition as claim"),
     ("theory", "import torch"),
     ("theory", "from torch import nn"),
-    ("theory", "from depthlaw.empirics import nets"),
+    ("theory", "from depthlaw.empirics.nets import net as nets"),
     ("theory", "from depthlaw import ledger"),
     ("theory", "from .. import ledger"),
     ("theory", "from ..empirics.nets import build"),
     ("theory", "def f():\n    import torch.nn.functional as F"),
     ("theory", "import importlib\nimportlib.import_module('torch')"),
-    ("theory", "import depthlaw.theory.claim"),
+    ("theory", "import depthlaw.theory.claims.definition"),
     ("theory", "import hypothesis"),
     ("empirics", "import theory"),
-    ("empirics", "from depthlaw.ledger.run.records import Record"),
+    ("empirics", "from depthlaw.ledger.records.store import Record"),
     ("ledger", "from theory.claim import Claim"),
     ("ledger", "import depthlaw"),
 ])
@@ -151,7 +151,7 @@ def test_wrong_import_is_seen(folder: str, line: str) -> None:
 @pytest.mark.parametrize(("folder", "line"), [
     ("theory", "from .claim import Claim"),
     ("theory", "from . import claim"),
-    ("empirics", "from depthlaw.theory.claim import Claim"),
+    ("empirics", "from depthlaw.theory.claims.definition import Claim"),
     ("ledger", "from depthlaw import theory"),
     ("theory", "if TYPE_CHECKING:\n    import torch"),
 ])
@@ -200,7 +200,7 @@ def test_theory_works_without_torch_and_without_the_folders_above_it() -> None:
 import sys
 for name in ("torch", "depthlaw.ledger"):
     sys.modules[name] = None
-from depthlaw.theory.claim import registry
+from depthlaw.theory.claims.definition import registry
 print(len(registry()))
 """)
     assert done.returncode == 0, done.stderr
@@ -214,7 +214,7 @@ print(len(registry()))
     "from depthlaw.ledger.cli.arguments import main; assert main(['cite', 'hops/doubling']) == 0",
 ])
 def test_what_only_answers_loads_no_heavy_library(code: str) -> None:
-    from depthlaw.ledger.run.index import claims_index
+    from depthlaw.ledger.running.index import claims_index
 
     # Built once after a change of the code.
     assert claims_index()

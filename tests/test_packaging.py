@@ -135,7 +135,7 @@ def test_the_wheel_works_as_module_and_as_library(wheel: zipfile.ZipFile, tmp_pa
 
 
 def test_wheel_carries_the_licences_and_the_command(wheel: zipfile.ZipFile) -> None:
-    for name in ("LICENSE", "ledger/publish/vendor/katex/LICENSE"):
+    for name in ("LICENSE", "ledger/publish/appendix/vendor/katex/LICENSE"):
         assert metadata(wheel, f"licenses/{name}") == (ROOT / name).read_text()
     assert metadata(wheel, "METADATA").count("\nLicense-Expression: Apache-2.0 AND MIT\n") == 1
     assert "depthlaw = depthlaw.ledger.cli.arguments:main" in metadata(wheel, "entry_points.txt")

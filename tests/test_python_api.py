@@ -6,7 +6,7 @@ from importlib.metadata import version
 import pytest
 
 import depthlaw
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
 
 def test_version_is_the_installed_one_everywhere():
@@ -31,6 +31,17 @@ def test_recommend_is_the_answer_of_depth():
     assert both.tasks[0].headline.startswith("6 layers suffice")
     with pytest.raises(UsageError, match="the task hops needs --hops"):
         depthlaw.recommend(task="hops")
+
+
+def test_an_answer_prints_what_the_command_prints_and_is_one_line_at_a_prompt(capsys):
+    from depthlaw.ledger.cli.arguments import main
+
+    answer = depthlaw.recommend("3B", pipeline=4)
+    assert main(["depth", "3B", "--pipeline", "4"]) == 0
+    assert capsys.readouterr().out == f"{answer}\n"
+    shape = answer.shape.architecture
+    assert repr(answer) == f"<Answer: {shape.layers} x {shape.width:,}>"
+    assert repr(depthlaw.recommend(task="hops", hops=16)).startswith("<Answer: 6 layers suffice")
 
 
 def test_verify_judges_and_resumes(tmp_path):

@@ -15,7 +15,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
-from depthlaw.ledger.publish.provenance import DATE
+from depthlaw.ledger.publish.appendix.provenance import DATE
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -89,8 +89,8 @@ def test_pythons_are_those_that_are_promised() -> None:
 def test_every_step_of_the_gate_is_a_target_of_make() -> None:
     steps = re.search(r"for step in (.*); do", (ROOT / ".ci/run").read_text())[1].split()
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert {"lint", "types", "test", "slow-test", "wheel-test", "site-test", "paper-test"} == set(
-        steps) <= targets
+    assert {"lint", "types", "test", "portable-test", "slow-test", "wheel-test", "site-test",
+            "paper-test"} == set(steps) <= targets
 
 
 def test_every_script_of_others_is_listed_with_its_version_and_licence() -> None:

@@ -1,414 +1,57 @@
-"""The claim: a theorem as one decorated function that says what is predicted, measures it by
-another route, and names when it is wrong.
-
-`@claim(statement, ...)` makes a function a `Claim`; `registry()` finds all of them by walking the
-packages of `theory` and `empirics`. `judgement.judge` compares what is
-measured with what is stated.
-"""
+"""Where `depthlaw.theory.claims` was in 0.3.0, for files that name it."""
 from __future__ import annotations
 
-import importlib.util
-import inspect
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cache
-from importlib import import_module
-from pathlib import Path
-from traceback import extract_tb
-from typing import TYPE_CHECKING, Any, Literal
+import warnings
 
-import sympy
-from sympy.core.relational import Relational
-
-from depthlaw.advisor.quantities import UsageError
-
-from .values import Ball, Case, Exact, Measured, Outside, Proportion, Sample, Step
-
-if TYPE_CHECKING:
-    from .search import Search
+from .claims.definition import (
+    ALONE,
+    DEVICE_OF,
+    LEVEL_MOVED,
+    SUITES,
+    Ball,
+    Case,
+    Claim,
+    Control,
+    Exact,
+    Measured,
+    Outside,
+    Proportion,
+    Sample,
+    Source,
+    Step,
+    at,
+    claim,
+    find,
+    made_in,
+    measured_symbol,
+    registry,
+    topics,
+)
 
 __all__ = [
-    "ALONE", "DEVICE_OF", "SUITES", "Ball", "Case", "Claim", "Control", "Exact", "Measured",
-    "Outside", "Proportion", "Sample", "Source", "Step", "at", "claim", "find", "made_in",
-    "measured_symbol", "registry", "topics",
+    "ALONE",
+    "DEVICE_OF",
+    "LEVEL_MOVED",
+    "SUITES",
+    "Ball",
+    "Case",
+    "Claim",
+    "Control",
+    "Exact",
+    "Measured",
+    "Outside",
+    "Proportion",
+    "Sample",
+    "Source",
+    "Step",
+    "at",
+    "claim",
+    "find",
+    "made_in",
+    "measured_symbol",
+    "registry",
+    "topics",
 ]
 
-SUITES = ("quick", "theory", "full", "frontier", "exercises", "training", "gpu")
-
-# Suites of special claims, with long runs: contained in no other, and only for claims that have
-# cases of their own there.
-ALONE = ("frontier", "exercises", "training", "gpu")
-
-# Suites that are for one kind of device.
-DEVICE_OF = {"gpu": "cuda"}
-
-# "universal": a vague sentence of the source ("always", "approximately") was hardened into one
-# about all instances, to be testable.
-Wording = Literal["printed", "reported", "recalled", "derived", "universal"]
-Kind = Literal[
-    "identity", "upper", "lower", "two-sided", "rate", "threshold", "construction", "conditional",
-    "empirical fit"]
-Quantifier = Literal["all", "almost every", "exists", "typical"]
-Weight = Literal["theorem", "step", "measurement", "arithmetic"]
-Evidence = Literal["argument", "checks", "certificate"]
-_KINDS: dict[str, Kind] = {"==": "identity", "!=": "identity", "<=": "upper", "<": "upper",
-                           ">=": "lower", ">": "lower"}
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where a statement stands: a key of bibliography.bib, the place in it, and the version
-    read."""
-
-    key: str
-    place: str
-    version: str = ""
-
-    def __str__(self) -> str:
-        return ", ".join(part for part in (self.key, self.version, self.place) if part)
-
-
-@dataclass(frozen=True)
-class Control:
-    """The negative control: a deliberately wrong version of a claim on one case, which must be
-    judged FAILS.
-
-    Give a wrong `statement`, a wrong way to measure, or only a `case` that breaks an assumption (it
-    is judged all the same).
-    """
-
-    case: Case
-    why: str
-    statement: Relational | None = None
-    measured: Callable[..., Measured] | None = None
-    seed: int = 0
-
-
-@dataclass(frozen=True, eq=False)
-class Claim:
-    """A theorem as an object. Most fields are arguments of the decorator `claim`.
-
-    Attributes:
-        key: permanent name `topic/function`; page, record, macro and citation derive from it.
-        title, text, note: the paragraphs of the docstring: at most twelve words; the statement in
-            words with its quantifier and conditions; corrections, doubts, and what the verdict does
-            not say.
-        statement: a relation whose left side holds exactly one symbol that no case gives: the
-            measured quantity. By default its right side, evaluated at a case, is the prediction.
-        source, wording: where it stands, and how its wording is known.
-        kind, holds_for: fix what evidence can prove, what can only support, and which statistic is
-            honest.
-        measured: the function: measures the left side at a case, by a route that never uses the
-            prediction.
-        grid: suite name -> cases; the suites theory and full include the smaller ones.
-        control: the negative control.
-        assumes: named predicates; a case that breaks one is OUT_OF_SCOPE.
-        predicted: (statement, case) -> prediction, for claims that allow an interval around what
-            the right side says.
-        proof: (statement) -> steps that a machine confirms; see `argument`. What they amount to
-            says `evidence`.
-        evidence: "argument": a written proof over the whole domain; its algebra is machine-checked,
-            its joints are prose that a reader must check (ARGUED). "checks": the steps cover less
-            than the statement, so that its cases decide (HOLDS at most). "certificate": the steps
-            recheck stored certificates of the cases of a finite statement (PROVED where `certified`
-            covers every case).
-        rests_on: one line: why the evidence is what it is, and what of it a reader must check.
-        certified: (case) -> whether a certificate that comes with the package decides the case.
-        premises: keys of claims that it rests on: CONDITIONAL unless each of them is recorded as
-            PROVED or ARGUED.
-        expected: what was expected before anything was measured.
-        known: what is known since, where it differs. A verdict that differs from both is
-            unexpected.
-        weight: what it would mean if it were wrong: a "theorem"; a "step" of a proof or
-            construction; a "measurement", published or ours; the "arithmetic" of printed numbers.
-            Findings are sorted by it.
-        headline: why it stands in the appendix that is written by default, in one sentence; empty
-            for most.
-        seeds: how many seeds each case is measured with.
-        reads: fields of a case that only choose what is read off a measurement, such as one
-            distance of all that a trained net is asked about. One process measures all cases that
-            differ in them alone.
-        portable: whether another machine measures the same value; what trained nets answer depends
-            on rounding.
-        needs: the extra that must be installed before it can be measured, or "".
-        search: families of instances in which the falsifier looks for counterexamples.
-        plan: what the runs of an expensive claim take, for suites that work within a budget of
-            memory and time.
-        table: (rows of results) -> a table of its own that reports print besides the verdict;
-            claims with the same function share one.
-    """
-
-    key: str
-    title: str
-    text: str
-    statement: Relational
-    source: Source
-    wording: Wording
-    kind: Kind
-    holds_for: Quantifier
-    measured: Callable[..., Measured] | None
-    grid: Mapping[str, tuple[Case, ...]]
-    control: Control
-    assumes: Mapping[str, Callable[[Case], bool]] = field(default_factory=dict)
-    predicted: Callable[[Relational, Case], Any] | None = None
-    proof: Callable[[Relational], Iterable[Step]] | None = None
-    evidence: Evidence = "argument"
-    certified: Callable[[Case], bool] | None = None
-    rests_on: str = ""
-    premises: tuple[str, ...] = ()
-    expected: Literal["HOLDS", "FAILS"] = "HOLDS"
-    known: Literal["", "HOLDS", "FAILS", "UNDECIDED"] = ""
-    weight: Weight = "theorem"
-    headline: str = ""
-    seeds: int = 1
-    reads: tuple[str, ...] = ()
-    portable: bool = True
-    needs: str = ""
-    search: Callable[[], tuple[Search, ...]] | None = None
-    plan: Any = None
-    table: Callable[..., Any] | None = None
-    note: str = ""
-
-    @property
-    def awaited(self) -> str:
-        """The verdict that surprises nobody: what is known since, or else what was expected
-        before."""
-        return self.known or self.expected
-
-    @property
-    def topic(self) -> str:
-        """The first part of the key."""
-        return self.key.partition("/")[0]
-
-    @property
-    def name(self) -> str:
-        """The second part of the key."""
-        return self.key.partition("/")[2]
-
-    @property
-    def measurable(self) -> bool:
-        """Whether it can be measured with what is installed here."""
-        library = "transformers" if self.needs == "hf" else "torch"
-        there = not self.needs or importlib.util.find_spec(library) is not None
-        return self.measured is not None and there
-
-    def cases(self, suite: str) -> tuple[Case, ...]:
-        """The cases of a suite: quick is contained in theory, theory in full and, for claims with
-        cases there, in frontier."""
-        if suite in ALONE and suite not in self.grid:
-            return ()
-        smaller = ("quick", "theory")
-        chain = {"theory": smaller, "full": (*smaller, "full"), "frontier": (*smaller, "frontier")}
-        names = chain.get(suite, (suite,))
-        return tuple(case for name in names for case in self.grid.get(name, ()))
-
-    def predict(self, case: Case) -> Any:
-        """The prediction for a case: an int, a Fraction, a Ball (an interval), or an exact SymPy
-        number."""
-        if self.predicted:
-            return self.predicted(self.statement, case)
-        return at(self.statement.rhs, case)
-
-    def measure(
-        self, case: Case, seed: int = 0, *, control: bool = False, **options: Any,
-    ) -> Measured:
-        """Measure the left side at a case, as the claim does or as its negative control does.
-
-        Args:
-            case, seed: what is measured; the same give the same value on every machine.
-            control: in the way of the negative control.
-            options: how it is measured, for functions that name them: `device`, `memory` (bytes),
-                `folder` (kept intermediate results). They never change the value.
-        """
-        function = self.control.measured if control else self.measured
-        assert function is not None
-        names = inspect.signature(function).parameters
-        given = {"seed": seed} | options
-        return function(case, **{name: value for name, value in given.items() if name in names})
-
-    def accepts(self, option: str) -> bool:
-        """Whether the claim's function names an option, such as "device"."""
-        return self.measured is not None and option in inspect.signature(self.measured).parameters
-
-    def argument(
-        self, rests_on: str, evidence: Evidence = "argument",
-    ) -> Callable[[_Steps], _Steps]:
-        """Decorator for (statement) -> steps: the machine-checked steps of a proof, and what of it
-        a reader must check."""
-        def attach(steps: _Steps) -> _Steps:
-            for name, value in (("proof", steps), ("rests_on", rests_on), ("evidence", evidence)):
-                object.__setattr__(self, name, value)
-            return steps
-
-        return attach
-
-
-# A module holds claims where it imports the decorator.
-_HOLDS_CLAIMS = re.compile(r"claim import (\([^)]*|[^\n]*)\bclaim\b")
-_Steps = Callable[[Relational], Iterable[Step]]
-# Every claim that was made in this process, and the module that made it.
-_registered: dict[str, Claim] = {}
-_homes: dict[str, str] = {}
-
-
-def claim(
-    statement: Relational, *, source: Source, cases: Mapping[str, Sequence[Case]], control: Control,
-    wording: Wording = "derived", holds_for: Quantifier = "all", kind: Kind | None = None,
-    name: str = "", doc: str = "", **rare: Any,
-) -> Callable[[Callable[..., Measured]], Claim]:
-    """Make a function that measures a case into a claim with the key `topic/function`.
-
-    Args:
-        statement: what is claimed; see `Claim`.
-        source, wording, holds_for, control: see `Claim`.
-        cases: suite name -> cases.
-        kind: by default identity, upper or lower, as the relation says.
-        name, doc: in place of the function's own, for claims that are made in a loop.
-        rare: any other field of `Claim` that this one needs.
-
-    The function takes `case` and, where it needs them, `seed`, `device`, `memory`, `folder`. The
-    paragraphs of its docstring are the title, the statement in words, and notes. The topic is the
-    package of `theory` or `empirics` that the function stands in, or the name of a file of one's
-    own.
-
-    Raises:
-        ValueError: when the docstring lacks title or statement, or a key is taken.
-    """
-    frame = inspect.currentframe()
-    assert frame is not None
-    assert frame.f_back is not None
-    home = frame.f_back.f_globals["__name__"]
-    parts = home.split(".")
-    # A file of one's own is loaded under its name and the hash of its content.
-    topic = parts[2] if parts[1:2] in (["theory"], ["empirics"]) else parts[-1].partition("__")[0]
-
-    def made(function: Callable[..., Measured]) -> Claim:
-        key = f"{topic}/{name or function.__name__}"
-        written = inspect.cleandoc(doc or function.__doc__ or "")
-        paragraphs = [" ".join(part.split()) for part in re.split(r"\n\s*\n", written)]
-        if len(paragraphs) < 2:
-            raise ValueError(
-                f"{key}: its docstring needs a title, an empty line, and the statement in words")
-        title, text, *notes = paragraphs
-        extra = {"needs": "empirics"} if parts[1:2] == ["empirics"] else {}
-        found = Claim(
-            key=key, title=title.removesuffix("."), text=text, note=" ".join(notes),
-            statement=statement, source=source, wording=wording,
-            kind=kind or _KINDS[statement.rel_op], holds_for=holds_for, measured=function,
-            grid={suite: tuple(listed) for suite, listed in cases.items()}, control=control,
-            **(extra | rare))
-        # A changed file of one's own may be loaded again, under another name of its module.
-        again = key in _homes and _homes[key] != home and parts[1:2] == ["own"]
-        if key in _registered and not (again and _homes[key].startswith(f"depthlaw.own.{topic}__")):
-            raise ValueError(f"the key {key!r} is used twice: in {home} and in {_homes[key]}")
-        _registered[key], _homes[key] = found, home
-        return found
-
-    return made
-
-
-def at(expression: sympy.Expr, case: Case) -> sympy.Expr:
-    """The expression with every symbol that the case names replaced by the case's exact value."""
-    values = {}
-    for s in expression.free_symbols:
-        if s.name in case:
-            value = case.get(s.name)
-            whole = isinstance(value, int)
-            values[s] = sympy.Integer(int(value)) if whole else sympy.Rational(str(value))
-    # xreplace rebuilds every node with its new arguments, so integer powers of integers become
-    # integers; far faster than subs.
-    replaced = expression.xreplace(values)
-    return replaced.doit() if replaced.has(sympy.Sum, sympy.Product) else replaced
-
-
-def measured_symbol(statement: Relational, case: Case) -> sympy.Symbol:
-    """The one symbol of the left side that the case does not give: what is measured."""
-    free = [s for s in statement.lhs.free_symbols if s.name not in case]
-    if len(free) != 1:
-        raise ValueError(f"the left side {statement.lhs} must hold one measured quantity "
-                         f"at [{case}], but has {free}")
-    return free[0]
-
-
-def topics() -> list[str]:
-    """The topics of the claims that come with depthlaw."""
-    return sorted({module.split(".")[2] for module, _ in _modules()})
-
-
-def registry() -> dict[str, Claim]:
-    """Every claim of `theory` and `empirics` by key: topics and their modules in alphabetical
-    order, as they stand in a module.
-
-    Raises:
-        UsageError: for a module that cannot be imported, with the file and line of the mistake.
-
-    Cost: two seconds when first called, for SymPy and all statements.
-    """
-    of_topic: dict[str, list[str]] = {}
-    for module, _ in _modules():
-        of_topic.setdefault(module.split(".")[2], []).append(module)
-    found: dict[str, Claim] = {}
-    for topic in sorted(of_topic):
-        for module in of_topic[topic]:
-            _imported(module)
-        found |= {key: c for key, c in _registered.items() if _homes[key] in of_topic[topic]}
-    return found
-
-
-def made_in(module: str) -> list[Claim]:
-    """The claims whose functions stand in a module that was imported, in their order."""
-    return [found for key, found in _registered.items() if _homes[key] == module]
-
-
-def find(key: str) -> Claim:
-    """One claim, for which only the module that holds it is imported.
-
-    Raises:
-        KeyError: when there is none of this key.
-        UsageError: for a module that cannot be imported, with the file and line of the mistake.
-    """
-    topic, _, name = key.partition("/")
-    homes = [(module, source) for module, source in _modules() if module.split(".")[2] == topic]
-    defined = re.compile(rf"^def {re.escape(name)}\(", re.M)
-    for module, _ in sorted(homes, key=lambda home: not defined.search(home[1])):
-        _imported(module)
-        if key in _registered:
-            return _registered[key]
-    return registry()[key]
-
-
-def _imported(module: str) -> None:
-    """Import a module; one that is being written may hold a mistake."""
-    try:
-        import_module(module)
-    except Exception as error:
-        # The line of the innermost module that was being executed, not of what it called.
-        lines = [(frame.filename, frame.lineno) for frame in extract_tb(error.__traceback__)
-                 if frame.name == "<module>"]
-        if isinstance(error, SyntaxError):
-            lines.append((error.filename or module, error.lineno))
-        file, line = lines[-1] if lines else (module, 0)
-        said = error.msg if isinstance(error, SyntaxError) else str(error)
-        raise UsageError(f"{file}, line {line}: {type(error).__name__}: "
-                         f"{' '.join(said.split())}; no claim can be used before this module can "
-                         "be imported") from error
-
-
-@cache
-def _modules() -> list[tuple[str, str]]:
-    """The modules that hold claims, with their sources, without importing any."""
-    found = []
-    for folder in ("theory", "empirics"):
-        spec = importlib.util.find_spec(f"depthlaw.{folder}")
-        assert spec is not None
-        for root in spec.submodule_search_locations or ():
-            for path in sorted(Path(root).rglob("*.py")):
-                source = path.read_text(encoding="utf-8")
-                parts = path.relative_to(root).with_suffix("").parts
-                if len(parts) > (folder == "theory") and _HOLDS_CLAIMS.search(source):
-                    name = ".".join(("depthlaw", folder, *parts)).removesuffix(".__init__")
-                    found.append((name, source))
-    return found
-
-
+warnings.warn("depthlaw.theory.claim is now depthlaw.theory.claims; the old name goes with "
+              "version 0.5", FutureWarning, stacklevel=2)

@@ -22,6 +22,8 @@ state.size = Math.floor(sizes().length / 2);
 const number = (value) => value.toLocaleString("en-US", { maximumFractionDigits: 1 });
 const layers = (value) => `${number(value)} ${value === 1 ? "layer" : "layers"}`;
 const power = (base, value) => `${base}^${number(value)}`;
+// On an axis a power of ten takes less room than its zeros.
+const short = (value) => value < 1e5 ? d3.format(",")(value) : power(10, Math.log10(value));
 // A residual from its orders of magnitude below 1.
 const residual = (orders) => Math.abs(orders) < 4 ? String(Number((10 ** -orders).toPrecision(2)))
   : power(10, -orders);
@@ -195,7 +197,7 @@ const panels = {
       x: { domain: [0.5, grids.layers + 0.5], label: "depth L", ticks: d3.range(2, 21, 2),
         tickFormat: String },
       y: { type: "symlog", label: "log_3 of the rank", domain: [0, top], ticks: decades(top),
-        tickFormat: d3.format(",") },
+        tickFormat: short },
       at: { x: depth, says: `at L = ${depth}` },
       value: (y) => y > 0 ? power(3, y) : "says nothing",
       silent: "does not apply",
@@ -217,7 +219,7 @@ const panels = {
       x: { domain: [-0.3, grids.collapse + 0.3], label: "layers",
         ticks: d3.range(0, grids.collapse + 1, 2), tickFormat: String },
       y: { type: "symlog", label: "orders of magnitude below 1", domain: [low, top],
-        ticks: decades(top), tickFormat: d3.format("~s") },
+        ticks: decades(top), tickFormat: short },
       at: { x: depth, says: `after ${layers(depth)}` },
       value: residual,
       silent: "says nothing here",
@@ -356,14 +358,24 @@ function swatch(curve) {
 const TONES = { PROVED: "good", ARGUED: "good", HOLDS: "good", FAILS: "bad",
   "PREMISE REFUTED": "bad" };
 
+function linked(named) {
+  const claim = data.claims[named];
+  return element("a", { href: `${CLAIMS}${claim.key}.html` }, claim.title);
+}
+
 function behind(named) {
   const claim = data.claims[named];
-  const link = element("a", { href: `${CLAIMS}${claim.key}.html` }, claim.title);
+  const link = linked(named);
   const verdict = element("span", { class: `verdict ${TONES[claim.verdict] ?? "open"}` },
     claim.verdict);
   const suite = claim.suite ? `, suite ${claim.suite}` : "";
   const wording = element("span", { class: "wording" }, ` (${claim.wording}${suite})`);
   return element("p", { class: "claim" }, verdict, " ", link, wording);
+}
+
+// A claim on something else than the curve: its verdict would be read as one on the curve.
+function related(named) {
+  return element("p", { class: "related" }, "related: ", linked(named));
 }
 
 function legend(view) {
@@ -378,7 +390,8 @@ function legend(view) {
       element("td", {}, curve.label),
       element("td", { class: "value", "data-at": value ? `${view.at.says}: ` : "" }, value),
       element("td", {}, ...(curve.claims.length ? curve.claims.map(behind)
-        : [element("span", { class: "wording" }, `no claim: ${curve.basis}`)]))));
+        : [element("p", { class: "wording" }, `no verdict on this curve: ${curve.basis}`)]),
+      ...curve.related.map(related))));
   }
   return element("table", { class: "legend" }, element("caption", {},
     "What is drawn, and what stands behind it"), head, body);

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
-from .models import Architecture
+from .loading import Architecture
 
 if TYPE_CHECKING:
     from torch import Tensor, nn
@@ -40,7 +40,7 @@ def removed(model: Architecture, variant: str) -> str:
     Raises:
         UsageError: for an unknown variant, with those that are known.
 
-    >>> from .models import architecture
+    >>> from .loading import architecture
     >>> removed(architecture("bert"), "san+mlp")
     'the skip connection around attention (the norm behind it stays)'
     """

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
 from .ablations import ablated, removed
-from .models import Architecture, architecture, random_net, stored_net
+from .loading import Architecture, architecture, random_net, stored_net
 
 if TYPE_CHECKING:
     from torch import Tensor, nn

@@ -11,7 +11,7 @@ from scipy import special
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.rules import Rule, rule, rules
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.claims.verdict import Verdict
 
 from .fits import FORM, Law, Optimum
 
@@ -141,18 +141,22 @@ def _judged(reading: Reading, low: float, high: float, best: Optimum) -> tuple[V
 
 def _remedy(allowed: tuple[float, float], best: Optimum) -> str:
     """What would decide."""
+    if best.equal:
+        return "the losses are equal: more of their digits, or depths farther apart"
     if not best.free:
         return "no error is known: train more depths, or several seeds"
-    if best.depth is None and best.best in (best.depths[0], best.depths[-1]):
+    if best.at_edge and best.best in (best.depths[0], best.depths[-1]):
         where, then = (("greatest", "deeper") if best.best == best.depths[-1]
                        else ("least", "shallower"))
         return f"the loss is least at the {where} trained depth: train {then} nets"
-    if best.depth is None:
+    if best.at_edge:
         return "the curve has no minimum inside: more seeds, or depths near the best"
-    ends = [end for end in allowed if 0 < end < math.inf]
-    distance = min(abs(math.log(best.depth / end)) for end in ends)
     if not best.bounded:
         return "the interval has no end inside the trained depths: more seeds, or more depths"
+    if best.depth is None:
+        return "fewer than five depths for the curve: train more"
+    ends = [end for end in allowed if 0 < end < math.inf]
+    distance = min(abs(math.log(best.depth / end)) for end in ends)
     # What curves of other kinds add to an interval no seed takes away.
     form = math.log(FORM)
     half = math.log(best.high / best.low) / 2 - form

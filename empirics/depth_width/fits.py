@@ -9,6 +9,9 @@ curve may vanish that is not too far from the best one (profile likelihood; for 
 Fieller's; recalled). It has its level also where the curve is hardly bent, and then is unbounded.
 Depths beyond the trained ones are never named: there an end is 0 or infinite.
 
+A curve has five numbers, p, q, c0, A and B. Through fewer depths pass many curves, with their
+minima at different depths: then the range of these is named, and no single depth.
+
 All nets of a budget share one error variance. A variance of each depth from three seeds has two
 degrees of freedom, and weights by it make intervals that are too short. Where every depth has the
 same seeds, a seed shifts all its nets by one number, which takes out what they share (data and its
@@ -18,15 +21,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from depthlaw.advisor.base.quantities import UsageError, plural
 from depthlaw.advisor.grids import SIZE_EXPONENT
-from depthlaw.advisor.quantities import UsageError
 
 from .surface import Point
 
@@ -43,7 +46,17 @@ TOLERANCE, _TOKENS = 0.10, 0.01
 _MISFIT = 0.01
 # Powers p and q of the curves; the smallest pair is close to a quadratic in ln L.
 _POWERS = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 3.0)
+# In the order in which one is chosen among those that fit equally well: nearly a quadratic first.
+_PAIRS = sorted(((p, q) for p in _POWERS for q in _POWERS),
+                key=lambda pair: (sum(pair), abs(pair[0] - pair[1]), pair))
 _NEAR = 4.0
+# The numbers of a curve, and so the depths that it takes to tell one curve from all others.
+_NUMBERS = 5
+# Sums of squares, over that of ln loss. Below the first two differ by rounding alone; up to the
+# second, by no more than losses do that are printed with four digits.
+_TIE, _EQUAL = 1e-20, 1e-9
+# Depths are rounded to so many places: exp(log(6)) is 6 on each machine only then.
+_PLACES = 9
 # Curves of other kinds, such as an additive law under the logarithm, move the minimum by some
 # percent (simulated): no interval is narrower than this factor each way.
 FORM = 1.05
@@ -96,14 +109,16 @@ def _last(points: Sequence[Point]) -> list[Point]:
 
 def _parted(points: Sequence[Point], key: str, tolerance: float) -> list[list[Point]]:
     ordered = sorted(points, key=lambda p: (getattr(p, key), p.depth, p.width))
-    logs = np.log([getattr(p, key) for p in ordered])
+    logs = [math.log(getattr(p, key)) for p in ordered]
     done, waiting = [], [(0, len(ordered))]
     while waiting:
         start, end = waiting.pop()
         if logs[end - 1] - logs[start] <= math.log1p(tolerance) + 1e-12:
             done.append(ordered[start:end])
         else:
-            cut = start + 1 + int(np.argmax(np.diff(logs[start:end])))
+            # Of equal gaps the first, which without rounding the last digits would decide.
+            gaps = np.round(np.diff(logs[start:end]), 9)
+            cut = start + 1 + int(np.argmax(gaps))
             waiting += [(start, cut), (cut, end)]
     return done
 
@@ -158,7 +173,7 @@ def _cells(points: Sequence[Point], exponent: float) -> _Cells:
     else:
         squares = math.fsum((v - m) ** 2 for row, m in zip(table, means, strict=True) for v in row)
         free = sum(map(len, table)) - len(shapes)
-    return _Cells(shapes, np.log([depth for depth, _ in shapes]), means,
+    return _Cells(shapes, np.array([math.log(depth) for depth, _ in shapes]), means,
                   np.array([float(len(row)) for row in table]),
                   tuple((k, seed, value) for k, shape in enumerate(shapes)
                         for seed, value in values[shape]), paired, squares, free)
@@ -175,13 +190,13 @@ class _Curve(NamedTuple):
     p: float
     q: float
     coefficients: Array
-    inverse: Array  # of the normal equations: times the error variance, the covariance
+    root: Array  # root @ root.T, times the error variance, is the covariance
     squares: float  # between cell means and curve, times n
 
     def slope(self, x: Array) -> tuple[Array, Array]:
         """The slope, and its variance over the error variance."""
         rows = _basis(x - self.centre, self.p, self.q)[1]
-        return rows @ self.coefficients, np.einsum("ki,ij,kj->k", rows, self.inverse, rows)
+        return rows @ self.coefficients, ((rows @ self.root) ** 2).sum(axis=1)
 
     def turn(self, coefficients: Array) -> Array:
         """Where curves of these coefficients, one in a column, have their minimum; nan where there
@@ -194,6 +209,14 @@ class _Curve(NamedTuple):
 
     def __call__(self, x: Array) -> Array:
         return _basis(x - self.centre, self.p, self.q)[0] @ self.coefficients
+
+    def minimum(self, first: float, last: float) -> float:
+        """Where it is least between two ends; infinite where it still falls at one of them."""
+        turn = float(self.turn(self.coefficients[:, None])[0])
+        if first <= turn <= last:
+            return turn
+        ends = self(np.array([first, last]))
+        return -math.inf if ends[0] < ends[1] else math.inf
 
 
 def _basis(u: Array, p: float, q: float) -> tuple[Array, Array]:
@@ -208,9 +231,11 @@ def _basis(u: Array, p: float, q: float) -> tuple[Array, Array]:
 def _curve(x: Array, y: Array, n: Array, p: float, q: float) -> _Curve:
     centre = float((x * n).sum() / n.sum())
     design = _basis(x - centre, p, q)[0]
-    inverse: Array = np.linalg.pinv(design.T @ (design * n[:, None]), hermitian=True).astype(float)
-    found: Array = inverse @ design.T @ (n * y)
-    return _Curve(centre, p, q, found, inverse, float((n * (y - design @ found) ** 2).sum()))
+    # Three depths or more: the columns are independent.
+    orthogonal, triangle = np.linalg.qr(design * np.sqrt(n)[:, None])
+    root: Array = np.linalg.inv(triangle)
+    found: Array = root @ (orthogonal.T @ (np.sqrt(n) * y))
+    return _Curve(centre, p, q, found, root, float((n * (y - design @ found) ** 2).sum()))
 
 
 @dataclass(frozen=True)
@@ -219,18 +244,21 @@ class _Fit:
 
     Attributes:
         used: the cells that they are fitted to.
-        curves: the best first. variance, free: of the error, and its degrees of freedom.
+        curves: one of each pair of powers. best: the one that fits best; among equals the first.
+        variance, free: of the error, and its degrees of freedom.
+        minima: ln of the least and the greatest depth at which a curve has its minimum that fits
+            as well as the best one; infinite where one of them has none inside.
+        sharp: whether there are depths enough to tell one curve from all others.
     """
 
     used: NDArray[np.intp]
     curves: tuple[_Curve, ...]
+    best: _Curve
     variance: float
     free: int
+    minima: tuple[float, float]
+    sharp: bool
     notes: tuple[str, ...]
-
-    @property
-    def best(self) -> _Curve:
-        return self.curves[0]
 
     def between(self, cells: _Cells, alpha: float) -> tuple[float, float]:
         """The depths between which the slope may vanish: it falls before them and rises after.
@@ -261,8 +289,8 @@ class _Fit:
         if high == math.inf:
             high = min(cells.x[best + 1:][worse[best + 1:]], default=high)
         first, last = float(cells.x[0]), float(cells.x[-1])
-        return (math.exp(max(low - math.log(FORM), first)) if low > -math.inf else 0.0,
-                math.exp(min(high + math.log(FORM), last)) if high < math.inf else high)
+        return (_depth(max(low - math.log(FORM), first) if low > -math.inf else low),
+                _depth(min(high + math.log(FORM), last) if high < math.inf else high))
 
     def drawn(self, count: int, generator: np.random.Generator) -> Array:
         """ln of the best depth, inside the depths that were used, for curves drawn by their
@@ -272,38 +300,47 @@ class _Fit:
         parts = []
         for curve, many in zip(self.curves, generator.multinomial(
                 count, weights / weights.sum()), strict=True):
-            root = np.linalg.cholesky(curve.inverse * self.variance)
-            scale = np.sqrt(self.free / generator.chisquare(self.free, many))
-            parts.append(curve.turn(curve.coefficients[:, None]
-                                    + root @ generator.standard_normal((3, many)) * scale))
+            scale = np.sqrt(self.variance * self.free / generator.chisquare(self.free, many))
+            parts.append(curve.turn(curve.coefficients[:, None] + curve.root
+                                    @ generator.standard_normal((3, many)) * scale))
         found = np.concatenate(parts)
         return generator.permutation(found)
+
+
+def _depth(x: float) -> float:
+    """A depth of which this is the logarithm; 0 and infinity are none."""
+    return round(math.exp(x), _PLACES)
 
 
 def _fitted(cells: _Cells) -> _Fit:
     """The curves, and what there is to say of them.
 
-    They are fitted to depths within a factor of four of the best one: over a wider range no simple
-    curve is right to the last digit, and far depths say little of where the minimum is. Where even
-    the best curve misses the means by more than the nets of one shape differ, the cell farthest
-    from the best one is left out, and so on, down to four depths.
+    They are fitted to depths within a factor of four of the best one, or to the five nearest: over
+    a wider range no simple curve is right to the last digit, and far depths say little of where the
+    minimum is. Where even the best curve misses the means by more than the nets of one shape
+    differ, the cell farthest from the best one is left out, and so on, down to five depths.
     """
-    near = np.abs(cells.x - cells.x[np.argmin(cells.y)]) <= math.log(_NEAR) + 1e-9
-    used = np.flatnonzero(near) if len(set(cells.x[near])) > 3 else np.arange(len(cells.x))
+    # Rounded, so that of equal distances none is the greater one.
+    away = np.round(np.abs(cells.x - cells.x[np.argmin(cells.y)]), 9)
+    ordered = sorted({float(x): float(far) for x, far in zip(cells.x, away, strict=True)}.values())
+    reach = max(math.log(_NEAR), ordered[:_NUMBERS][-1])
+    used = np.flatnonzero(away <= reach + 1e-9)
     notes = []
     while True:
         x, y, n = cells.x[used], cells.y[used], cells.n[used]
-        curves = sorted((_curve(x, y, n, p, q) for p in _POWERS for q in _POWERS),
-                        key=lambda curve: curve.squares)
-        free = max(len(used) - 5, 0)
-        if _misfit(cells, curves[0].squares, free) >= _MISFIT:
+        curves = tuple(_curve(x, y, n, p, q) for p, q in _PAIRS)
+        least, scale = min(curve.squares for curve in curves), float((n * y**2).sum())
+        best = next(curve for curve in curves if curve.squares <= least + _TIE * scale)
+        free = max(len(used) - _NUMBERS, 0)
+        depths = len(set(x))
+        if depths <= _NUMBERS or _misfit(cells, best.squares, free) >= _MISFIT:
             break
-        best = x[np.argmin(y)]
-        used = used[np.abs(x - best) < np.abs(x - best).max()]
+        # Of two equally far cells the deeper one.
+        used = np.delete(used, len(used) - 1 - int(np.argmax(away[used][::-1])))
     if left := len(cells.x) - len(used):
         notes.append(f"{left} of {len(cells.x)} shapes {'is' if left == 1 else 'are'} left out of "
                      "the curve, too far from the best for it")
-    squares = curves[0].squares + cells.squares
+    squares = best.squares + cells.squares
     if not cells.free and free < 2:
         # Too few nets to fit p and q as well: the error is what a quadratic in ln L leaves.
         free = max(len(used) - 3, 0)
@@ -313,7 +350,17 @@ def _fitted(cells: _Cells) -> _Fit:
         notes.append("three nets and no seeds: there is nothing to tell an error from")
     # Of equal losses, as of a formula, no error can be told either.
     variance = max(squares / free, 1e-20) if free else math.nan
-    return _Fit(used, tuple(curves), variance, free, tuple(notes))
+    sharp = depths >= _NUMBERS
+    equal = [best]
+    if not sharp:
+        allowed = _EQUAL * scale
+        if free:  # p and q are the two numbers that these depths leave open
+            allowed = max(allowed, 2 * variance * float(special.fdtri(2, free, 1 - LEVEL)))
+        equal = [curve for curve in curves if curve.squares <= best.squares + allowed]
+        notes.append(f"{depths} depths do not tell one such curve from all others: five do")
+    minima = [curve.minimum(x[0], x[-1]) for curve in equal]
+    return _Fit(used, curves, best, variance, free, (min(minima), max(minima)), sharp,
+                tuple(notes))
 
 
 def _misfit(cells: _Cells, squares: float, free: int) -> float:
@@ -334,11 +381,16 @@ class Optimum:
 
     Attributes:
         parameters, tokens: means of the budget.
-        depth: where the fitted loss is least; None where that is not inside the trained depths.
+        depth: where the fitted loss is least; None for fewer than five depths, which do not tell
+            one curve from all others, and where the interval is not bounded.
+        minima: between which depths the curves have their minima that fit as well as the best one;
+            0 and infinity where such a curve still falls at the least or greatest depth. Of five
+            depths and more a single one.
         low, high: an interval of it of level 1 - alpha; 0 and infinity where the trained depths
             do not bound it.
         best: the trained depth of the least mean loss.
-        at_edge: the fitted loss falls towards the least or greatest trained depth.
+        at_edge: all these curves fall towards the least, or all towards the greatest depth.
+        equal: every net has the same loss, and no depth is better than another.
         width, volume: d and L d^2 at that depth, or at the best trained one.
         depths: the trained ones. shapes, losses, spread: their (L, d), mean losses and relative
             standard errors.
@@ -350,10 +402,12 @@ class Optimum:
     parameters: float
     tokens: float
     depth: float | None
+    minima: tuple[float, float]
     low: float
     high: float
     best: int
     at_edge: bool
+    equal: bool
     width: float
     volume: float
     alpha: float
@@ -371,6 +425,11 @@ class Optimum:
     def bounded(self) -> bool:
         """Whether both ends of the interval lie inside the trained depths."""
         return 0 < self.low <= self.high < math.inf
+
+    @property
+    def sharp(self) -> bool:
+        """Whether there are depths enough to tell one curve from all others."""
+        return self._fit.sharp
 
     @property
     def fitted(self) -> tuple[float, float]:
@@ -445,44 +504,45 @@ def optimum(points: Sequence[Point], *, alpha: float = LEVEL,
     >>> round(found.depth, 6), found.at_edge
     (8.0, False)
     """
-    found = _optimum(points, alpha, size_exponent)
-    if not size_exponent or len({p.parameters for p in points}) == 1:
-        return found
-    others = [_optimum(points, alpha, factor * size_exponent) for factor in (0.5, 2)]
-    return replace(found, low=min(found.low, *(each.low for each in others)),
-                   high=max(found.high, *(each.high for each in others)))
-
-
-def _optimum(points: Sequence[Point], alpha: float, size_exponent: float) -> Optimum:
-    """With one exponent."""
-    cells = _cells(points, size_exponent)
-    depths = tuple(sorted({depth for depth, _ in cells.shapes}))
-    if len(depths) < 3:
-        raise ValueError(f"{len(depths)} depths; a curve through its minimum needs three")
-    fit = _fitted(cells)
-    x = cells.x[fit.used]
-    turn = float(fit.best.turn(fit.best.coefficients[:, None])[0])
-    inside = bool(x[0] <= turn <= x[-1])
+    if len({p.depth for p in points}) < 3:
+        raise ValueError(f"{len({p.depth for p in points})} depths; a curve through its minimum "
+                         "needs three")
+    same_size = not size_exponent or len({p.parameters for p in points}) == 1
+    tried = [(cells, _fitted(cells)) for factor in ((1.0,) if same_size else (1.0, 0.5, 2.0))
+             for cells in (_cells(points, factor * size_exponent),)]
+    cells, fit = tried[0]
+    ends = [each.between(its, alpha) for its, each in tried]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
+    lows, highs = zip(*(each.minima for _, each in tried[:1 if fit.sharp else None]), strict=True)
+    minima = min(lows), max(highs)
+    equal = len({p.loss for p in points}) == 1
+    if equal:
+        # What curves through them show is rounding, or the exponent that sizes are compared by.
+        low, high, minima = 0.0, math.inf, (-math.inf, math.inf)
+    at_edge = math.isinf(minima[0]) and minima[0] == minima[1]
     best = int(np.argmin(cells.y))
-    low, high = fit.between(cells, alpha)
     notes = list(fit.notes)
     sizes = [math.log(p.parameters) for p in points]
     if fit.free and size_exponent * (max(sizes) - min(sizes)) > 2 * math.sqrt(
             fit.variance / cells.n.min()):
         notes.append("sizes differ so much that how losses are brought to one size matters more "
                      "than the error: closer sizes are better")
-    if not inside:
-        first, last = fit.best(x[[0, -1]])
-        notes.append("the curve still falls at "
-                     f"{cells.shapes[fit.used[0 if first < last else -1]][0]} layers")
-    depth = math.exp(turn) if inside else None
-    logs = np.log([layers * width**2 for layers, width in cells.shapes])
-    volume = math.exp(float(np.interp(turn if inside else cells.x[best], cells.x, logs)))
+    if at_edge:
+        place = fit.used[0 if minima[0] < 0 else -1]
+        notes.append(f"the curve still falls at {plural(cells.shapes[place][0], 'layer')}")
+    if equal:
+        notes.append("the losses are equal: they tell no depth from another")
+    depth = None
+    if fit.sharp and not at_edge and 0 < low <= high < math.inf:
+        depth = _depth(minima[0])
+    logs = [math.log(layers * width**2) for layers, width in cells.shapes]
+    volume = math.exp(float(np.interp(math.log(depth) if depth else cells.x[best], cells.x, logs)))
     spread = np.sqrt(fit.variance / cells.n)
     return Optimum(
-        _mean(points, "parameters"), _mean(points, "tokens"), depth, low, high,
-        cells.shapes[best][0], not inside,
-        math.sqrt(volume / (depth or cells.shapes[best][0])), volume, alpha, depths, cells.shapes,
+        _mean(points, "parameters"), _mean(points, "tokens"), depth,
+        (_depth(minima[0]), _depth(minima[1])), low, high, cells.shapes[best][0], at_edge, equal,
+        math.sqrt(volume / (depth or cells.shapes[best][0])), volume, alpha,
+        tuple(sorted({layers for layers, _ in cells.shapes})), cells.shapes,
         tuple(map(float, np.exp(cells.y))), tuple(map(float, spread)), int(cells.n.min()),
         fit.free, tuple(notes), fit, cells)
 

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from depthlaw.advisor.quantities import size
+from depthlaw.advisor.base.quantities import size
 from depthlaw.advisor.rules import rules
 
-from ..figures import Panel, Series
+from ..figure_data import Panel, Series
 from .fits import Law, Optimum
 
 __all__ = ["panels"]
@@ -40,8 +40,7 @@ def _losses(best: Optimum) -> Panel:
               Series("fitted", tuple(fine), tuple(best.curve(depth) for depth in fine))]
     ends = (min(best.losses), max(best.losses))
     if best.depth is not None:
-        unsure = "" if best.bounded else ", not bounded"
-        curves.append(Series(f"best: {best.depth:.1f} layers{unsure}", (best.depth,) * 2, ends,
+        curves.append(Series(f"best: {best.depth:.1f} layers", (best.depth,) * 2, ends,
                              kind="reference"))
     if inside := [end for end in (best.low, best.high) if 0 < end < math.inf]:
         corners = [(end, height) for end, two in zip(inside, (ends, ends[::-1]), strict=False)

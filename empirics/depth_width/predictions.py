@@ -16,14 +16,25 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import FIT_B
 from depthlaw.advisor.rules import rule
-from depthlaw.theory.claim import Ball, Case, Control, Sample, Source, at, claim
-from depthlaw.theory.symbols import quantity
+from depthlaw.theory.claims.definition import (
+    LEVEL_MOVED,
+    Ball,
+    Case,
+    Control,
+    Sample,
+    Source,
+    at,
+    claim,
+)
+from depthlaw.theory.claims.symbols import quantity
 
-from ..figures import Found, Panel, Question, Series, Table
+from ..figure_data import Found, Panel, Question, Series, Table
 from ..signal_propagation.exponents import sample
 from .ablation import (
+    COUNTED,
     MORE_SEEDS,
     SIZES,
+    Counted,
     case_of,
     depths_of,
     gain,
@@ -34,7 +45,7 @@ from .ablation import (
     size_name,
     steps_of,
 )
-from .budgets import BUDGETS, Budget, width_of
+from .fixed_budgets import width_of
 
 if TYPE_CHECKING:
     from .fits import Optimum
@@ -73,10 +84,13 @@ def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
     return found
 
 
+_AND_LEVEL = f"{MORE_SEEDS} Also: {LEVEL_MOVED}"
+
+
 def _costs_little(
     key: str, source: Source, says: str, *,
-    expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "UNDECIDED"] = "",
-    parametrisation: str = "standard",
+    expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "HOLDS", "UNDECIDED"] = "",
+    parametrisation: str = "standard", post_hoc: str = MORE_SEEDS,
 ) -> None:
     """A claim that the depth of a rule is within one per cent of every other: ours, since no source
     says how much its shape may cost."""
@@ -86,7 +100,7 @@ def _costs_little(
     @claim(
         Le(excess, Rational(1, 100)), source=source, name=f"rule_{name}",
         kind="empirical fit", holds_for="typical", weight="measurement", portable=False,
-        cases=cases, expected=expected, known=known, control=Control(
+        cases=cases, expected=expected, known=known, post_hoc=post_hoc, control=Control(
             cases["training"][0], "a third of the loss less",
             statement=Le(excess, -Rational(1, 3))),
         doc=f"""{says} costs at most one per cent.
@@ -104,12 +118,13 @@ def _costs_little(
                       - log_losses(case, case.other, device, folder))
 
 
+# Levine's rule is not asked at the smallest size, which alone has more seeds than at first.
 _costs_little("levine", Source("bigscience", "math/README.md, after levine2020 (reported)"),
-              "Levine's fit, carried down,", known="UNDECIDED")
+              "Levine's fit, carried down,", known="HOLDS", post_hoc=LEVEL_MOVED)
 _costs_little("nanochat", Source("nanochat", "scripts/base_train.py (printed)", "commit 92d63d4"),
               "nanochat's rule, carried down,", known="UNDECIDED")
 _costs_little("marin", Source("marin", "experiments/grug/moe (printed)"),
-              "Marin's rule, carried down,", known="UNDECIDED")
+              "Marin's rule, carried down,", known="HOLDS", post_hoc=_AND_LEVEL)
 _costs_little("prenorm", Source(
     "attnres2026", "25 shapes at 6.5e19 FLOPs (printed)", "arXiv:2603.15031"),
               "d = 60 L, carried down,", known="UNDECIDED")
@@ -162,9 +177,10 @@ _levine = Source("depthlaw", "after levine2020, arXiv:2006.12467v1, abstract: L_
 
 @nets(
     Gt(gain, 0), source=_levine, expected="FAILS",
+    post_hoc=MORE_SEEDS,
     headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
     cases=_steps(_to_threshold), control=Control(
-        _first(_to_threshold), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
+        _first(_to_threshold), "by a hundredth", statement=Gt(gain, Rational(1, 100))))
 def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to log_3(d) layers.
 
@@ -183,10 +199,10 @@ def _within(statement: Relational, case: Case) -> Ball:
 
 
 @nets(
-    Eq(gain, 0), known="UNDECIDED", source=_levine, expected="FAILS", predicted=_within,
+    Eq(gain, 0), source=_levine, expected="FAILS", predicted=_within, post_hoc=_AND_LEVEL,
     cases=_steps(_from_threshold), control=Control(
-        _first(_from_threshold), "a third of the loss is gained",
-        statement=Eq(gain, Rational(1, 3))))
+        _first(_from_threshold), "a sixtieth of the loss is gained",
+        statement=Eq(gain, Rational(1, 60))))
 def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From log_3(d) layers on depth and width are interchangeable.
 
@@ -201,8 +217,9 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
 
 @nets(
     Gt(gain, 0), source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
+    post_hoc=MORE_SEEDS,
     expected="FAILS", cases=_steps(_to_knee), control=Control(
-        _first(_to_knee), "by a third of the loss", statement=Gt(gain, Rational(1, 3))))
+        _first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))))
 def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to the knee.
 
@@ -217,11 +234,10 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 
 @nets(
-    Lt(gain, 0),
-    known="UNDECIDED", source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io",
-                               "arXiv:2601.20994v1"),
+    Lt(gain, 0), post_hoc=_AND_LEVEL,
+    source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io", "arXiv:2601.20994v1"),
     wording="reported", cases=_steps(_beyond_largest), control=Control(
-        _first(_beyond_largest), "by a third of the loss", statement=Lt(gain, -Rational(1, 3))))
+        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))))
 def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth harms at equal size beyond 2.43 ln d layers.
 
@@ -239,7 +255,7 @@ def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = ""
 _DRAWN = ("threshold", "knee", "levine", "nanochat", "marin", "delusion")
 
 
-def _optima(found: Found, budget: Budget = "updates") -> list[Optimum]:
+def _optima(found: Found, budget: Counted = "updates") -> list[Optimum]:
     """The best depth of each recorded size at a budget."""
     from .fits import optimum
 
@@ -261,7 +277,7 @@ def _panels(found: Found) -> tuple[Panel, ...]:
         tuple(each.depth or each.best for each in shown),
         tuple(max(each.low, each.depths[0]) for each in shown),
         tuple(min(each.high, each.depths[-1]) for each in shown), kind="points")
-        for budget in BUDGETS if (shown := _optima(found, budget))]
+        for budget in COUNTED if (shown := _optima(found, budget))]
     lines = (Series(rule(key).name, x, tuple(rule(key).depth(size) for size in x),
                     kind="reference") for key in _DRAWN)
     return (Panel("The best depth beside what is predicted", "12 L d^2", "layers",
@@ -273,7 +289,7 @@ def _says(found: Found) -> str:
         return ""
     from .fits import depth_laws
 
-    said = [f"at equal {budget} {_written(shown)}" for budget in BUDGETS
+    said = [f"at equal {budget} {_written(shown)}" for budget in COUNTED
             if (shown := _optima(found, budget))]
     laws = depth_laws(optima)
     fitted = (f"Width against best depth: {laws[0].formula}, slope "
@@ -316,8 +332,4 @@ PREDICTIONS = Question(
         "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
         "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
         "rule_mup", "rule_completep_least")),
-    _panels, _says, _table, beside=("depth_width/language_models_learn",),
-    late=dict.fromkeys((
-        "depth_pays_to_threshold", "depth_is_neutral_from_threshold", "depth_pays_to_knee",
-        "depth_harms_beyond_largest", "rule_levine", "rule_nanochat", "rule_marin", "rule_prenorm",
-        "rule_mup", "rule_completep_least"), MORE_SEEDS))
+    _panels, _says, _table, beside=("depth_width/language_models_learn",))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
 
-from depthlaw.advisor.quantities import UsageError, plural, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 __all__ = ["Point", "Surface", "read"]
 

@@ -19,7 +19,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
 __all__ = ["LARGEST", "SMALLEST", "STANDARD", "Corpus", "Tokens", "encoded", "keep", "own",
            "standard_library"]

@@ -2,25 +2,27 @@
 as a table, a picture and a paragraph, all from what is recorded."""
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
-from depthlaw.theory.symbols import quantity
+from depthlaw.theory.claims.symbols import quantity
 
-from ..figures import Found, Panel, Table
+from ..figure_data import Found, Panel, Table
 
 __all__ = ["Exercise", "exercises", "loss"]
 
 loss = quantity("loss", r"\ell", "validation loss of a language model in nats per token",
                 "nonnegative real")
 
+# Listed, since the package also holds the nets, which cannot be imported without torch.
+_MODULES = ("depth_ablation", "initial_scales", "gradient_flow", "layer_probing", "remove_layer")
+
 
 @dataclass(frozen=True)
 class Exercise:
-    """One exercise of the text. Its module names it EXERCISE, by which it is found.
+    """One exercise of the text, which its module calls EXERCISE.
 
     Attributes:
         number: in the text.
@@ -51,8 +53,5 @@ def exercises() -> dict[str, Exercise]:
     >>> list(exercises())[:2]
     ['depth-ablation', 'initialisation']
     """
-    package = __package__ or ""
-    modules = (import_module(f"{package}.{each.name}")
-               for each in pkgutil.iter_modules(import_module(package).__path__))
-    found = [module.EXERCISE for module in modules if hasattr(module, "EXERCISE")]
-    return {each.name: each for each in sorted(found, key=lambda each: each.number)}
+    found = [import_module(f"{__package__}.{module}").EXERCISE for module in _MODULES]
+    return {each.name: each for each in found}

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from sympy import Ge, Gt, Le, Lt, Rational, log
 
-from depthlaw.theory.claim import Case, Control, Measured, Sample, Source, claim
-from depthlaw.theory.symbols import depth, layer, quantity
+from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.symbols import depth, layer, quantity
 
-from ..figures import Found, Panel, Series, Table, half_width, mean
+from ..figure_data import Found, Panel, Series, Table, half_width, mean
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .corpus import STANDARD
@@ -104,9 +104,9 @@ def _gradients(
     """In float64, since without residuals gradients fall below what float32 can hold."""
     import torch
 
-    from ..evaluation import draw, source
-    from ..nets import Net
+    from ..nets.net import Net
     from ..signal_propagation.profiles import mean_cross_entropy, net_gradients
+    from ..training.evaluation import draw, source
     from .language_model import recipe, texts, trained
 
     made = recipe(depth, width=width, steps=max(1, steps), seeds=replicas, batch=BATCH,
@@ -190,7 +190,9 @@ _kept: Maker = partial(
     control=Control(_one(False, "none"), "without residuals"))
 
 
-@_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"))
+@_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"),
+    post_hoc=(
+        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."))
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and pre-norm gradients are not lost.
 
@@ -203,7 +205,9 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"))
+@_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"),
+    post_hoc=(
+        "Split off from residuals_preserve after a first trial; it was expected to hold before."))
 def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and no norm gradients are not lost.
 
@@ -257,6 +261,7 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 @_stable(
     Le(change, -(depth - layer) * log(LEFT)),
+    post_hoc="Written after a first trial, in which it failed with Xavier's weights.",
     cases=_nets(True, "none", layers=(1,), of=("states", "weights")), known="FAILS",
     control=Control(_one(False, "none"), "without residuals"))
 def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:

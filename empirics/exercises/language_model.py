@@ -16,18 +16,18 @@ from typing import Any, NamedTuple
 
 import torch
 
-from depthlaw.theory.code_version import code_version
+from depthlaw.theory.claims.code_version import code_version
 
-from .. import checkpoints
-from ..adamw import RateFactors, flatten
-from ..depth_search import alone
-from ..initialisations import initialised
-from ..nets import Net, Shape
-from ..settings import Settings
+from ..nets.initialisations import initialised
+from ..nets.net import Net, Shape
 from ..tasks.shuffled import Shuffled
-from ..tasks.text import Text
-from ..trainer import Progress, train
-from ..training_run import losses
+from ..tasks.text_windows import Text
+from ..training import checkpoints
+from ..training.adamw import RateFactors, flatten
+from ..training.depth_search import alone
+from ..training.settings import Settings
+from ..training.trainer import Progress, train
+from ..training.training_run import losses
 from .corpus import encoded
 
 __all__ = ["CONTEXT", "WINDOWS", "Models", "Recipe", "Texts", "recipe", "texts", "trained",

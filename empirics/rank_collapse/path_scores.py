@@ -11,16 +11,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.theory.code_version import code_version
+from depthlaw.theory.claims.code_version import code_version
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
-from ..checkpoints import fingerprint
-from ..depth_search import alone
-from ..evaluation import correct, draw, generator, source
-from ..nets import Deviations, Factors, Net, Shape
-from ..settings import Settings
+from ..nets.net import Deviations, Factors, Net, Shape
 from ..tasks import Task
-from ..trainer import train
+from ..training.checkpoints import fingerprint
+from ..training.depth_search import alone
+from ..training.evaluation import correct, draw, generator, source
+from ..training.settings import Settings
+from ..training.trainer import train
 from .bert import collapse_ratio
 from .paths import draw_paths, frozen, isolated, product_gaps, read_isolated
 from .toy_tasks import ConvexHull, Sorting, circle

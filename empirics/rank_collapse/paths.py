@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..nets import Factors, Net, layer_norm
+from ..nets.net import Factors, Net, layer_norm
 
 __all__ = ["FrozenPass", "draw_paths", "frozen", "isolated", "product_gaps", "read_isolated"]
 
@@ -177,7 +177,7 @@ def frozen(net: Net, inputs: Tensor) -> FrozenPass:
         ValueError: for a net with MLPs, which no choice of scales makes linear, or other attention.
 
     >>> import numpy as np
-    >>> from depthlaw.empirics.nets import Shape
+    >>> from depthlaw.empirics.nets.net import Shape
     >>> shape = Shape(width=4, depth=2, heads=2, norm="post")
     >>> net = Net(shape, rng=np.random.default_rng(0), std=1.0, dtype=torch.float64)
     >>> inputs = torch.arange(12, dtype=torch.float64).reshape(1, 1, 3, 4).sin()
@@ -399,7 +399,7 @@ def product_gaps(net: Net, inputs: Tensor, paths: Tensor, *, recomputed: bool = 
     Raises:
         ValueError: as `frozen`, or as `isolated`.
 
-    >>> from depthlaw.empirics.nets import Shape
+    >>> from depthlaw.empirics.nets.net import Shape
     >>> net = Net(Shape(width=4, depth=2, heads=2), dtype=torch.float64)  # attention is uniform
     >>> paths = torch.tensor([[[2, 2]], [[0, 2]]])
     >>> product_gaps(net, torch.zeros(1, 1, 4, 4, dtype=torch.float64), paths).flatten().round(

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sympy import Eq, Ge, Integer, Rational
 
-from depthlaw.theory.claim import Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
-from depthlaw.theory.symbols import quantity
 
 from ..trained_depth.experiment import Maker, noted
 from .exponents import doublings, exponents, sample, within
@@ -50,6 +50,8 @@ COMPLETEP = Source("dey2025", "section 3, parameterizations with alpha in [1/2, 
 
 
 # What claims on exponents in nets have in common.
+_TRIED = (
+    "Sizes and numbers of nets were settled after first runs: more nets where undecided.")
 EXPONENT: dict[str, Any] = {
     "kind": "rate", "holds_for": "typical", "weight": "measurement", "portable": False}
 grows: Maker = partial(claim, **EXPONENT)
@@ -139,6 +141,7 @@ _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attentio
 
 @flat(
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    post_hoc=f"Logits were split off, as mup_logits_flat, after a first measurement. {_TRIED}",
     cases={"theory": _WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
            "full": _WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
@@ -163,6 +166,7 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
+    post_hoc=f"Split off from mup_width_flat after a first measurement. {_TRIED}",
     cases={"full": _WIDTHS(narrow=32, wide=256, replicas=96, rule=("mup", "completep"),
                            of="logits"),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
@@ -186,6 +190,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @grows(
     Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
+    post_hoc=_TRIED,
     cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"))
@@ -205,6 +210,7 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=DEPTH_MUP, wording="recalled", reads=("of",),
+    post_hoc=f"Depths were first 8 and more; they moved to 16 after measurements. {_TRIED}",
     cases=_depth_suites(rule="depth-mup", of=OF),
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"),
                     "no power of the depth"))
@@ -225,6 +231,7 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", reads=("of",),
+    post_hoc=f"Depths were moved twice after measurements: from 2, from 8, from 16 on. {_TRIED}",
     cases=_depth_suites(rule="completep", of=OF),
     control=Control(_few_deep(rule="completep with the rate of depth-mup", moved="blocks",
                               of="hidden"),
@@ -248,6 +255,7 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, Integer(0)), source=COMPLETEP, wording="derived", known="FAILS",
+    post_hoc=f"Split off from completep_flat after a measurement, in which it failed. {_TRIED}",
     cases={"full": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
                              of="hidden")},
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
@@ -267,6 +275,7 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
 
 @grows(
     Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
+    post_hoc=_TRIED,
     cases={"theory": (_few_deep(rule="mup", moved="all", of="hidden"),),
            "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"))
@@ -297,6 +306,7 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(gradient_width, Integer(-1)), source=COMPLETEP, wording="derived",
+    post_hoc=_TRIED,
     cases={"theory": Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
            "full": Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64)},
     control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
@@ -325,6 +335,7 @@ _BLOCKS = {
 
 @flat(
     Eq(gradient_depth, -alpha), source=COMPLETEP, wording="derived", cases=_BLOCKS,
+    post_hoc=_TRIED,
     control=Control(_BLOCKS["quick"][0], "another exponent",
                     statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))))
 @noted(_NETS)
@@ -348,6 +359,7 @@ _RESPONSES = {
 
 @flat(
     Eq(second_order_exponent, alpha - 1), wording="reported", cases=_RESPONSES,
+    post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
                     statement=Eq(second_order_exponent, Integer(0))))

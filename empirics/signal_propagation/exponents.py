@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sympy.core.relational import Relational
 
-from depthlaw.theory.claim import Ball, Case, Sample, at
+from depthlaw.theory.claims.definition import Ball, Case, Sample, at
 
 __all__ = ["TOLERANCE", "doublings", "exponents", "sample", "within"]
 

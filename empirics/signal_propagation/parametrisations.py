@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from ..initialisations import initialised
-from ..nets import Deviations, Factors, Net, Shape, layer_norm
+from ..nets.initialisations import initialised
+from ..nets.net import Deviations, Factors, Net, Shape, layer_norm
 
 __all__ = ["RULES", "SHAPE", "Batch", "Rule", "admin_factors", "amplification",
            "branch_shares", "changes", "drawn_batch", "drawn_scheme", "gradient_sizes", "net_of",

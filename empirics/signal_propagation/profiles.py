@@ -13,8 +13,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from ..initialisations import initialised
-from ..nets import Deviations, Factors, Net, Shape
+from ..nets.initialisations import initialised
+from ..nets.net import Deviations, Factors, Net, Shape
 
 __all__ = [
     "Gradients",

@@ -17,7 +17,8 @@ from flint import arb
 from sympy import Eq, Integer, sqrt
 from sympy.core.relational import Relational
 
-from depthlaw.theory.claim import Ball, Case, Control, Sample, Source, at, claim
+from depthlaw.theory.claims.definition import Ball, Case, Control, Sample, Source, at, claim
+from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.exact.enclosure import enclose, from_fraction
 from depthlaw.theory.signal_propagation.mean_field import (
     contraction,
@@ -30,14 +31,13 @@ from depthlaw.theory.signal_propagation.token_correlation import (
     attention_square,
     uniform_correlation,
 )
-from depthlaw.theory.symbols import quantity
 
 from .exponents import TOLERANCE, sample
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from ..nets import Deviations, Net, Shape
+    from ..nets.net import Deviations, Net, Shape
 
 net_correlation = quantity(
     "net_correlation", r"\rho_l^{net}",
@@ -92,7 +92,7 @@ def _nets(
     """The nets of a case, a few at a time."""
     import torch
 
-    from ..nets import Net
+    from ..nets.net import Net
 
     for start in range(0, case.replicas, AT_ONCE):
         yield Net(shape, std=stds, replicas=min(AT_ONCE, case.replicas - start), rng=rng,
@@ -143,7 +143,7 @@ def _branch_within(statement: Relational, case: Case) -> Ball:
 
 @lru_cache(maxsize=8)
 def _attended(case: Case, seed: int, device: str, factor: float) -> tuple[np.ndarray, np.ndarray]:
-    from ..nets import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, Shape
 
     branch = float(case.rational("attention_square")) ** 0.5 * factor
     shape = Shape(width=case.width, depth=case.depth,
@@ -167,6 +167,7 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
 
 @measured_law(
     uniform_correlation.statement, predicted=_branch_within, reads=("layer",),
+    post_hoc="The a^2 of most cases and the numbers of nets were settled after a first look.",
     source=Source("noci2022", "section 3; derived here", "arXiv:2206.03126"),
     cases={"quick": _TWICE,
            "theory": (*_BRANCHES(attention_square="1/4", layer=(4, 8, 12, 16), queries="zero",
@@ -245,7 +246,7 @@ def mapped(
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and q - p of nets of the reference run at every layer, (replicas, layers + 1) each, with
     branches of attention and MLP times a factor; a case's weight_square replaces sigma_w^2."""
-    from ..nets import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, Shape
 
     d = case.width
     score = float(SCORES) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
@@ -271,6 +272,9 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
 
 @measured_law(
     Eq(net_correlation, mean_field_correlation), predicted=_finite_size, reads=("layer",),
+    post_hoc=(
+        "After a first look layers 1 and 2 were given to many narrow nets; cases of s^2 = 2 were "
+        "added later still."),
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"), wording="derived",
     cases={"theory": (*_FIRST(layer=(1, 2), depth=2),
                       *_FIRST(layer=1, depth=1, weight_square="2"),
@@ -308,7 +312,7 @@ def attention_participation(case: Case, seed: int, device: str = "cpu") -> Sampl
     """The mean over rows of the sum of squared attention weights, of nets of one layer."""
     import torch
 
-    from ..nets import Deviations, Shape
+    from ..nets.net import Deviations, Shape
 
     rng, d = case.rng(seed), case.width
     score = float(case.rational("sharpness")) ** 0.5 * np.log(case.tokens) ** 0.25 * d**-0.5
@@ -362,7 +366,7 @@ NEAR = 1e-6
 def contraction_in_nets(case: Case, seed: int, device: str = "cpu", *,
                         mlp: bool = False) -> Sample:
     """The factor by which a layer multiplies 1 - p/q, geometric mean over layers."""
-    from ..nets import Deviations, Factors, Shape
+    from ..nets.net import Deviations, Factors, Shape
 
     d, square = case.width, float(case.rational("attention_square"))
     block = Factors(branch=square**0.5, skip=(1 - square) ** 0.5)

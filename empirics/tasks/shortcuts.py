@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import one_hot, pad
 
-from depthlaw.theory.values import Proportion
+from depthlaw.theory.claims.values import Proportion
 
 from . import Batch, Task
 from .graph_families import distances

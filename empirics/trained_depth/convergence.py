@@ -7,8 +7,8 @@ from functools import partial
 from sympy import Ge, Rational
 
 from depthlaw.advisor.laws import layers_for_hops, reach
-from depthlaw.theory.claim import Ball, Case, Control, claim
-from depthlaw.theory.symbols import quantity
+from depthlaw.theory.claims.definition import Ball, Case, Control, claim
+from depthlaw.theory.claims.symbols import quantity
 
 from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, Maker, about_nets
 
@@ -34,6 +34,7 @@ def _hops_all(case: Case) -> bool:
 
 @converged(
     source=GRAPHS, assumes={"3^L >= D": _reaches},
+    post_hoc="Written after the second recording, expecting it to fail by what had been seen.",
     cases={suite: tuple(case for (n, diameter), most in GRAPHS_OF[suite].items()
                         for case in Case.grid(task="connectivity", net=NETS, vertices=n,
                                               diameter=diameter, depth=range(1, most + 1))
@@ -55,6 +56,7 @@ def connectivity_converged(case: Case, device: str = "cpu", folder: str = "") ->
 
 @converged(
     source=HOPS, assumes={"ceil(log2 k) + 2 <= L": _hops_all},
+    post_hoc="Written after the second recording, expecting it to fail by what had been seen.",
     cases={"full": tuple(case for (task, symbols, alphabet, k_max), most in HOPS_OF["full"].items()
                          for case in Case.grid(task=task, symbols=symbols, alphabet=alphabet,
                                                hops_max=k_max, depth=range(1, most + 1))

@@ -15,20 +15,20 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from depthlaw.theory.claim import Ball, Case
-from depthlaw.theory.code_version import code_version
+from depthlaw.theory.claims.code_version import code_version
+from depthlaw.theory.claims.definition import Ball, Case
 
-from ..checkpoints import fingerprint, read, write
-from ..constructions import cubing
-from ..depth_search import LEVEL, Answers, Training, alone
-from ..evaluation import forced_choices, logits_of, replicas_of
-from ..nets import Shape
-from ..settings import Settings
+from ..nets.constructions import cubing
+from ..nets.net import Shape
 from ..tasks import Batch
 from ..tasks.graph_families import distances
 from ..tasks.long_cycles import LongCycles
 from ..tasks.shuffled import Shuffled
-from ..trainer import train
+from ..training.checkpoints import fingerprint, read, write
+from ..training.depth_search import LEVEL, Answers, Training, alone
+from ..training.evaluation import forced_choices, logits_of, replicas_of
+from ..training.settings import Settings
+from ..training.trainer import train
 from .net_answers import bounded
 from .recipes import paths
 

@@ -14,10 +14,20 @@ from functools import partial
 from sympy import Eq, Ge, Lt
 
 from depthlaw.advisor.laws import reach
-from depthlaw.theory.claim import Ball, Case, Control, Proportion, claim
-from depthlaw.theory.symbols import depth, quantity
+from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, claim
+from depthlaw.theory.claims.symbols import depth, quantity
 
-from .experiment import GRAPHS, GRAPHS_OF, NETS, TRAINED, Maker, about_nets, accuracy, bar
+from .experiment import (
+    GRAPHS,
+    GRAPHS_OF,
+    NETS,
+    RESTATED_WALL,
+    TRAINED,
+    Maker,
+    about_nets,
+    accuracy,
+    bar,
+)
 
 trained_reach = quantity(
     "trained_reach", "D_{tr}",
@@ -41,7 +51,9 @@ def _distances(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
             cases = Case.grid(
                 task="connectivity", net=("linearised",) if suite == "quick" else NETS, vertices=n,
                 diameter=diameter, depth=range(1, most + 1), distance=_asked(n, diameter))
-            found.setdefault(suite, []).extend(filter(chosen, cases))
+            # Even the smallest training takes longer than all else that suite quick does.
+            found.setdefault("theory" if suite == "quick" else suite, []).extend(
+                filter(chosen, cases))
     return {suite: tuple(cases) for suite, cases in found.items() if cases}
 
 
@@ -67,14 +79,18 @@ def _is_beyond(case: Case) -> bool:
 
 @trained(
     Ge(accuracy, bar), cases=_distances(_one_layer),
+    post_hoc=(
+        "Split off from connectivity_within, which was expected to hold, after the first "
+        "recording. Distances beyond n - 4 were taken out after the first recording: hardly a "
+        "vertex is left over there."),
     assumes={"nets of one layer, distance <= 3^L": _one_layer},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT))
 @about_nets()
 def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """One trained layer connects pairs of random paths up to distance 3.
+    """These one-layer nets connect pairs of random paths up to distance 3.
 
-    Nets of one layer trained on all-pairs connectivity of random paths, given the rows of A + I,
-    typically tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
+    Our nets of one layer, trained on all-pairs connectivity of random paths, given the rows of
+    A + I, tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
     weights do.
     """
     return _right_at(case, device, folder)
@@ -82,15 +98,18 @@ def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") ->
 
 @trained(
     Ge(accuracy, bar), cases=_distances(_several_layers),
+    post_hoc=(
+        "Nets of one layer were split off after the first recording. Distances beyond n - 4 were "
+        "taken out after the first recording: hardly a vertex is left over there."),
     assumes={"nets of L >= 2 layers, distance <= 3^L": _several_layers},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT), known="FAILS")
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """Trained nets of several layers connect pairs up to distance 3^L.
+    """These nets of several layers connect pairs up to distance 3^L.
 
-    Nets of L >= 2 layers trained on all-pairs connectivity of random paths, given the rows of
-    A + I, typically tell pairs at every distance up to 3^L from pairs that are not connected, as
-    explicit weights do.
+    Our nets of L >= 2 layers, trained on all-pairs connectivity of random paths, given the rows of
+    A + I, tell pairs at every distance up to 3^L from pairs that are not connected, as explicit
+    weights do.
 
     Fails where training falls short of the weights that exist: two layers on 24 vertices reach 6 or
     7, not 9, three of softmax 27 in one recording and not in another, and some nets of four
@@ -101,15 +120,20 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
 
 @trained(
     Lt(accuracy, bar),
-    cases={suite: cases for suite, cases in _distances(_is_beyond).items() if suite != "quick"},
+    post_hoc=(
+        "Distance 3^L + 1 was moved here after the first recording, and after the third where "
+        "graphs have 2 (3^L + 1) vertices; that it would fail was expected before. Distances "
+        "beyond n - 4 were taken out after the first recording: hardly a vertex is left over "
+        "there."),
+    cases={suite: cases for suite, cases in _distances(_is_beyond).items() if suite != "theory"},
     assumes={"distance > 3^L": _is_beyond}, expected="FAILS",
     control=Control(Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1,
                          distance=1), "neighbours are answered"))
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """Trained nets fail at all distances beyond 3^L.
+    """These nets fail at all distances beyond 3^L.
 
-    Nets of L layers trained on all-pairs connectivity of random paths typically tell pairs at no
+    Our nets of L layers, trained on all-pairs connectivity of random paths, tell pairs at no
     distance beyond 3^L from pairs that are not connected.
 
     Fails where few vertices are left over beyond a pair so far apart: what lies within 3^L of both
@@ -145,16 +169,17 @@ _ROOM = {"2 (3^L + 1) <= n": _has_room}
 
 @trained(
     Eq(trained_reach, 3**depth), control=Control(_SHUFFLED, _UNTAUGHT),
+    post_hoc=f"Split off from connectivity_wall after the third recording. {RESTATED_WALL}",
     cases={suite: cases for suite, each in _walls().items()
            if (cases := tuple(c for c in each if c.depth == 1))},
     assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM)
 @about_nets()
 def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """One trained layer is right up to distance 3 and not beyond.
+    """These one-layer nets are right up to distance 3 and not beyond.
 
-    Nets of one layer trained on all-pairs connectivity of random paths typically tell pairs at
-    every distance up to 3^L from pairs that are not connected, and fail to at 3^L + 1, where the
-    graph has twice as many vertices.
+    Our nets of one layer, trained on all-pairs connectivity of random paths, tell pairs at every
+    distance up to 3^L from pairs that are not connected, and fail to at 3^L + 1, where the graph
+    has twice as many vertices.
 
     The reach measured is an interval: up to its low end each Clopper-Pearson interval of level 1e-7
     lies above 95 %, and one step beyond its high end it lies below.
@@ -164,14 +189,15 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
 
 @trained(
     Eq(trained_reach, 3**depth), control=Control(_SHUFFLED, _UNTAUGHT), known="FAILS",
+    post_hoc=RESTATED_WALL,
     cases={suite: cases for suite, each in _walls().items()
            if (cases := tuple(c for c in each if c.depth > 1))},
     assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM)
 @about_nets()
 def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Several trained layers are right up to 3^L and not beyond.
+    """These deeper nets are right up to 3^L and not beyond.
 
-    Nets of L >= 2 layers trained on all-pairs connectivity of random paths typically tell pairs at
+    Our nets of L >= 2 layers, trained on all-pairs connectivity of random paths, tell pairs at
     every distance up to 3^L from pairs that are not connected, and fail to at 3^L + 1, where the
     graph has twice as many vertices.
 
@@ -188,7 +214,7 @@ def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball
 def _reach(case: Case, device: str, folder: str) -> Ball:
     """The largest D such that nets, all seeds pooled, are right at every distance up to D: between
     the largest of which that is sure and the largest of which it may be; 0 where 1 is missed."""
-    from ..depth_search import BAR, LEVEL
+    from ..training.depth_search import BAR, LEVEL
     from .net_answers import answers_of
 
     found = answers_of(case, case.depth, device, folder)
@@ -202,15 +228,16 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
 
 @trained(
     Eq(local_radius, 3**depth), cases={"full": _walls()["full"]}, assumes=_ROOM, expected="FAILS",
+    post_hoc="Written after the third recording, knowing that it fails.",
     control=Control(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5,
                          depth=2), "the local baseline of radius 5 is not that of radius 9"))
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Trained nets answer like the local baseline of radius 3^L.
+    """These nets answer like the local baseline of radius 3^L.
 
     Of the local baselines of radius r = 1, 2, ..., n/2 the one whose accuracies at all distances
-    differ least from those of nets of L layers trained on random paths, by the sum of squares,
-    typically has radius 3^L.
+    differ least from those of our nets of L layers, trained on random paths, by the sum of squares,
+    has radius 3^L.
 
     Fails at two layers, which come nearest to radius 6 (5 or 7 is not excluded). Of one layer 2 and
     3 are not told apart. The radius measured is an interval of all that Clopper-Pearson intervals
@@ -218,7 +245,7 @@ def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     which docs/trained-depth.md does. Not asked in suite gpu.
     """
     # A radius is left out where another one is nearer at every point of the box of all intervals.
-    from ..depth_search import LEVEL
+    from ..training.depth_search import LEVEL
     from .net_answers import answers_of, by_rule
 
     asked = _asked(case.vertices, case.diameter)

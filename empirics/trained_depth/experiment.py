@@ -1,8 +1,8 @@
 """What the claims on trained nets share: graphs, sequences, sources, and what their notes say.
 
 What was expected before anything was recorded is `expected` of each claim, and what is known since
-is `known`. Claims that were first written, or restated, after a recording are in `LATE`: their
-notes and docs/trained-depth.md say so.
+is `known`. What was first written, split off or restated after a recording is `post_hoc`: there
+`expected` is no forecast, or only in part.
 """
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 
 from sympy import Rational
 
-from depthlaw.theory.claim import Claim, Source
-from depthlaw.theory.symbols import quantity
+from depthlaw.theory.claims.definition import Claim, Source
+from depthlaw.theory.claims.symbols import quantity
 
 GRAPHS = Source("depthlaw", "after ye2025, arXiv:2510.19753, Theorem 4.3")
 HOPS = Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Theorem 4.2")
@@ -26,7 +26,9 @@ FIT: dict[str, Any] = {
 # is trained twice.
 READS = ("vertices", "diameter", "depth", "tried", "distance", "hops", "seeds", "graphs", "dropout",
          "published_error")
-TRAINED: dict[str, Any] = FIT | {"reads": READS, "portable": False}
+# Examples of a few seeds' nets are pooled, so that a verdict is about these nets.
+TRAINED: dict[str, Any] = FIT | {
+    "holds_for": "these nets", "reads": READS, "portable": False}
 
 accuracy = quantity(
     "accuracy", "a", "share of answers that a trained net gives right", "nonnegative real")
@@ -50,53 +52,25 @@ _NO_THEOREM = ("What training finds is no theorem: another budget, family of gra
 
 # Three recordings came before this version: a first; a second with other learning rates, of 4096
 # examples each; a third of more examples.
-_FAR_LATE = ("Distances beyond n - 4 were taken out after the first recording: hardly a vertex is "
-             "left over there.")
-_WALL_LATE = (
+RECORDED_AGAIN = (
+    "Recorded four times, each time with more learning rates or more examples; the last is shown.")
+RESTATED_WALL = (
     "Restated after the third recording: until then only failing at 3^L + 1 was asked for. That "
     "all nets reach 3^L, and that they fail at 3^L + 1, was expected before the first. That graphs "
     "need 2 (3^L + 1) vertices was added after the first.")
-_RULES_LATE = "Written after the second recording, in which the rule stood among the nets."
-_SLOPE_LATE = (
+STEPWISE = (
     "That a depth beyond those tried leaves the slope open was added after the first recording. "
     "Restated after the third recording, by which it fails: until then one least-squares slope "
     "through all sizes was asked for, which hardly depends on the middle one.")
-_SEEDS_LATE = (
+BEST_SEED = (
     "Asked of the best seed in place of the worst, which is the easier statistic for a lower "
     "bound, after the third recording.")
-_FAILING_LATE = (
-    "Written after the second recording, expecting it to fail by what had been seen.")
-# What was first written, split off or restated when nets had been recorded, so that `expected` is
-# no forecast or only in part.
-LATE = {
-    "connectivity_one_layer":
-        "Split off from connectivity_within, which was expected to hold, after the first "
-        f"recording. {_FAR_LATE}",
-    "connectivity_within":
-        f"Nets of one layer were split off after the first recording. {_FAR_LATE}",
-    "connectivity_one_layer_wall":
-        f"Split off from connectivity_wall after the third recording. {_WALL_LATE}",
-    "connectivity_wall": _WALL_LATE,
-    "connectivity_far":
-        "That it would fail was expected before the first recording. Distance 3^L + 1 was moved "
-        "here after the first, and after the third where graphs have 2 (3^L + 1) vertices. "
-        f"{_FAR_LATE}",
-    "local_baseline": "Written after the third recording, knowing that it fails.",
-    "local_baseline_misses":
-        "Written after the second recording, knowing that it fails; radii other than 3^L were "
-        "added after the third.",
-    "rules_within": _RULES_LATE, "rules_beyond": _RULES_LATE,
-    "connectivity_converged": _FAILING_LATE, "hops_converged": _FAILING_LATE,
-    "connectivity_slope": _SLOPE_LATE, "hops_slope": _SLOPE_LATE,
-    "connectivity_needed": _SEEDS_LATE, "hops_needed": _SEEDS_LATE,
-}
 
 
 def noted(*more: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Decorator: the note of a claim goes on with its entry in `LATE`, and then these sentences."""
+    """Decorator: the note of a claim goes on with these sentences."""
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
-        late = LATE.get(function.__name__, "")
-        function.__doc__ = "\n\n".join(filter(None, (function.__doc__, late, *more)))
+        function.__doc__ = "\n\n".join((function.__doc__ or "", *more))
         return function
 
     return add

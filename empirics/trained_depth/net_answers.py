@@ -8,13 +8,13 @@ from functools import lru_cache
 import torch
 from torch import Tensor
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 
-from ..constructions import cubing
-from ..depth_search import Answers, answers
-from ..evaluation import forced_choices, spot_counts
+from ..nets.constructions import cubing
 from ..tasks import Batch
 from ..tasks.graph_families import distances
+from ..training.depth_search import Answers, answers
+from ..training.evaluation import forced_choices, spot_counts
 from .recipes import paths, training
 
 # Graphs that a rule is asked about.

@@ -15,18 +15,18 @@ from typing import Any, NamedTuple
 from sympy import Eq, Ge
 from sympy.core.relational import Relational
 
-from depthlaw.theory.claim import Ball, Case, Control, Proportion, Source, at, claim
-from depthlaw.theory.hops.experiment import error_rows
-from depthlaw.theory.symbols import published_error
+from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, Source, at, claim
+from depthlaw.theory.claims.symbols import published_error
+from depthlaw.theory.hops.published_experiment import error_rows
 
 from .experiment import TRAINED, Maker, accuracy, noted
-from .hops import right_hops
+from .hop_nets import right_hops
 
 # Sequences for each k behind a published error, and the places it is printed to.
 SEQUENCES, _PLACES = 100, 4
 
 # How often the expectation behind one published number may lie outside its interval:
-# `judgement.FALSE_ALARM_BUDGET` shared by the 25 cells, apart from what the suite's own samples
+# `verdict.FALSE_ALARM_BUDGET` shared by the 25 cells, apart from what the suite's own samples
 # spend.
 LEVEL = 1e-3 / 25
 
@@ -137,11 +137,11 @@ again: Maker = partial(
         "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"))
 @noted(_SCHEDULE)
 def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """Errors with dropout on lie within what 100 sequences leave open.
+    """With dropout on, these nets err within what 100 sequences leave open.
 
-    The errors of nets trained again on hop_k as published (4 heads, width 128, L = 2..6), with
-    dropout 0.1 left on, typically lie within what 100 sequences leave open around the published
-    errors for k = 1, 2, 4, 8, 16.
+    The errors of our nets, trained again on hop_k as published (4 heads, width 128, L = 2..6), with
+    dropout 0.1 left on, lie within what 100 sequences leave open around the published errors for
+    k = 1, 2, 4, 8, 16.
 
     The errors were published with dropout left on (hops/experiment_dropout). A published error is
     the mean over 100 sequences for each k: stated is the interval of what can lie behind it,
@@ -166,9 +166,9 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
         "nets of one layer, hardly trained, do not answer like two trained ones"))
 @noted(_SCHEDULE)
 def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
-    """With dropout off, trained nets answer at least as often as published.
+    """With dropout off, these nets answer at least as often as published.
 
-    Nets trained again on hop_k as published (4 heads, width 128, L = 2..6) typically answer, with
+    Our nets, trained again on hop_k as published (4 heads, width 128, L = 2..6), answer, with
     dropout off, at least as often as the published errors say for k = 1, 2, 4, 8, 16.
 
     Expected since the public weights of L = 2..5 err less with dropout off than on, at k = 1 and 8

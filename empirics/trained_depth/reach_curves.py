@@ -15,13 +15,13 @@ from functools import partial
 from sympy import Eq, Gt, Lt, Min
 
 from depthlaw.advisor.laws import reach
-from depthlaw.theory.claim import Ball, Case, Control, Measured, Sample, claim
-from depthlaw.theory.symbols import depth, quantity
+from depthlaw.theory.claims.definition import Ball, Case, Control, Measured, Sample, claim
+from depthlaw.theory.claims.symbols import depth, quantity
 
-from ..figures import Found, Panel, Question, Series, Table, curve, written
+from ..figure_data import Found, Panel, Question, Series, Table, curve, written
 from ..signal_propagation.exponents import sample
+from .cycle_reach import HOW, LOOKED, SOURCE, has_room, on_cycles, only, tiny
 from .experiment import TRAINED, Maker, noted
-from .walls import HOW, SOURCE, has_room, on_cycles, only, tiny
 
 reach_effective = quantity(
     "reach_effective", r"r_{\mathrm{eff}}",
@@ -54,7 +54,7 @@ def _minus(first: Ball, second: Ball) -> Ball:
     return Ball(first.low - second.high, first.high - second.low)
 
 
-_SEEDS_LATE = (
+_POOLED_SINCE = (
     "Asked of five seeds pooled, in place of over seeds, after nets on two cycles of 8 had shown "
     "how little five seeds decide.")
 _WIDER = (
@@ -67,8 +67,9 @@ _POOLED = (
     "shows.")
 
 
-@nets(Gt(reach_effective, 1), known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
-          tiny(), "more than all distances there are", Gt(reach_effective, 4)))
+@nets(Gt(reach_effective, 1), holds_for="typical", known="UNDECIDED", cases=on_cycles(*PARTS),
+      post_hoc=LOOKED,
+      control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)))
 @noted(HOW)
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained nets see farther than their own input, over seeds.
@@ -86,15 +87,16 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 
 @nets(Lt(reach_effective, Min(3**depth, around / 2)),
+    post_hoc=_POOLED_SINCE,
       known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
-          tiny(), "a third of it", Lt(reach_effective, Min(3**depth, around / 2) / 3)))
-@noted(_POOLED, _SEEDS_LATE, HOW)
+          tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))))
+@noted(_POOLED, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Trained nets see less far than explicit weights.
+    """These nets see less far than explicit weights.
 
-    The effective reach of nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of cycles
-    of c vertices by the updates of a full budget, a third of it and a ninth of it, is typically
-    less than that of explicit weights, min(3^L, c / 2).
+    The effective reach of our nets of L = 1, 2, 3 layers, trained on all-pairs connectivity of
+    cycles of c vertices by the updates of a full budget, a third of it and a ninth of it, is less
+    than that of explicit weights, min(3^L, c / 2).
 
     Nets that do have the reach of the weights leave it undecided, however many graphs there are.
     """
@@ -102,29 +104,33 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
 
 
 @nets(Lt(reach_effective, 3**depth + 1), assumes={"c / 2 > 3^L": has_room},
+    post_hoc=_POOLED_SINCE,
       cases=only(on_cycles(), has_room),
-      control=Control(tiny(), "less than a third of it", Lt(reach_effective, 3 ** (depth - 1))))
-@noted(_POOLED, _SEEDS_LATE, HOW)
+      control=Control(tiny(), "2^L in place of 3^L + 1", Lt(reach_effective, 2**depth)))
+@noted(_POOLED, HOW)
 def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """The effective reach of trained nets is below 3^L + 1.
+    """These nets reach less than 3^L + 1; one layer tests it.
 
-    The effective reach of nets of L layers trained on all-pairs connectivity of k cycles of c
-    vertices each, c / 2 > 3^L, is typically less than 3^L + 1: one step more than explicit weights.
+    The effective reach of our nets of L layers, trained on all-pairs connectivity of k cycles of c
+    vertices each, c / 2 > 3^L, is less than 3^L + 1: one step more than explicit weights.
 
-    Nets may know something of pairs beyond 3^L all the same, where they are less than right within;
-    cycles_beyond and cycles_at_chance ask about each distance.
+    Only L = 1 tests it, where the reach is below 4. With two layers it is 4.2 and 5.4, far below
+    the bound of 10 for want of training: any bound of 6 or more would hold as well. Nets may know
+    something of pairs beyond 3^L all the same, where they are less than right within; cycles_beyond
+    and cycles_at_chance ask about each distance.
     """
     return _reach(case, device, folder)
 
 
 @nets(Gt(gained, 0), cases=on_cycles(), control=Control(
-          tiny(), "three more steps in the last two thirds", Gt(gained, 3)))
-@noted(_POOLED, _SEEDS_LATE, HOW)
+          tiny(), "three more steps in the last two thirds", Gt(gained, 3)),
+    post_hoc=_POOLED_SINCE)
+@noted(_POOLED, HOW)
 def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Trained nets see farther after three times the updates.
+    """These nets see farther after three times the updates.
 
-    The effective reach of nets of L = 1, 2, 3 layers trained on equal cycles by the full number of
-    updates, minus that of nets trained by a third of them, is typically positive.
+    The effective reach of our nets of L = 1, 2, 3 layers, trained on equal cycles by the full
+    number of updates, minus that of nets trained by a third of them, is positive.
 
     Where it holds at the end of the curve, training was too short to say what nets of that depth
     cannot learn.
@@ -140,16 +146,19 @@ def _is_deeper(case: Case) -> bool:
 
 
 @nets(Gt(gained, 0), known="FAILS", cases=only(on_cycles(), _is_deeper), control=Control(
-          tiny(depth=2), "a layer adds all distances there are", Gt(gained, 4)))
-@noted(_POOLED, _SEEDS_LATE, HOW)
+          tiny(depth=2), "a layer adds two steps", Gt(gained, 2)),
+    post_hoc=_POOLED_SINCE)
+@noted(_POOLED, HOW)
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """One more layer sees farther after equal updates.
+    """With one more layer these nets see farther after equal updates.
 
-    The effective reach of nets of L = 2 and 3 layers trained on equal cycles, minus that of nets of
-    one layer less after as many updates, is typically positive.
+    The effective reach of our nets of L = 2 and 3 layers, trained on equal cycles, minus that of
+    nets of one layer less after as many updates, is positive.
 
     Fails for three layers of linearised attention: some of its five seeds had hardly begun to learn
-    when two layers had (reach_over_seeds). Longer training may turn it.
+    when two layers had (reach_over_seeds). That is about these five seeds. As a sample of others
+    they leave it open: seed by seed, three layers minus two are -2.2, -5.1, -4.4, -0.2 and -0.1, by
+    Student's t p = 0.08. Longer training may turn it.
     """
     return _minus(_reach(case, device, folder),
                   _reach(case, device, folder, depth=case.depth - 1))
@@ -160,17 +169,18 @@ def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 
 @nets(Eq(gained, 0), predicted=lambda *_: Ball(Fraction(-2), Fraction(2)),
+    post_hoc=f"{_POOLED_SINCE} {_WIDER}",
       known="UNDECIDED", cases={
           suite: tuple(Case(**{k: v for k, v in c.fields().items() if k != "net"})
                        for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
       control=Control(tiny(), "of nets that learned and of nets that did not",
                       measured=_taught_or_not))
-@noted(_POOLED, _SEEDS_LATE, _WIDER, HOW)
+@noted(_POOLED, HOW)
 def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Softmax and linearised attention see equally far, up to two steps.
+    """These softmax and linearised nets see equally far, up to two steps.
 
-    The effective reach of nets of softmax attention minus that of nets of linearised attention,
-    trained on equal cycles from the same seeds on the same graphs by as many updates, typically
+    The effective reach of our nets of softmax attention minus that of our nets of linearised
+    attention, trained on equal cycles from the same seeds on the same graphs by as many updates,
     lies between -2 and 2.
     """
     return _minus(_reach(case, device, folder, net="softmax"),
@@ -241,13 +251,9 @@ def _table(found: Found) -> Table:
               for updates, value in sorted(points.items())))
 
 
-_LATE = dict.fromkeys(
-    ("reach_falls_short", "reach_at_most", "reach_grows", "reach_grows_with_depth"),
-    _SEEDS_LATE) | {
-        "reach_of_attentions": f"{_SEEDS_LATE} {_WIDER}"}
 REACH = Question(
     "reach", "Effective reach against updates on equal cycles",
     tuple(f"trained_depth/{name}" for name in (
         "reach_over_seeds", "reach_falls_short", "reach_at_most", "reach_grows",
         "reach_grows_with_depth", "reach_of_attentions")),
-    _panels, _says, _table, late=_LATE)
+    _panels, _says, _table)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 
-from ..depth_search import Training
-from ..nets import Shape, gpt2
-from ..settings import Settings
+from ..nets.net import Shape, gpt2
 from ..tasks.graphs import Connectivity
 from ..tasks.sequences import HopK
+from ..training.depth_search import Training
+from ..training.settings import Settings
 
 # Updates, and the learning rates chosen between, by (vertices, diameter) of the graphs or by
 # (symbols, largest k): found by trial on these tasks, with seeds that are among those reported.

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sympy import Lt
 
-from depthlaw.theory.claim import Case, Control, Proportion, Source, claim
+from depthlaw.theory.claims.definition import Case, Control, Proportion, Source, claim
 
 from .experiment import FIT, Maker, accuracy, bar
 

@@ -16,13 +16,13 @@ import numpy as np
 from sympy import Integer
 from sympy.core.relational import Relational
 
-from depthlaw.theory.claim import Ball, Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.claims.definition import Ball, Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.exact.singular_values import Tails, tails
 from depthlaw.theory.separation_rank.error_floor import rank_bound
-from depthlaw.theory.separation_rank.notation import Ge, Le, Lt
-from depthlaw.theory.symbols import quantity
+from depthlaw.theory.separation_rank.rank_symbols import Ge, Le, Lt
 
-from ..figures import Found, Panel, Question, Series, Table
+from ..figure_data import Found, Panel, Question, Series, Table
 from ..trained_depth.experiment import Maker
 from . import teachers
 from .teachers import Teacher
@@ -55,9 +55,12 @@ floor_width = quantity(
 
 # Learning rates by depth, from tries on teachers of other seeds than any here.
 RATES = {1: 0.1, 2: 0.1, 3: 0.03}
-# As many as a Student interval takes to reach two standard deviations to either side of the mean at
-# the level of a suite: of 8, tried first, half the intervals were too wide to decide.
+# Of 8 seeds, tried first, half the intervals were too wide to decide. That was when all claims of a
+# suite shared one level; a claim has its own since, and the seeds stayed as they had been recorded.
 SEEDS = 16
+_MORE_SEEDS = (
+    "Sixteen seeds in place of eight, which are among them, since a first run, in which half the "
+    "intervals decided nothing.")
 # Widths by depth: the floor is visible in most of the first; in the last it is small with one layer
 # (gone from V - 1 on, which is not trained), and gone with several.
 WIDTHS = {1: (1, 2, 4, 8, 16, 32, 48), 2: (1, 2, 3, 4, 8), 3: (1, 2, 4)}
@@ -151,18 +154,19 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     control=Control(_TINY(depth=1, width=1), "a wider student of two layers, by the floor of one",
                     measured=_deeper))
 def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """No trained student has an error below its floor.
+    """A floor no training can beat: every student stays above it.
 
     The relative error of every linearised student of width d and depth L on the teacher's grid is
     at least the root of the share that the teacher's squared singular values beyond the
     binom(d+C, C)-th have in their sum, C = (3^L-1)/2 (one token a side, d at most the vocabulary),
     whatever its weights.
 
-    It follows from two theorems, so a violation would be a fault of the code or of one of them.
-    Measured is the error of the best of 16 seeds, with the rounding of its evaluation enclosed.
-    Floors of 0 say nothing and hold always: from there on the rank excludes no exact student. One
-    token a side was chosen after tries with two, on teachers of other seeds, in which students
-    stayed far above their floors.
+    It follows from two theorems, so no training can do otherwise: a violation would be a fault of
+    the code or of one of them, and that there is none is no finding about training. Measured is the
+    error of the best of 16 seeds, with the rounding of its evaluation enclosed. Floors of 0 say
+    nothing and hold always: from there on the rank excludes no exact student. One token a side was
+    chosen after tries with two, on teachers of other seeds, in which students stayed far above
+    their floors.
     """
     return _least_error(case, device, folder)
 
@@ -188,11 +192,12 @@ def _with_factor(cases: dict[str, list[Case]], value: str) -> dict[str, list[Cas
 
 
 _reaches: Maker = partial(_nets, source=_OURS, assumes=_VISIBLE, reads=("factor",))
-_FAR = Control(_CPU(depth=1, width=4, factor="2"), "errors below half the floor",
-               statement=Le(error_ratio, factor / 4))
+_FAR = Control(_CPU(depth=1, width=4, factor="2"), "errors below the floor",
+               statement=Le(error_ratio, factor / 2))
 
 
 @_reaches(Le(error_ratio, factor), expected="FAILS",
+    post_hoc=_MORE_SEEDS,
           cases=_with_factor({suite: [*_ONE[suite], *_DEEP[suite]] for suite in _ONE}, "11/10"),
           control=_FAR)
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -208,7 +213,8 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     return _ratios(case, device, folder)
 
 
-@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_ONE, "2"), control=_FAR)
+@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_ONE, "2"), control=_FAR,
+    post_hoc=_MORE_SEEDS)
 def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """One-layer students come within twice their floor.
 
@@ -218,12 +224,12 @@ def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> S
     At ids i and j one layer computes (E K)_ij + (E K)_ii with K = B E^T diag(E w), E the embedding,
     so with one token a side it is nearly a free factorisation of a matrix; but the term of i alone
     is not free, and both factors use one embedding, for which up to twice the width may be needed.
-    After a first run with 8 seeds 16 were taken.
     """
     return _ratios(case, device, folder)
 
 
-@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_DEEP, "10"), control=_FAR)
+@_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_DEEP, "10"), control=_FAR,
+    post_hoc=_MORE_SEEDS)
 def deep_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Narrow deep students come within ten times their floor.
 
@@ -231,7 +237,7 @@ def deep_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample
     width 1, is typically at most ten times the floor, where that is 0.001 or more.
 
     A narrow deep net has V d weights in its embedding, far fewer than a matrix of its rank has
-    degrees of freedom. After a first run with 8 seeds 16 were taken.
+    degrees of freedom.
     """
     return _ratios(case, device, folder)
 
@@ -271,25 +277,27 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
     return Exact(widths[-1] + 1, misses=1.0, truncated=True)
 
 
-@_widths(Ge(trained_width, floor_width), control=Control(
-    _CPU(depth=1, level="1/5"), "at a hundred times the width",
-    statement=Ge(trained_width, 100 * floor_width)))
+@_widths(Ge(trained_width, floor_width), holds_for="all", control=Control(
+    _CPU(depth=1, level="1/5"), "at eight times the width",
+    statement=Ge(trained_width, 8 * floor_width)))
 def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """The trained width is at least that of the floor.
+    """The trained width cannot be below that of the floor.
 
     The least tried width at which the best of 16 students has a relative error of at most the level
     (0.05, 0.1, 0.2) is at least the least tried width at which the floor is.
 
-    It follows from floor_holds. Where no tried width is enough, more than the largest is counted.
+    It follows from floor_holds, so that it checks our code and says nothing of training. Where no
+    tried width is enough, more than the largest is counted.
     """
     return _first_trained(case, device, folder)
 
 
-@_widths(Le(trained_width, 4 * floor_width), known="FAILS", control=Control(
-    _CPU(depth=1, level="1/5"), "at a quarter of the width",
-    statement=Le(trained_width, floor_width / 4)))
+@_widths(Le(trained_width, 4 * floor_width), holds_for="these nets", known="FAILS", control=Control(
+    _CPU(depth=1, level="1/5"), "at twice the width",
+    statement=Le(trained_width, 2 * floor_width)),
+    post_hoc=_MORE_SEEDS)
 def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """The trained width is at most four times that of the floor.
+    """These students' width is at most four times that of the floor.
 
     The least tried width at which the best of 16 students has a relative error of at most the level
     is at most four times the least tried width at which the floor is at most that.
@@ -319,6 +327,7 @@ def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
 
 
 @_nets(Lt(trained_error, shallow_floor), source=_OURS, predicted=_shallow_floor,
+    post_hoc=_MORE_SEEDS,
        reads=("shallow_width",), known="FAILS",
        cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
        control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"))
@@ -430,8 +439,4 @@ FLOORS = Question(
     ("trained_rank/floor_holds", "trained_rank/floor_attained", "trained_rank/one_layer_near_floor",
      "trained_rank/deep_near_floor", "trained_rank/width_at_least", "trained_rank/width_forecast",
      "trained_rank/two_layers_beat_every_shallow"),
-    panels, says, table, late=dict.fromkeys(
-        ("floor_attained", "one_layer_near_floor", "deep_near_floor", "width_forecast",
-         "two_layers_beat_every_shallow"),
-        "Sixteen seeds in place of eight since a first run, in which half the intervals decided "
-        "nothing."))
+    panels, says, table)

@@ -19,15 +19,25 @@ from typing import TYPE_CHECKING, Any
 import flint
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Eq, Gt, Lt, Min
+from sympy import Eq, Gt, Lt, Min, Rational
 
-from depthlaw.theory.claim import Ball, Case, Control, Exact, Measured, Sample, Source, claim
+from depthlaw.theory.claims.definition import (
+    LEVEL_MOVED,
+    Ball,
+    Case,
+    Control,
+    Exact,
+    Measured,
+    Sample,
+    Source,
+    claim,
+)
+from depthlaw.theory.claims.symbols import quantity, vocabulary
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
-from depthlaw.theory.separation_rank.notation import L, d, dimension_sum
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, rank_at, whole_numbers
-from depthlaw.theory.symbols import quantity, vocabulary
+from depthlaw.theory.separation_rank.rank_symbols import L, d, dimension_sum
 
-from ..figures import Found, Panel, Question, Series, Table, mean
+from ..figure_data import Found, Panel, Question, Series, Table, mean
 from ..signal_propagation.exponents import sample
 from ..trained_depth.experiment import Maker
 from .teachers import Teacher, targets
@@ -234,24 +244,27 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 
 
 @_measured(
-    Eq(trained_rank, _count), cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
+    Eq(trained_rank, _count), holds_for="these nets",
+    cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
     control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0],
                     "one row of the first query matrix left, as of a dead head",
                     measured=_of_rank_one))
 @about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
-    """Linearised nets keep the generic separation rank while they are trained.
+    """These trained weights are off the exceptional set, as nearly all are.
 
-    At the start, during and after training, linearised nets typically have the separation rank
+    At the start, during and after training, our linearised nets have the separation rank
     S(min(d_x, V), L) that almost all weights have, with N >= 2 (d_x + 1) tokens: on both sides of
     L = log_3 d_x, in every seed. It is the rank as a function of any tokens of R^d_x.
 
-    Weights are taken as they are in memory, as dyadic rationals, and the rank is exact: no weights
-    have more, by the sizes of the catalecticants, and a rank modulo a prime is never too large.
-    Where the rows of the embedding lie in a smaller space, so do the tokens, and the rank of nets
-    of that width is taken. It is not asked whether weights are near those of smaller rank: rounding
-    alone takes them off an exceptional set, and numerical ranks say how near they are.
+    A check, and no news of training: the set of weights of smaller rank has measure 0, and rounded
+    weights miss it. How much of the rank shows, by numerical ranks, is part_of_rank_shows. Weights
+    are taken as they are in memory, as dyadic rationals, and the rank is exact: no weights have
+    more, by the sizes of the catalecticants, and a rank modulo a prime is never too large. Where
+    the rows of the embedding lie in a smaller space, so do the tokens, and the rank of nets of that
+    width is taken. It is not asked whether weights are near those of smaller rank: rounding alone
+    takes them off an exceptional set, and numerical ranks say how near they are.
     """
     return _ranks(case, device, folder)
 
@@ -292,21 +305,22 @@ def _shown(case: Case, device: str, folder: str, which: Callable[[Iterable[int]]
 
 
 _NONE = {suite: Control(
-    Case(**_TINY.fields(), tolerance=tolerance), "not even the largest singular value",
-    statement=Lt(rank_shown, 1)) for suite, tolerance in (
-        ("coarse", "1/1000"), ("fine", "1/1000000"))}
+    Case(**_TINY.fields(), tolerance=tolerance), f"{part} of the bound",
+    statement=Lt(rank_shown, part * _on_grid)) for suite, tolerance, part in (
+        ("coarse", "1/1000", Rational(1, 3)), ("fine", "1/1000000", Rational(2, 3)))}
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), cases=student_cases(_deep, steps=_ALL, tolerance="1/1000"),
+    Lt(rank_shown, _on_grid), holds_for="these nets",
+    cases=student_cases(_deep, steps=_ALL, tolerance="1/1000"),
     known="FAILS", control=_NONE["coarse"])
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """At a thousandth of the largest singular value not all rank shows.
+    """Not all rank of these nets shows at a relative thousandth.
 
     At every marked step, fewer singular values of the values on the grid exceed a thousandth of the
-    largest than min(S(min(d_x, V), L), side of the grid), the generic rank: typically, in every
-    seed, for linearised and softmax nets of two and three layers.
+    largest than min(S(min(d_x, V), L), side of the grid), the generic rank: in each of our seeds,
+    for linearised and softmax nets of two and three layers.
 
     Fails for softmax nets of width 2 and two layers, already as they are initialised: more than 18
     singular values can be seen. The most of all seeds is measured. For softmax nets the generic
@@ -316,15 +330,16 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
 
 
 @_measured(
-    Lt(rank_shown, _on_grid), cases=student_cases(_deep, steps=_ALL, tolerance="1/1000000"),
+    Lt(rank_shown, _on_grid), holds_for="these nets",
+    cases=student_cases(_deep, steps=_ALL, tolerance="1/1000000"),
     expected="FAILS", control=_NONE["fine"])
 @about_students
 def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """At a millionth of the largest singular value not all rank shows.
+    """Not all rank of these nets shows at a relative millionth.
 
     At every marked step, fewer singular values of the values on the grid exceed a millionth of the
-    largest than min(S(min(d_x, V), L), side of the grid), the generic rank: typically, in every
-    seed, for linearised and softmax nets of two and three layers.
+    largest than min(S(min(d_x, V), L), side of the grid), the generic rank: in each of our seeds,
+    for linearised and softmax nets of two and three layers.
 
     Expected to fail where that rank is small. The most of all seeds is measured. For softmax nets
     the generic rank of linearised nets of the same shape is only a yardstick.
@@ -333,19 +348,22 @@ def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "")
 
 
 @_measured(
-    Gt(rank_shown, _count), assumes={
+    Gt(rank_shown, _count), holds_for="these nets", assumes={
         "S(min(d_x, V), L) is below the side of the grid":
             lambda c: dimension_count(min(c.width, c.vocabulary), c.depth) < c.side},
+    post_hoc=(
+        "Cases of nets of 8 updates were dropped after they had failed: such nets are not "
+        "trained."),
     cases=student_cases(below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,),
                         tolerance="1/1000000"),
     control=Control(_NONE["fine"].case, "linearised nets, whose rank is at most S"))
 @about_students
 def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> Ball:
-    """Trained softmax nets exceed the rank of linearised ones.
+    """These trained softmax nets exceed the rank of linearised ones.
 
     After training, more singular values of the values of softmax nets on the grid exceed a
     millionth of the largest than S(min(d_x, V), L), which bounds the rank of every linearised net
-    of the same width and depth: typically, in every seed.
+    of the same width and depth: in each of our seeds.
 
     The fewest of all seeds is measured: a numerical rank with a tolerance far above rounding, not
     an exact one. Cases of suite theory, nets of eight updates, were dropped after they had been
@@ -355,7 +373,10 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
 
 
 @_measured(
-    Lt(effective, _on_grid / 2), known="UNDECIDED",
+    Lt(effective, _on_grid / 2),
+    post_hoc=(
+        "Cases of nets of 8 updates, which held, were dropped: such nets are not trained. Also: "
+        f"{LEVEL_MOVED}"),
     cases=student_cases(_deep, steps=_ALL, suites=_LONG),
     control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)))
 @about_students
@@ -378,7 +399,8 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_measured(
-    Gt(rank_raised, 0), known="UNDECIDED", cases=student_cases(_any, suites=_LONG),
+    Gt(rank_raised, 0), known="FAILS", post_hoc=LEVEL_MOVED,
+    cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left))
 @about_students
 def training_raises_rank(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -402,7 +424,8 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 
 
 @_measured(
-    Lt(rank_approach, 0), known="UNDECIDED", cases=student_cases(_any, suites=_LONG),
+    Lt(rank_approach, 0), known="FAILS", post_hoc=LEVEL_MOVED,
+    cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training",
                     measured=_approach_of_one))
 @about_students
@@ -442,6 +465,9 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
 
 @_measured(
     Gt(layer_gain, 0), cases={"gpu": _second_layers("gpu")},
+    post_hoc=(
+        "Two cases of suite training were dropped after they had been recorded, undecided: their "
+        "grid shows too little."),
     control=Control(_second_layers("theory")[0],
                     "one singular value left of the wide net of two layers",
                     measured=_wide_with_one_left))

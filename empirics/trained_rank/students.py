@@ -22,15 +22,15 @@ from flint import arb
 from numpy.typing import NDArray
 from torch import Tensor
 
-from depthlaw.theory.code_version import code_version
+from depthlaw.theory.claims.code_version import code_version
+from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.separation_rank.dimension_count import moments_degree
 from depthlaw.theory.separation_rank.linear_attention import AttentionNet, normal_form
-from depthlaw.theory.values import Ball
 
-from .. import checkpoints
-from ..adamw import AdamW, flatten, schedule_factor
-from ..depth_search import alone
-from ..nets import Net, Shape
+from ..nets.net import Net, Shape
+from ..training import checkpoints
+from ..training.adamw import AdamW, flatten, schedule_factor
+from ..training.depth_search import alone
 from . import teachers
 from .teachers import Teacher
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import sys
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, quoted
 
 from . import completion
 
@@ -48,6 +49,10 @@ class _Group(TyperGroup):
             return super().invoke(ctx)
         except KeyboardInterrupt:
             raise typer.Abort from None
+        except BrokenPipeError:
+            # The parser would end with 1, as if something were wrong.
+            _abandon_output()
+            raise typer.Exit(0) from None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:
         _write_examples(self, formatter)
@@ -187,9 +192,12 @@ _Milliseconds = Annotated[_Text, _under(
 _PerSecond = Annotated[_Text, _under(
     _HAVE, "--tokens-per-second", "The same as a speed.", "TOKENS")]
 _Latency = Annotated[Path | None, _under(
-    _HAVE, "--latency", "Measured points, a CSV with columns L, d, ms.", "FILE", parser=_place)]
+    _HAVE, "--latency", "Measured points, a CSV with columns L, d, ms, perhaps d_ff and more.",
+    "FILE", parser=_place)]
 _Bandwidth = Annotated[_Text, _under(
     _HAVE, "--bandwidth", "Memory bandwidth of that device, such as 50GB/s.", "RATE")]
+_PerLayer = Annotated[_Text, _under(
+    _HAVE, "--ms-per-layer", "Time of a layer beside reading its weights.", "MS")]
 _Cache = Annotated[_Text, _under(
     _HAVE, "--kv-cache", "Limit of one sequence's KV cache at full context, such as 1GB.",
     "BYTES")]
@@ -255,12 +263,23 @@ _Config = Annotated[Path | None, _path(
 _Schema = Annotated[bool, _option("--schema", "Print the JSON schema of what --json prints.")]
 
 
-# An unknown option is taken as the budget, so that a negative one gets an answer about budgets.
+class _OfSizes(_Sections):
+    """A command that takes what starts with one hyphen as its budget, so that a negative one gets
+    an answer about budgets. With two it is an option, and an unknown one is refused as elsewhere.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        found, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
+        ctx.ignore_unknown_options = not any(
+            text.startswith("--") for text in (found.get("budget") or "", *rest))
+        return super().parse_args(ctx, args)
+
+
 @_command("depth 3B",
           'depth --gpu H100 --gpus 64 --time "2 weeks"',
           "depth --hf config.json --why",
           "depth --task hops --hops 16",
-          "depth 1.3B --pipeline 4 --config new.json", cls=_Sections,
+          "depth 1.3B --pipeline 4 --config new.json", cls=_OfSizes,
           context_settings={"ignore_unknown_options": True})
 def depth(
         typed: typer.Context, budget: _Budget = None, count: _Count = None, flops: _Flops = None,
@@ -268,7 +287,8 @@ def depth(
         time: _Time = None, utilisation: _Utilisation = None, memory: _ServingMemory = None,
         bits: _Bits = None, ms_per_token: _Milliseconds = None,
         tokens_per_second: _PerSecond = None, latency: _Latency = None,
-        bandwidth: _Bandwidth = None, kv_cache: _Cache = None, hf: _HuggingFace = None,
+        bandwidth: _Bandwidth = None, ms_per_layer: _PerLayer = None,
+        kv_cache: _Cache = None, hf: _HuggingFace = None,
         head_width: _HeadWidth = None, multiple: _Multiple = None, gqa: _Gqa = None,
         gated: _Gated = None, ff: _Factor = None, tied: _Tied = None,
         vocabulary: _Vocabulary = None, context: _Context = None, layers: _FixedLayers = None,
@@ -288,11 +308,8 @@ def depth(
     built as it stands. Beside it: what published nets show about one layer more or
     less, what real models do, and what every law says, with its source.
     """
-    from .advice import depth as command
+    from .depth_command import depth as command
 
-    if budget and budget.startswith("--"):
-        raise UsageError(f"no such option {quoted(budget)}; `depthlaw depth --help` lists the "
-                         "options")
     return command(typed.params)
 
 
@@ -325,26 +342,27 @@ def sweep(
 
     As a table, CSV or plot.
     """
-    from .advice import sweep as command
+    from .depth_command import sweep as command
 
     return command(typed.params)
 
 
-_Names = Annotated[list[str], typer.Argument(
+_Names = Annotated[list[str] | None, typer.Argument(
     metavar="MODEL...", help="Names of published models, or paths of config.json files.",
     autocompletion=completion.models)]
+_Listed = Annotated[bool, _option("--list", "Print the names of all published models listed here.")]
 
 
 @_command("compare llama-3-8b qwen3-8b",
-          "compare my-model/config.json llama-3-8b --json")
-def compare(names: _Names, as_json: _Json = False) -> int:
+          "compare my-model/config.json llama-3-8b --json", "compare --list")
+def compare(names: _Names = None, listed: _Listed = False, as_json: _Json = False) -> int:
     """Count models or configurations side by side.
 
     Parameters, FLOPs, memory, and what the evidence and each law say of their depth.
     """
     from .compare import compare as command
 
-    return command(names, as_json)
+    return command(names or [], as_json, listed)
 
 
 # --- measure -------------------------------------------------------------------------------------
@@ -463,7 +481,7 @@ def exercise(name: _Exercise = "", corpus: _Corpus = None, device: _TrainedOn = 
     Trains tiny language models for some minutes, prints what the text predicts, what was measured,
     and the verdicts. Killed, the same command goes on. Exit code 1 when a verdict is unexpected.
     """
-    from .exercise import exercise as run
+    from .exercise_command import exercise as run
 
     return run(name, results, corpus=corpus, device=device, plot=plot, force=force,
                json_output=as_json)
@@ -490,7 +508,7 @@ _MaxMemory = Annotated[str, _option(
 _Minutes = Annotated[float | None, _option(
     "--minutes", "Stop after this long; the records are kept.")]
 _Address = Annotated[str, _option("--address", "Ray cluster: local, auto, or its address.")]
-_Gpus = Annotated[str, _option(
+_Gpus = Annotated[str | None, _option(
     "--gpus", "Device ids for the pool, such as 0,1: one process each.")]
 _Memory = Annotated[str, _option(
     "--memory", "Suite frontier: memory budget of all processes together, such as 8GB.")]
@@ -511,17 +529,20 @@ def verify(suite: _Suite = "quick", only: _Only = None, own: _OwnClaims = None,
            quiet: _Quiet = False,
            engine: _Engine = "pool", processes: _Processes = 0, timeout: _Timeout = 3600.0,
            max_memory: _MaxMemory = "", minutes: _Minutes = None, address: _Address = "local",
-           gpus: _Gpus = "", memory: _Memory = "", device: _Device = "cpu",
+           gpus: _Gpus = None, memory: _Memory = "", device: _Device = "cpu",
            gpus_per_run: _GpusPerRun = 0.0) -> int:
     """Run a suite of checks and print the verdicts.
 
     What is recorded is not run again. Suites that train need the extra empirics. Exit code 1 when a
     verdict is unexpected.
     """
-    from ..run.options import Options
+    from ..running.options import Options
     from .verify import verify as run
 
-    options = Options(engine, processes, timeout, max_memory, minutes, address, gpus, gpus_per_run,
+    if gpus is not None and not gpus.strip():
+        raise UsageError("--gpus names no device; give ids, such as --gpus 0,1, or leave it out")
+    options = Options(engine, processes, timeout, max_memory, minutes, address, gpus or "",
+                      gpus_per_run,
                       memory, device)
     return run(suite, results, only=only or (), own=own, corpus=corpus, options=options,
                json_output=as_json, quiet=quiet)
@@ -599,7 +620,7 @@ def appendix(directory: _Folder, claims: _Printed = None, topic: _OfTopic = None
     From the reference ledger, unless --suite or --results asks for records of your own. By
     default the headlines, six to ten pages.
     """
-    from . import appendix as command
+    from . import appendix_command as command
 
     return command.appendix(directory, claims, topic, suite, results, as_json,
                             everything=everything)
@@ -618,7 +639,7 @@ def falsify(key: _Key, minutes: _Search = 1.0, weaken: _Weaken = None, results: 
 
     What is found is stored as a certificate. Exit code 1 for one that nobody expected.
     """
-    from . import challenges as command
+    from . import falsify_commands as command
 
     return command.falsify(key, minutes, weaken or [], results, as_json)
 
@@ -629,7 +650,7 @@ _Certificate = Annotated[Path, typer.Argument(help="A certificate.", parser=_pla
 @_command("recheck rank.json")
 def recheck(path: _Certificate, as_json: _Json = False) -> int:
     """Verify a certificate from its file alone. Exit code 1 when it does not stand."""
-    from . import challenges as command
+    from . import falsify_commands as command
 
     return command.recheck(path, as_json)
 
@@ -649,7 +670,7 @@ def certify(width: _Width, depth: _Depth, file: _ToWrite, heads: _Heads = 1,
     A lower bound for nets of a shape and almost all weights, which `depthlaw recheck` verifies
     without an elimination.
     """
-    from . import challenges as command
+    from . import falsify_commands as command
 
     return command.certify(width, depth, file, heads, force)
 
@@ -669,7 +690,7 @@ def mutate(keys: _Keys = None, suite: _Judged = "theory", results: _Results = No
 
     Exit code 1 when an exact or argued claim has a survivor without a reason.
     """
-    from . import challenges as command
+    from . import falsify_commands as command
 
     return command.mutate(keys or (), suite, results, as_json)
 
@@ -713,9 +734,9 @@ _OfSuite = Annotated[str, _option(
 def records_list(claim: _OfClaim = "", suite: _OfSuite = "", results: _Place = None,
                  as_json: _Json = False) -> int:
     """List records: id, claim, case, value."""
-    from . import archive
+    from . import records_commands
 
-    return archive.list_records(results, claim, suite, as_json)
+    return records_commands.list_records(results, claim, suite, as_json)
 
 
 _Start = Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its beginning.")]
@@ -724,18 +745,18 @@ _Start = Annotated[str, typer.Argument(metavar="ID", help="A record's id, or its
 @_command("records show 69c73d33ce --results reference", of=records, name="show")
 def records_show(start: _Start, results: _Place = None, as_json: _Json = False) -> int:
     """Show one record whole."""
-    from . import archive
+    from . import records_commands
 
-    return archive.show_record(start, results, as_json)
+    return records_commands.show_record(start, results, as_json)
 
 
 @_command("records verify",
           "records verify --results reference", of=records, name="verify")
 def records_verify(results: _Place = None, as_json: _Json = False) -> int:
     """Verify every hash. Exit code 1 when something does not verify."""
-    from . import archive
+    from . import records_commands
 
-    return archive.verify_records(results, as_json)
+    return records_commands.verify_records(results, as_json)
 
 
 _NewFile = Annotated[Path, typer.Argument(help="File to write.", parser=_place)]
@@ -748,9 +769,9 @@ _Form = Annotated[str, _option(
 def records_export(file: _NewFile, form: _Form = "", force: _Force = False,
                    results: _Place = None, as_json: _Json = False) -> int:
     """Write the records as one table, for other programs."""
-    from . import archive
+    from . import records_commands
 
-    return archive.export(file, form, results, force, as_json)
+    return records_commands.export(file, form, results, force, as_json)
 
 
 _Delete = Annotated[bool, _option("--delete", "Remove the records listed.")]
@@ -764,9 +785,9 @@ def records_gc(delete: _Delete = False, own: _Claims = None, results: _Results =
 
     Stale temporary files are removed.
     """
-    from . import archive
+    from . import records_commands
 
-    return archive.gc(results, delete, as_json, own)
+    return records_commands.gc(results, delete, as_json, own)
 
 
 _First = Annotated[Path, typer.Argument(
@@ -781,9 +802,9 @@ def records_diff(first: _First, second: _Second, as_json: _Json = False) -> int:
 
     Whatever code did them. Exit code 1 when they differ.
     """
-    from . import archive
+    from . import records_commands
 
-    return archive.diff(first, second, as_json)
+    return records_commands.diff(first, second, as_json)
 
 
 @_command("doctor", "doctor --json")
@@ -801,8 +822,9 @@ def doctor(results: _Results = None, as_json: _Json = False) -> int:
 def main(arguments: list[str] | None = None) -> int:
     """Run a command and return its exit code: 0, 1 (something unexpected), 2 (usage, one line on
     stderr), 130 (interrupted)."""
-    # None where whoever started it closed it.
-    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    if sys.stdout is None:
+        return _complain("the output is closed, so that nothing can be printed; send it to a file, "
+                         "or to /dev/null")
     try:
         code = int(app(arguments, prog_name="depthlaw", standalone_mode=False, **_narrow()) or 0)
         # Here, where a full disk can still be reported, rather than at the interpreter's exit.
@@ -845,9 +867,12 @@ def _abandon_output() -> None:
 
 def _parser_message(error: Any) -> str:
     """The parser's complaint as one line of our form."""
-    message = " ".join(error.format_message().split()).rstrip(".?")
+    message = " ".join(error.format_message().split()).rstrip(".")
+    message = re.sub(r"Input should be a valid (integer|number).*",
+                     lambda kind: f"it is no {'whole ' * (kind[1] == 'integer')}number", message)
     command = error.ctx.command_path if getattr(error, "ctx", None) else "depthlaw"
-    return f"{message[:1].lower()}{message[1:]}; `{command} --help` lists what is accepted"
+    end = "" if message.endswith("?") else ";"
+    return f"{message[:1].lower()}{message[1:]}{end} `{command} --help` lists what is accepted"
 
 
 def _complain(message: str, code: int = 2) -> int:

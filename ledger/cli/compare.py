@@ -8,17 +8,17 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from depthlaw.advisor import evidence
+from depthlaw.advisor import rule_scores
+from depthlaw.advisor.answer_text import wrapped
 from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import UsageError, binary, quoted, size
 from depthlaw.advisor.counting import count, flops, kv_numbers, memory
 from depthlaw.advisor.huggingface import read_config
-from depthlaw.advisor.models import architecture, model
-from depthlaw.advisor.quantities import UsageError, binary, size
-from depthlaw.advisor.report import wrapped
+from depthlaw.advisor.models import architecture, model, models
 from depthlaw.advisor.rules import rules
 
 from ..text import clean
-from . import advice
+from . import depth_command
 from .output import dump
 
 __all__ = ["compare"]
@@ -38,15 +38,21 @@ class _Net(NamedTuple):
     status: str
 
 
-def compare(names: list[str], as_json: bool) -> int:
+def compare(names: list[str], as_json: bool, listed: bool = False) -> int:
     """Print the costs of nets side by side, and what the evidence and each law say of their depth.
 
     Args:
         names: listed models in any spelling, or paths of a config.json or its folder.
+        listed: print the names of all listed models, and nothing else.
 
     Raises:
         UsageError: for none or too many, an unknown name, and a configuration that cannot be read.
     """
+    if listed:
+        if names or as_json:
+            raise UsageError("--list prints nothing else; give it alone")
+        print("\n".join(sorted((m.name for m in models()), key=str.lower)))
+        return 0
     if not 1 <= len(names) <= _MOST:
         raise UsageError(f"{len(names)} nets to compare; give 1 to {_MOST} names of models or "
                          "paths of a config.json, such as: compare llama-3-8b qwen3-8b")
@@ -56,7 +62,7 @@ def compare(names: list[str], as_json: bool) -> int:
     if as_json:
         dump({"context": context, "nets": found})
         return 0
-    width = advice.columns()
+    width = depth_command.columns()
     print("\n\n".join("\n".join(lines) for lines in _tables(found, width)), end="\n\n")
     print("\n".join(_notes(found, context, width)))
     return 0
@@ -91,6 +97,7 @@ def _notes(found: list[dict[str, Any]], context: int, width: int) -> Iterator[st
         f"FLOPs: {context:,} tokens attended to, masked ones included; bytes: 16 bits a number, "
         "MiB and GiB in powers of 1024.",
         "Evidence and laws: the depth they ask for at this net's own L d^2.",
+        "+, -: training ended there; the loss of deeper (+) or shallower (-) nets is not known.",
         "* extrapolated: outside the sizes that the source measured."]
     every += [f"{facts['name']}: {remark}" for facts in found
               for remark in (f"{facts['status']}: {facts['source']}", *facts["remarks"])]
@@ -104,7 +111,13 @@ def _net(name: str) -> _Net:
     # takes a name that is too long for one that does not exist.
     if name.strip() and (os.path.exists(path) or path.endswith(".json")):
         return _Net(read_config(Path(path)), name, "read")
-    listed = model(name)
+    try:
+        listed = model(name)
+    except UsageError as error:
+        nearest = str(error).rpartition("; try ")[2]
+        raise UsageError(f"no model {quoted(name)} among the {len(models())} listed; nearest are "
+                         f"{nearest}; `depthlaw compare --list` prints all names, and the path of "
+                         "a config.json is accepted too") from None
     return _Net(architecture(listed), listed.source, listed.status)
 
 
@@ -112,7 +125,7 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
     a = net.architecture
     counts, operations = count(a), flops(a, context)
     volume = a.layers * a.width**2
-    within = evidence.interval(volume, per_layer=1)
+    within = rule_scores.interval(volume, per_layer=1)
     return {
         "name": a.name, "source": net.source, "status": net.status, "kind": a.kind,
         "layers": a.layers, "encoder_layers": a.encoder_layers, "own_layers": a.own_layers,
@@ -127,8 +140,10 @@ def _facts(net: _Net, context: int) -> dict[str, Any]:
         "weights_bytes": memory(a).weights, "kv_bytes_per_token": 2 * kv_numbers(a, 1),
         "kv_bytes": 2 * kv_numbers(a, a.context),
         "interval": within and {
-            "low": within.low, "high": within.high, "inside": within.low <= a.layers <= within.high,
-            "why": within.why, "sources": within.sources, "extrapolated": within.extrapolated},
+            "low": within.low, "high": within.high, "ends": depth_command.ends(within),
+            "started": within.started, "ended": within.ended, "place": within.place(a.layers),
+            "inside": within.low <= a.layers <= within.high, "why": within.why,
+            "sources": within.sources, "extrapolated": within.extrapolated},
         "laws": [{"key": r.key, "name": r.name, "meaning": r.meaning,
                   "depth": r.depth(volume, per_layer=1),
                   "extrapolated": r.extrapolates(volume, per_layer=1),
@@ -164,10 +179,8 @@ def _cells(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
     if found is None:
         yield "evidence: within 1 %", "no grid"
     else:
-        where = "inside" if found["inside"] else (
-            "shallower" if f["layers"] < found["low"] else "deeper")
         yield ("evidence: within 1 %",
-               f"{found['low']} to {found['high']}{'*' * found['extrapolated']}: {where}")
+               f"{found['ends']}{'*' * found['extrapolated']}: {found['place']}")
     for law in f["laws"]:
         said = "" if law["meaning"] in law["name"] else f" ({law['meaning']})"
         # A floor is met by the next layer, a maximum kept by the last one.

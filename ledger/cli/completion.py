@@ -8,8 +8,8 @@ __all__ = ["SUITES", "gpus", "keys", "models", "sources", "suites", "tasks", "to
 
 # Those of `theory.claim`, which needs SymPy; a test compares.
 SUITES = {
-    "quick": "small cases of every claim; some minutes",
-    "theory": "quick, and larger cases; a quarter of an hour",
+    "quick": "small cases of every claim; about a minute",
+    "theory": "quick, and larger cases; about 6 minutes",
     "full": "theory, the largest cases, and trainings; an hour or more",
     "frontier": "exact ranks, as far as --memory and --minutes allow",
     "exercises": "tiny language models; at most 40 minutes",
@@ -24,7 +24,7 @@ def keys(incomplete: str) -> _Offers:
 
     Cost: milliseconds; seconds for the first time after a change of the code.
     """
-    from ..run.index import claims_index
+    from ..running.index import claims_index
 
     found = _of_topics()
     if incomplete:
@@ -69,13 +69,13 @@ def gpus(incomplete: str) -> _Offers:
 
 def tasks(incomplete: str) -> _Offers:
     """Tasks, with what they are told."""
-    from depthlaw.advisor.tasks import TASKS
+    from depthlaw.advisor.task_depths import TASKS
 
     return _beginning(TASKS.items(), incomplete)
 
 
 def _of_topics() -> _Offers:
-    from ..run.index import claims_index
+    from ..running.index import claims_index
 
     every = [key.partition("/")[0] for key in claims_index()]
     return [(topic, f"{every.count(topic)} claims") for topic in dict.fromkeys(every)]

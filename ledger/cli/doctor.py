@@ -17,10 +17,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from depthlaw.advisor.quantities import UsageError, binary, plural
+from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
-from ..run.environment import THREAD_VARIABLES, cores, environment
-from ..run.records import Store, manifest, open_store
+from ..records.environment import THREAD_VARIABLES, cores, environment
+from ..records.store import Store, manifest, open_store
 from ..text import clean
 from .output import dump, stdout
 
@@ -107,7 +107,7 @@ def _installation() -> Iterator[Check]:
     except UsageError as error:
         yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
     try:
-        from depthlaw.theory.claim import registry
+        from depthlaw.theory.claims.definition import registry
 
         claims = registry()
         yield Check(group, "claims", f"{plural(len(claims), 'claim')} of "
@@ -198,7 +198,7 @@ def _folders() -> Iterator[Check]:
 def _ledgers(folder: Path | None) -> Iterator[Check]:
     """The ledger that comes with depthlaw, and the user's records, compared with it."""
     from ..verdicts.reference import compare, shipped
-    from .archive import broken_manifests
+    from .records_commands import broken_manifests
 
     reference: Store | None = None
     try:
@@ -228,7 +228,7 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
                 "ok" if len(store) else "note")
     if reference is None or not len(store):
         return
-    from depthlaw.theory.claim import registry
+    from depthlaw.theory.claims.definition import registry
 
     claims = registry()
     found = compare(store, reference, lambda key: key in claims and claims[key].portable)

@@ -11,18 +11,18 @@ from typing import Any
 from rich.text import Text
 
 from depthlaw.advisor import laws as advised
+from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.quantities import UsageError, parse_share, plural, quoted, size
 from depthlaw.advisor.grids import SIZE_EXPONENT
-from depthlaw.advisor.quantities import UsageError, parse_share, plural, quoted, size
-from depthlaw.advisor.report import wrapped
 from depthlaw.advisor.rules import rule
 from depthlaw.empirics.depth_width import fits, pictures
 from depthlaw.empirics.depth_width.additive import Additive, additive
 from depthlaw.empirics.depth_width.comparison import NEAR, Row, compare, levine_distance
 from depthlaw.empirics.depth_width.surface import Surface, read
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.claims.verdict import Verdict
 
 from ..text import clean
-from .advice import columns, refuse_place, write_named
+from .depth_command import columns, refuse_place, write_named
 from .output import dump, stdout
 from .tables import plain_table, print_table
 from .terminal import STYLES
@@ -58,7 +58,7 @@ def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_
     share = float(parse_share(tolerance, "--tolerance"))
     form = ""
     if plot is not None:
-        from ..publish.depth_plot import plot_format
+        from ..publish.drawing.depth_plot import plot_format
 
         form = plot_format(plot.suffix)
         refuse_place(plot, force)
@@ -67,7 +67,7 @@ def fit(path: Path, *, budget: str = "parameters", tolerance: str = "10%", seed_
     surface = read(path, seed_column)
     found = _fitted(surface, "flops" if budget == "flops" else "parameters", share)
     if plot is not None:
-        from ..publish.line_plot import line_plot
+        from ..publish.drawing.line_plot import line_plot
 
         write_named(plot, line_plot(pictures.panels(found.optima, found.laws), form))
     if json_output:
@@ -153,13 +153,30 @@ def _print_budgets(found: _Found, budget: str, tolerance: float) -> None:
     for each in found.optima:
         table.add_row(
             size(each.parameters), size(each.tokens), _span(each.depths),
-            "none" if each.depth is None else f"{each.depth:.1f}", _interval(each),
+            _best(each), _interval(each),
             "-" if each.depth is None else f"{each.width:,.0f}", str(each.seeds))
     print_table(stdout(), table)
     if found.left_out:
         _paragraph(f"Left out: {plural(found.left_out, 'budget')} of fewer tokens.")
-    _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least; interval of "
-               "95 % for each budget, unbounded where no trained depth is told from the best.")
+    _paragraph("best: where the curve c + A L^-p + B L^q through ln loss is least, if there are "
+               "five depths or more and its interval has both ends; with fewer than five depths, "
+               "many such curves fit, and a range, whatever the interval, holds all their minima. "
+               "interval: 95 % for each budget; unbounded where no trained depth is told from the "
+               "best.")
+
+
+def _best(each: fits.Optimum) -> str:
+    """The best depth, or the range that too few depths leave, or neither."""
+    low, high = each.minima
+    if each.depth is not None:
+        return f"{each.depth:.1f}"
+    if each.sharp or not 0 < low <= high < math.inf:
+        return "-"
+    return f"{_two_digits(low)} to {_two_digits(high)}"
+
+
+def _two_digits(value: float) -> str:
+    return f"{float(f'{value:.2g}'):g}"
 
 
 def _interval(each: fits.Optimum) -> str:
@@ -173,8 +190,8 @@ def _interval(each: fits.Optimum) -> str:
 def _print_laws(found: _Found) -> None:
     _heading("\nWidth against best depth")
     if not found.laws:
-        _paragraph("No law: it needs two budgets or more of different size whose best depth is "
-                   "bounded on both sides.")
+        _paragraph("No law: it needs two budgets or more of different size, each with five depths "
+                   f"or more and an interval bounded on both sides. {_lacking(found.optima)}")
         return
     table = plain_table(2)
     for heading in ("law", "fit", "a", "b"):
@@ -183,7 +200,7 @@ def _print_laws(found: _Found) -> None:
         form = "ln d = a + b L" if law.form == "exponential" else "ln d = a + b ln L"
         misfit = "-" if law.misfit is None else _chance(law.misfit)
         table.add_row(form, f"p {misfit}", *(
-            f"{value:.4g} ({low:.4g} to {high:.4g})" for value, (low, high) in
+            f"{value:.4g} ({low:.3g} to {high:.3g})" for value, (low, high) in
             ((law.a, law.a_interval), (law.b, law.b_interval))))
     fewest, most = advised.FIT_DEPTHS
     table.add_row("Levine's", f"L {fewest}-{most}", *(
@@ -195,6 +212,19 @@ def _print_laws(found: _Found) -> None:
                " from the law if it were right. The chance of an exponential law so far from "
                f"Levine's if both were one: {_chance(levine_distance(found.laws[0]))}. Levine's "
                f"fit is {rule('levine').wording}.")
+
+
+def _lacking(optima: Sequence[fits.Optimum]) -> str:
+    """What these budgets lack for a law."""
+    few, loose = sum(not each.sharp for each in optima), sum(not each.bounded for each in optima)
+    steep = sum(each.sharp and each.bounded and each.at_edge for each in optima)
+    lacks = [text for number, text in (
+        (few, f"{few} of {len(optima)} with fewer than five depths"),
+        (loose, f"{loose} of {len(optima)} without a bounded interval"),
+        (steep, f"{steep} of {len(optima)} whose curve has no minimum inside")) if number]
+    if lacks:
+        return f"Here: {', '.join(lacks)}."
+    return f"Here: {plural(len(optima), 'budget')}{' of one size' * (len(optima) > 1)}."
 
 
 def _chance(value: float) -> str:
@@ -232,7 +262,7 @@ def _print_additive(found: _Found) -> None:
                    "numbers.")
         return
     low, high = law.floor_interval
-    _paragraph(f"E = {law.floor:.4g} ({low:.4g} to {high:.4g}); relative error {law.error:.2%} over"
+    _paragraph(f"E = {law.floor:.3g} ({low:.3g} to {high:.3g}); relative error {law.error:.2%} over"
                f" {plural(law.shapes, 'shape')}; {law.starts[0]} of {law.starts[1]} starts agree"
                + (", too few for a best depth" * (2 * law.starts[0] < law.starts[1])) + ".")
     table = plain_table(2)
@@ -244,7 +274,7 @@ def _print_additive(found: _Found) -> None:
                       f"{term.share:.1%}")
     print_table(stdout(), table)
     implied = [(each, law.depth(each.volume)) for each in found.optima]
-    texts = [f"{depth[0]:.1f} ({depth[1]:.1f} to {depth[2]:.1f}) at {size(each.parameters)}"
+    texts = ["{} ({} to {}) at {}".format(*map(_two_digits, depth), size(each.parameters))
              + ("" if each.depths[0] <= depth[0] <= each.depths[-1]
                 else ", beyond the depths trained there")
              for each, depth in implied if depth is not None]

@@ -5,10 +5,11 @@ import json
 import sys
 from collections.abc import Iterable, Mapping
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError, quoted
 
-from ..run.index import claims_index, unknown
+from ..running.index import claims_index, unknown
 from ..verdicts.citations import bibtex_for
+from ..verdicts.claim_set import claim_set
 
 
 def claims(filter_text: str, json_output: bool) -> int:
@@ -18,21 +19,31 @@ def claims(filter_text: str, json_output: bool) -> int:
     found = [row for row in claims_index().values()
              if wanted in " ".join(row[field] for field in fields).lower()]
     if not found:
-        raise UsageError(f"no claim mentions that: {unknown(filter_text, claims_index())}")
+        hint = unknown(filter_text, claims_index()).partition("; ")[2]
+        raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
     return listed(found, json_output)
 
 
 def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
-    """Print a list of claims."""
+    """Print a list of claims, with the verdicts of the newest claim set, where they are in it."""
+    # A test holds them to the shipped ledger.
+    rows, released = list(rows), claim_set().claims
+    verdicts = {row["key"]: released[row["key"]].verdict if row["key"] in released else ""
+                for row in rows}
     if json_output:
-        shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement")
-        _dump([{field: row[field] for field in shown} for row in rows])
+        shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement", "post_hoc")
+        _dump([{field: row[field] for field in shown} | {"verdict": verdicts[row["key"]]}
+               for row in rows])
         return 0
     from rich.console import Console
 
-    from .tables import claims_table, print_table
+    from .tables import CHANGED, claims_table, print_table
 
-    print_table(Console(highlight=False), claims_table(rows))
+    console = Console(highlight=False)
+    table = claims_table(rows, verdicts)
+    print_table(console, table)
+    if any(str(cell).endswith("*") for cell in table.columns[1].cells):
+        console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
     return 0
 
 

@@ -16,16 +16,16 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from depthlaw.advisor.quantities import UsageError, quoted
-from depthlaw.advisor.report import wrapped
+from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.quantities import UsageError, quoted
 from depthlaw.empirics.architectures.ablations import VARIANTS
-from depthlaw.empirics.architectures.models import ARCHITECTURES
+from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals, measure_residuals
-from depthlaw.empirics.figures import Panel, Series, Table
-from depthlaw.theory.values import Sample
+from depthlaw.empirics.figure_data import Panel, Series, Table
+from depthlaw.theory.claims.values import Sample
 
 from ..text import clean
-from .advice import columns, refuse_place, write_named
+from .depth_command import columns, refuse_place, write_named
 from .output import dump, notes, say, stdout
 from .tables import data_table, plain_table, print_table
 
@@ -92,7 +92,7 @@ def residual(
                       quiet=json_output)
     floor = rounding(found)
     if plot is not None:
-        from ..publish.line_plot import line_plot
+        from ..publish.drawing.line_plot import line_plot
 
         write_named(plot, line_plot([_panel(found, floor)], form))
     if json_output:
@@ -127,7 +127,7 @@ def _form(plot: Path | None, force: bool) -> str:
             raise UsageError("--force replaces a file, and none is written; say which by --plot "
                              "FILE")
         return ""
-    from ..publish.depth_plot import plot_format
+    from ..publish.drawing.depth_plot import plot_format
 
     form = plot_format(plot.suffix)
     refuse_place(plot, force)

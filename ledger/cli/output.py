@@ -7,7 +7,7 @@ import sys
 from rich.console import Console
 from rich.text import Text
 
-from ..run.records import Store
+from ..records.store import Store
 from ..text import clean
 
 __all__ = ["dump", "notes", "report_set_aside", "say", "stdout"]

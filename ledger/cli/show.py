@@ -6,17 +6,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from depthlaw.advisor.quantities import UsageError, plural, quoted
-from depthlaw.theory.claim import DEVICE_OF, Claim, find, registry
-from depthlaw.theory.symbols import plain
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.theory.claims.definition import DEVICE_OF, Claim, find
+from depthlaw.theory.claims.symbols import plain
 
-from ..run.index import claims_index, described, unknown
-from ..run.own_claims import all_claims
-from ..run.records import Store, open_store
+from ..records.store import Store, open_store
+from ..running.index import claims_index, described, unknown
+from ..running.user_claims import all_claims
 from ..verdicts.display import judged, statement_latex
-from ..verdicts.recorded import Recorded
+from ..verdicts.judged_ledger import Recorded
+from ..verdicts.record_source import from_reference, largest_recorded_suite
 from ..verdicts.report import ClaimResult, as_json, results
-from ..verdicts.shown import from_reference, largest_recorded_suite
 from . import lists, terminal
 from .output import dump, notes, report_set_aside, say, stdout
 
@@ -74,8 +74,8 @@ def why(key: str, folder: Path | None, json_output: bool, own: Path | None = Non
     if found.said:
         say(notes(), found.said)
     report_set_aside(found.store)
-    from ..verdicts.grounds import as_json as tree_as_json
-    from ..verdicts.grounds import grounds
+    from ..verdicts.evidence_tree import as_json as tree_as_json
+    from ..verdicts.evidence_tree import grounds
 
     root = found.store.root
     tree = grounds(found.result, found.judged, root if root.is_dir() else None)
@@ -122,10 +122,7 @@ def _judged(claim: Claim, store: Store,
     found = alone.judged(claim.key)
     if found is None:
         found = next((result for _, result in alone.elsewhere(claim.key)), None)
-    if found is None or not found.by_chance or everything is not None:
-        return found
-    # What one comparison may be wrong by depends on how many others the suite makes.
-    return Recorded(registry(), store).judged(claim.key)
+    return found
 
 
 def _known(key: str, everything: Mapping[str, Claim] | None) -> Claim:

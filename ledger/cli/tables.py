@@ -10,11 +10,16 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from depthlaw.empirics import figures
+from depthlaw.empirics import figure_data
 
 from ..text import clean
 
-__all__ = ["claims_table", "data_table", "plain_table", "print_table"]
+__all__ = ["CHANGED", "claims_table", "data_table", "plain_table", "print_table"]
+
+# Under a table with such marks.
+CHANGED = "*: something was changed after data were seen; `depthlaw show KEY` says what"
+# What stands for a verdict where nothing was measured.
+_NO_VERDICT = ("-", "not run", "OUT OF SCOPE")
 
 
 def plain_table(gap: int = 1) -> Table:
@@ -22,21 +27,27 @@ def plain_table(gap: int = 1) -> Table:
     return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
 
 
-def claims_table(rows: Iterable[Mapping[str, str]]) -> Table:
-    """Every claim with its title and how we know its wording."""
+def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
+    """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
+    a claim that was changed after data were seen."""
     table = plain_table()
     table.add_column("key", overflow="fold", min_width=40)
+    table.add_column("verdict", no_wrap=True)
     table.add_column("wording", no_wrap=True)
     table.add_column("title", overflow="fold", min_width=20)
     for row in rows:
-        table.add_row(clean(row["key"]), row["wording"], Text(clean(row["title"])))
+        verdict = verdicts[row["key"]] or "-"
+        changed = row["post_hoc"] and verdict not in _NO_VERDICT
+        table.add_row(clean(row["key"]), verdict + "*" * bool(changed), row["wording"],
+                      Text(clean(row["title"])))
     return table
 
 
-def data_table(data: figures.Table) -> Table:
+def data_table(data: figure_data.Table) -> Table:
     """Plain data: numbers on the right, floats with four digits, "-" where there is no value.
 
-    >>> [str(cell) for cell in data_table(figures.Table(("n", "x"), ((1, None),))).columns[1].cells]
+    >>> table = figure_data.Table(("n", "x"), ((1, None),))
+    >>> [str(cell) for cell in data_table(table).columns[1].cells]
     ['-']
     """
     table = plain_table(2)

@@ -16,15 +16,17 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from depthlaw.advisor.quantities import plural
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.notation import definitions, symbols
-from depthlaw.theory.notation import text as written
-from depthlaw.theory.symbols import TERMS
+from depthlaw.advisor.base.quantities import plural
+from depthlaw.theory.claims.printing import definitions, symbols
+from depthlaw.theory.claims.printing import text as written
+from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.verdict import Verdict
 
-from ..run.run import Run
+from ..records.run import Run
 from ..text import clean
 from ..verdicts.display import (
+    by_chance,
     duration,
     expectation,
     judged,
@@ -35,11 +37,11 @@ from ..verdicts.display import (
     statement_latex,
     statement_text,
 )
-from ..verdicts.report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
-from .tables import plain_table, print_table
+from ..verdicts.report import NOT_RUN, PREMISE_REFUTED, ClaimResult, marked
+from .tables import CHANGED, plain_table, print_table
 
 if TYPE_CHECKING:
-    from ..verdicts.grounds import Ground
+    from ..verdicts.evidence_tree import Ground
 
 STYLES: dict[str, str] = {
     Verdict.PROVED: "bold green", Verdict.ARGUED: "bold green", Verdict.HOLDS: "green",
@@ -70,7 +72,8 @@ def progress(console: Console, seconds: Mapping[str, float],
 
 
 def verdict_table(results: list[ClaimResult]) -> Table:
-    """One row per claim, grouped by topic: verdict, cases decided, tightest slack, source."""
+    """One row per claim that has cases in the suite, grouped by topic: verdict, cases decided,
+    tightest slack, source; at the end how many have none."""
     table = plain_table()
     table.add_column("claim", overflow="fold", min_width=28)
     table.add_column("verdict", no_wrap=True, min_width=7)
@@ -78,29 +81,35 @@ def verdict_table(results: list[ClaimResult]) -> Table:
     table.add_column("slack", no_wrap=True, min_width=6)
     table.add_column("source, wording", overflow="fold", min_width=15)
     topic = ""
-    for result in results:
+    listed = [result for result in results if result.cases or result.proof
+              or result.failures or result.unexpected]
+    for result in listed:
         if result.claim.topic != topic:
             topic = result.claim.topic
             table.add_row(Text(topic, style="bold"), "", "", "", "")
         mark = ("!" if result.unexpected
                 else ", known" if result.verdict is Verdict.FAILS else "")
         table.add_row(" " + clean(result.claim.name),
-                      Text(verdict_name(result) + mark, style=STYLES[result.verdict]),
+                      Text(marked(result) + mark, style=STYLES[result.verdict]),
                       f"{len(result.decided)}/{len(result.in_scope)}",
                       slack(result.tightest) + ("~" if result.vacuous else ""),
                       f"{result.claim.source.key} {result.claim.wording}")
+    if left := len(results) - len(listed):
+        table.add_row(f"{plural(left, 'claim')} without cases here", "", "", "", "")
     return table
 
 
-LEGEND = """cases: decided / in scope.  slack: tightest ratio of both sides
+LEGEND = f"""cases: decided / in scope.  slack: tightest ratio of both sides
 (x1: tight; below x1: violated by that factor)
 PROVED: checked certificates of every case of a finite statement.
 ARGUED: a written proof; its algebra is machine-checked, its joints are prose.
 HOLDS: every case agrees.  FAILS: a case refutes it.
+(settled): one observation decides the case, without chance.
 UNDECIDED: what was measured does not tell.
 CONDITIONAL: rests on claims that are neither PROVED nor ARGUED.
 PREMISE REFUTED: rests on a claim that FAILS.
 known: was known to fail   ! unexpected   ~ vacuous (both sides a million apart)
+{CHANGED}
 wording: printed = read in the source, reported = in a restatement,
 recalled = from memory (check against the paper), derived = our own,
 universal = a vague sentence read as one about all instances
@@ -123,6 +132,9 @@ def show(console: Console, result: ClaimResult, suite: str) -> None:
         table.add_row(name, Text(clean(text)))
         console.print(table)
     if result.measured and result.claim.table is None:
+        if constant := _constant(result):
+            console.print(Text(f"\nin every case: {Case(**constant)}"),
+                          soft_wrap=not console.is_terminal)
         print_table(console, _case_table(result))
     own_table(console, [result])
 
@@ -148,7 +160,7 @@ def own_table(console: Console, results: list[ClaimResult]) -> None:
 
 
 # How many are shown unless all are asked for; of a premise none.
-_SHOWN = {"case": 3, "step": 3, "record": 1}
+_SHOWN = {"case": 3, "step": 3, "record": 1, "certificate": 1}
 
 
 def grounds(console: Console, root: Ground, *, whole: bool = False) -> None:
@@ -199,7 +211,8 @@ def _branches(ground: Ground) -> Tree:
 # What stands before the text of a ground; the others have lines of their own.
 _BEFORE = {"statement": "states ", "reason": "because ", "attention": "ATTENTION: ", "cases": "",
            "remedy": "would decide: ", "proof": "proof: ", "reading": "to be read: ",
-           "assumption": "assumes ", "left out": ""}
+           "assumption": "assumes ", "left out": "",
+           "changed": "* changed after data were seen: "}
 _STEP = {"confirmed": "ok", "BROKEN": "BROKEN", "open": "?"}
 
 
@@ -235,6 +248,13 @@ def _line(ground: Ground) -> Text:
 
 def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     claim = result.claim
+    yield "verdict", _verdict(result, suite)
+    if result.news:
+        yield "news", result.news
+    if result.measured and claim.post_hoc:
+        yield "*", f"changed after data were seen: {claim.post_hoc}"
+    if result.measured and claim.known:
+        yield "expected", expectation(claim)
     yield "statement", statement_text(claim)
     if how := judged(claim):
         yield "", how
@@ -255,17 +275,7 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         yield "note", claim.note
     if not result.measured:
         yield "control", f"{NOT_RUN}: {claim.control.why}"
-        yield "verdict", f"{NOT_RUN} (suite {suite})"
         return
-    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
-    counts = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
-    verdict = f"{verdict_name(result)}: {counts}"
-    verdict += f", {failing} counterexample{'s' if failing > 1 else ''}" if failing else ""
-    if result.tightest is not None:
-        verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
-    yield "verdict", verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
-    if claim.known:
-        yield "expected", expectation(claim)
     if claim.rests_on:
         yield "rests on", claim.rests_on
     for key, found in result.premises.items():
@@ -278,8 +288,28 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         yield "" if place else "proof", f"[{state}] {step.says}"
 
 
+def _verdict(result: ClaimResult, suite: str) -> str:
+    if not result.measured:
+        return f"{NOT_RUN} (suite {suite})"
+    failing = sum(c.decision.verdict is Verdict.FAILS for c in result.cases)
+    counts = f"{len(result.decided)} of {len(result.in_scope)} cases of suite {suite} decided"
+    verdict = f"{marked(result)}: {counts}"
+    verdict += f", {plural(failing, 'counterexample')}" if failing else ""
+    # Where a case fails, the tightest is by how much it does: no slack.
+    if result.tightest is not None and not failing:
+        verdict += f", tightest slack {slack(result.tightest, vacuous=result.vacuous)}"
+    return verdict + (f"; ATTENTION: {result.unexpected}" if result.unexpected else "")
+
+
+def _constant(result: ClaimResult) -> dict[str, Any]:
+    """The fields that are the same in all of several cases."""
+    first, *others = [row.case.fields() for row in result.cases]
+    return {name: value for name, value in first.items() if others and all(
+        name in fields and fields[name] == value for fields in others)}
+
+
 def _case_table(result: ClaimResult) -> Table:
-    claim = result.claim
+    claim, constant = result.claim, _constant(result)
     table = plain_table(2)
     for heading in ("case", written(claim.statement.lhs), f"{relation(claim)} stated", "verdict",
                     "slack"):
@@ -290,7 +320,9 @@ def _case_table(result: ClaimResult) -> Table:
         decision = row.decision
         settled = " (settled)" if decision.certain else ""
         text = row.verdict_name + (f": {decision.reason}" if decision.reason else settled)
+        text += f"; {chance}" if (chance := by_chance(result, row)) else ""
         verdict = Text(clean(text), style=STYLES[decision.verdict])
         sides = measured_side(claim, row), prediction(claim, row)
-        table.add_row(str(row.case), *sides, verdict, slack(decision.slack))
+        varying = {k: v for k, v in row.case.fields().items() if k not in constant}
+        table.add_row(str(Case(**varying)), *sides, verdict, slack(decision.slack))
     return table

@@ -8,18 +8,19 @@ from pathlib import Path
 
 from rich.text import Text
 
-from depthlaw.advisor.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET
 
-from ..run.options import Options
-from ..run.records import StoreError, manifest
-from ..run.run import Failure
-from ..run.signals import Stopped
-from ..run.stages import cost_check
+from ..records.run import Failure
+from ..records.store import StoreError, manifest
+from ..running.options import Options
+from ..running.scheduling import cost_check
+from ..running.signals import TIME_IS_UP, Stopped
 from ..suite import Work, on_corpus, prepare
 from ..text import clean
 from ..verdicts.display import duration
 from ..verdicts.reference import Agreement, compare, run_name, shipped
-from ..verdicts.report import VERDICT_NAMES, ClaimResult, as_json, verdict_name
+from ..verdicts.report import NOT_RUN, VERDICT_NAMES, ClaimResult, as_json, verdict_name
 from . import terminal
 from .output import dump, notes, report_set_aside, say, stdout
 from .tables import print_table
@@ -29,8 +30,9 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
            corpus: Path | None = None, options: Options | None = None, json_output: bool = False,
            quiet: bool = False) -> int:
     """Run a suite, or the claims of a file in it, and print the verdicts. Those that train language
-    models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (something
-    unexpected) or 130 (interrupted or out of time)."""
+    models do so on a corpus of the user's, if there is one. The exit code is 0, 1 (a decided
+    verdict against a decided one, a failed run, a control that does not fail, a broken proof) or
+    130 (interrupted); out of --minutes it is 0, and a line says what is missing."""
     only, options = list(only), options or Options()
     if corpus is None:
         work = prepare(suite, folder, only=only, own=own, options=options)
@@ -49,7 +51,8 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
                      "the same command goes on from there")
         if not silent:
             terminal.own_table(stdout(), work.judged())
-        return 130
+        # A time limit that was asked for is no interruption.
+        return 0 if str(stop) == TIME_IS_UP else 130
     planned = any(stage.memory is not None for stage in work.stages)
     judged = work.judged(failures)
     listed = manifest(work.recorded)
@@ -61,16 +64,18 @@ def verify(suite: str, folder: Path | None, *, only: Iterable[str] = (), own: Pa
               "runs": len(listed["runs"]), "results_folder": str(work.store.root),
               "set_aside": [[item.name, item.why] for item in work.store.set_aside],
               "reference": agreement.as_json() if agreement else None,
+              "false_alarms_expected": _false_alarms(judged),
               "claims": [as_json(r) for r in judged]})
     else:
         for line in cost_check(work.stages, work.expected.seconds,
                                work.store.get) if planned else ():
             say(stdout(), line)
+        _print_summary(judged, agreement)
         _print(judged, work, failures)
         of = "" if complete else " (of the claims chosen, not of the suite)"
         say(stdout(), f"{len(listed['runs'])} runs; to cite them, cite their "
                       f"manifest{of}:\n{listed['hash']}")
-        _print_agreement(agreement)
+        _print_disagreements(agreement)
     return 1 if any(result.unexpected for result in judged) else 0
 
 
@@ -101,7 +106,9 @@ def _on_text(file: Path, suite: str, folder: Path | None, only: list[str], own: 
 def _opening(work: Work) -> str:
     known = ""
     if work.todo and work.expected.known:
-        known = f"; about {duration(work.expected.total)} of work, {work.basis}"
+        # Claims with a stored training are timed with it by one of them, and without by the rest.
+        least = "at least " if any(run.claim.accepts("folder") for run in work.todo) else "about "
+        known = f"; {least}{duration(work.expected.total)} of work, {work.basis}"
     return (f"depthlaw {version('depthlaw')}: suite {work.suite}, {len(work.runs)} runs, "
             f"{len(work.runs) - len(work.todo)} already recorded in {work.store.root}{known}")
 
@@ -121,18 +128,41 @@ def _print(judged: list[ClaimResult], work: Work, failures: list[Failure]) -> No
         if result.premise_refuted:
             say(console, f"premise refuted: {result.claim.key} rests on {result.premise_refuted}, "
                          "which FAILS")
-    counts = Counter(verdict_name(result) for result in judged)
-    named = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
-    say(console, f"{named}; claims: {len(judged)}")
-    elsewhere = sum(not r.cases for r in judged)
-    if elsewhere:
-        say(console, f"{elsewhere} of those not run have no case in suite {work.suite}; "
-                     "`depthlaw show KEY` names a suite that has")
+    for result in judged:
+        if result.news:
+            say(console, f"news: {result.claim.key}: {result.news}")
     lacking = Counter(r.claim.needs for r in judged if r.cases and r.claim.needs
                       and not r.claim.measurable)
     for extra, number in lacking.items():
         say(console, f"{number} claims cannot be run here; they need the extra {extra}: pip "
                      f"install '.[{extra}]'")
+
+
+def _print_summary(judged: list[ClaimResult], agreement: Agreement | None) -> None:
+    """The answer, before its table: how many claims have which verdict, how many of the verdicts
+    chance may have turned, and how the runs compare with the reference."""
+    console, counts = stdout(), Counter(verdict_name(result) for result in judged)
+    asked = len(judged) - counts[NOT_RUN]
+    unexpected = sum(bool(result.unexpected) for result in judged)
+    named = ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v] and v != NOT_RUN)
+    lines = [f"{plural(asked, 'claim')} judged: {named or 'none'}; "
+             + (f"{unexpected} UNEXPECTED" if unexpected else "nothing unexpected")]
+    if chance := sum(result.by_chance for result in judged):
+        changed = sum(result.by_chance and bool(result.claim.post_hoc) for result in judged)
+        starred = f" ({changed} of them with a *)" if changed else ""
+        lines.append(f"chance: {plural(chance, 'claim')}{starred} may err by sampling, each with "
+                     f"probability at most {FALSE_ALARM_BUDGET:g} by the assumptions of its "
+                     "intervals (normality; not counting what was changed after data, `*`): "
+                     f"at most {_false_alarms(judged):.2g} false alarms to expect")
+    if agreement is not None:
+        lines.append(agreement.line)
+    for line in lines:
+        console.print(Text(clean(line)), soft_wrap=not console.is_terminal)
+
+
+def _false_alarms(judged: list[ClaimResult]) -> float:
+    """An upper bound on the expected number of verdicts that chance turned."""
+    return FALSE_ALARM_BUDGET * sum(result.by_chance for result in judged)
 
 
 def _agreement(work: Work) -> Agreement | None:
@@ -144,13 +174,12 @@ def _agreement(work: Work) -> Agreement | None:
         say(notes(), f"no comparison: {error}")
         return None
     found = compare(work.recorded, reference or (), lambda key: work.claims[key].portable)
-    return found if found.compared else None
+    return found if found.compared + found.by_verdict else None
 
 
-def _print_agreement(agreement: Agreement | None) -> None:
+def _print_disagreements(agreement: Agreement | None) -> None:
     if agreement is None:
         return
-    say(stdout(), agreement.line)
     if agreement.disagreements:
         say(stdout(), "  a run whose code has changed since the reference was recorded may differ "
                       "for that reason")

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-from ..run.index import claims_index, unknown
+from ..running.index import claims_index, unknown
 
 
 @cache

@@ -21,12 +21,12 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
-from ..run.records import StoreError, canonical, write_file
+from ..records.store import StoreError, canonical, write_file
 
 if TYPE_CHECKING:
-    from depthlaw.theory.claim import Claim
+    from depthlaw.theory.claims.definition import Claim
 
 __all__ = [
     "ClaimSet", "Entry", "altered", "changes", "claim_set", "claim_sets", "entry", "hash_of",
@@ -195,9 +195,9 @@ def _today() -> tuple[dict[str, Entry], str]:
 
     Cost: about a minute.
     """
-    from depthlaw.theory.claim import registry
+    from depthlaw.theory.claims.definition import registry
 
-    from .recorded import Recorded
+    from .judged_ledger import Recorded
     from .reference import shipped
     from .report import NOT_RUN, verdict_name
 

@@ -1,7 +1,7 @@
 """Decisions that were already taken: a cache beside the records, derived from them, which may be
 deleted at any time.
 
-A decision depends on the recorded value, the statement, the allowed false-alarm rates and the code
+A decision depends on the recorded value, the statement, the allowed false-alarm rate and the code
 of the comparison rule; the key is a hash of all four, so a stale decision is never found.
 """
 from __future__ import annotations
@@ -14,11 +14,11 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.claim import Claim
-from depthlaw.theory.code_version import code_version
-from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.claims.code_version import code_version
+from depthlaw.theory.claims.definition import Claim
+from depthlaw.theory.claims.verdict import Decision, Verdict
 
-from ..run.records import Record, Store, canonical, digest
+from ..records.store import Record, Store, canonical, digest
 
 # Of a ledger, beside which nothing can be written: what this process has decided, by its file.
 _of_ledgers: dict[Path, dict[str, list[Any]]] = {}
@@ -42,18 +42,18 @@ class Decisions:
         except (OSError, ValueError, KeyError, TypeError):
             pass
 
-    def get(self, claim: Claim, records: tuple[Record, ...], alphas: tuple[float, float] | None,
+    def get(self, claim: Claim, records: tuple[Record, ...], alpha: float | None,
             decide: Callable[[], tuple[int, Decision]]) -> tuple[int, Decision]:
         """The index of the deciding value and the decision for one case, from the cache or by
-        `decide`; `alphas` is None for a negative control, which is judged whatever it assumes."""
-        key = digest([[r.result_hash for r in records], _statement_hash(claim), alphas,
+        `decide`; `alpha` is None for a negative control, which is judged whatever it assumes."""
+        key = digest([[r.result_hash for r in records], _statement_hash(claim), alpha,
                       _rule_hash()])
         if key in self._known:
-            index, verdict, slack, certain, reason = self._known[key]
-            return index, Decision(Verdict(verdict), slack, certain, reason)
+            index, verdict, slack, certain, reason, defect = self._known[key]
+            return index, Decision(Verdict(verdict), slack, certain, reason, defect)
         index, decision = decide()
         self._known[key] = [index, decision.verdict.value, decision.slack, decision.certain,
-                            decision.reason]
+                            decision.reason, decision.defect]
         self._new = True
         return index, decision
 
@@ -79,7 +79,7 @@ def _statement_hash(claim: Claim) -> str:
 @cache
 def _rule_hash() -> str:
     sources = []
-    for module in ("claim", "judgement", "exact.enclosure", "values"):
+    for module in ("claims.definition", "claims.verdict", "exact.enclosure", "claims.values"):
         path = Path(import_module(f"depthlaw.theory.{module}").__file__ or "")
         sources.append(hashlib.sha256(path.read_bytes()).hexdigest())
     return digest(sources)

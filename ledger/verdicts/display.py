@@ -2,25 +2,38 @@
 prints them as."""
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from math import log10
 
 import sympy
 
-from depthlaw.theory.claim import Claim, at, measured_symbol
+from depthlaw.empirics.figure_data import LEVEL
+from depthlaw.theory.claims.definition import Claim, at, measured_symbol
+from depthlaw.theory.claims.printing import latex, text
+from depthlaw.theory.claims.rounding import centre
+from depthlaw.theory.claims.rounding import interval as in_print
+from depthlaw.theory.claims.values import (
+    Ball,
+    Case,
+    Exact,
+    Measured,
+    Outside,
+    Proportion,
+    Sample,
+    Statistical,
+)
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.exact.enclosure import ball, enclose
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.notation import latex, text
-from depthlaw.theory.values import Ball, Case, Exact, Measured, Outside, Proportion, Statistical
 
-from .report import CaseResult
+from .report import CaseResult, ClaimResult
 
 
 def relation(claim: Claim) -> str:
     """The sign between both sides of a statement as they are judged: ≈ where the cases allow an
     interval around what the right side says.
 
-    >>> from depthlaw.theory.claim import find
+    >>> from depthlaw.theory.claims.definition import find
     >>> relation(find("separation_rank/degree"))
     '='
     """
@@ -28,16 +41,33 @@ def relation(claim: Claim) -> str:
 
 
 def slack(value: float | None, *, vacuous: bool = False) -> str:
-    """A slack as a factor: how far the two sides are apart on the permitted side.
+    """A slack as a factor: how far the two sides are apart on the permitted side, rounded towards
+    1, so that they are at least as far apart as it says.
 
-    >>> slack(0.0), slack(0.30103), slack(12.4), slack(-0.02), slack(None)
-    ('x1', 'x2', 'x10^12.4', 'x0.955', '')
+    >>> slack(0.0), slack(0.30103), slack(0.75259), slack(12.4), slack(-0.02), slack(None)
+    ('x1', 'x2', 'x5.65', 'x10^12.4', 'x0.955', '')
     """
     if value is None:
         return ""
-    form = f"10^{value:.1f}" if abs(value) < 1e5 else f"10^{value:.2g}"
-    text = f"x{10 ** value:.3g}" if abs(value) < 2.5 else f"x{form}"
+    up = value < 0
+    if abs(value) < 2.5:
+        text = f"x{_cut(10 ** value, 3, up=up):.3g}"
+    elif abs(value) < 1e5:
+        text = f"x10^{_cut(value, int(log10(abs(value))) + 2, up=up):.1f}"
+    else:
+        text = f"x10^{_cut(value, 2, up=up):.2g}"
     return text + (" (vacuous here)" if vacuous else "")
+
+
+# Of a last digit: what a float may lack of it.
+_TIE = 1e-6
+
+
+def _cut(value: float, digits: int, *, up: bool) -> float:
+    """A number other than 0 with at most so many significant digits, rounded up or down."""
+    unit = 10.0 ** (math.floor(log10(abs(value))) + 1 - digits)
+    whole = math.ceil(value / unit - _TIE) if up else math.floor(value / unit + _TIE)
+    return whole * unit
 
 
 def number(value: Measured | None) -> str:
@@ -45,6 +75,8 @@ def number(value: Measured | None) -> str:
 
     >>> number(Exact(10**30)), number(Exact(10**5000)), number(Exact(Fraction(1, 3)))
     ('100000...0000 (31 digits)', '10^5000.00', '1/3')
+    >>> number(Proportion(44684, 44685)), number(Sample((1.0, 2.0))), number(Proportion(3, 4))
+    ('share 0.99998 (n = 44,685)', 'mean 1.5 (n = 2)', 'share 0.7500 (n = 4)')
     """
     if value is None:
         return "-"
@@ -60,12 +92,94 @@ def number(value: Measured | None) -> str:
         return f"{text[:6]}...{text[-4:]} ({len(text)} digits)"
     if isinstance(value, Ball):
         low, high = (_decimal(x) for x in (value.low, value.high))
-        return low if low == high else f"[{low}, {high}]"
-    if isinstance(value, Proportion):
-        return f"{value.mean:.4g} of {value.trials}"
+        if low == high:
+            return low
+        moderate = all(end == 0 or 1e-300 < abs(end) < 1e300 for end in (value.low, value.high))
+        return in_print(value.low, value.high) if moderate else f"[{low}, {high}]"
     if isinstance(value, Outside):
         return "-"
-    return f"mean {value.mean:.4g} of {len(value.values)}"
+    kind = "share" if isinstance(value, Proportion) else "mean"
+    return f"{kind} {middle(value)} (n = {observations(value)})"
+
+
+def observations(value: Statistical) -> str:
+    """How many observations a mean is of, or trials a share."""
+    return f"{value.trials if isinstance(value, Proportion) else len(value.values):,}"
+
+
+def middle(value: Statistical) -> str:
+    """A mean or a share with digits enough for its interval in print to contain it."""
+    ends = value.interval(LEVEL)
+    return centre(value.mean, ends if math.isfinite(ends[0]) else None,
+                  share=isinstance(value, Proportion))
+
+
+def sign_test(claim: Claim, row: CaseResult) -> tuple[float, float] | None:
+    """The two-sided p of the sign test of the observations of a case against a bound of what is
+    stated, and the bound: the nearer end, where an interval is. How often would a fair coin fall as
+    unevenly as the observations lie about it?
+
+    It asks about the median and supposes no normal law, which a Student interval of few seeds does.
+    None where there is no sample, or no observation off the bound.
+
+    >>> from depthlaw.theory.claims.definition import find
+    >>> from depthlaw.theory.claims.verdict import Decision
+    >>> claim = find("depth_width/depth_pays_to_threshold")
+    >>> decision = Decision(Verdict.UNDECIDED)
+    >>> row = CaseResult(claim.every_case[0], Sample((-.1, -.2, -.1, -.3)), decision)
+    >>> sign_test(claim, row)
+    (0.125, 0.0)
+    """
+    value = row.measured
+    if not isinstance(value, Sample) or not claim.statement.lhs.is_Symbol:
+        return None
+    predicted = claim.predict(row.case)
+    ends = ((float(predicted.low), float(predicted.high)) if isinstance(predicted, Ball)
+            else (float(enclose(sympy.sympify(predicted)).mid()),))
+    bound = min(ends, key=lambda end: abs(end - value.mean))
+    below = sum(observation < bound for observation in value.values)
+    count = below + sum(observation > bound for observation in value.values)
+    tail = sum(math.comb(count, k) for k in range(min(below, count - below) + 1)) / 2**count
+    return (min(1.0, 2 * tail), bound) if count else None
+
+
+def by_chance(result: ClaimResult, row: CaseResult) -> str:
+    """What a verdict on a mean or a share rests on: the interval at the level of the verdict, and
+    for a mean the number of observations and the sign test; else empty."""
+    value = row.measured
+    if isinstance(value, Ball) and result.claim.needs:
+        return "the interval comes from counts, at a level that the note names"
+    if not isinstance(value, Statistical):
+        return ""
+    level = result.alpha(row)
+    low, high = value.interval(level)
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return ""
+    text = f"{in_print(low, high)} at level {level:.2g}"
+    if isinstance(value, Sample):
+        text += f"; n = {observations(value)}"
+        if (test := sign_test(result.claim, row)) is not None:
+            text += f", sign test against {test[1]:.3g}: p = {test[0]:.2g}"
+        if rests_on_normality(result, row):
+            text += "; rests on normality"
+    return text
+
+
+def rests_on_normality(result: ClaimResult, row: CaseResult) -> bool:
+    """Whether a verdict on a mean is at a level that the sign test cannot reach with so many
+    observations, however they fall, so that the normal law that Student's interval supposes is
+    all that it rests on.
+
+    >>> from depthlaw.theory.claims.definition import find
+    >>> from depthlaw.theory.claims.verdict import Decision
+    >>> claim = find("depth_width/depth_pays_to_threshold")
+    >>> row = CaseResult(claim.every_case[0], Sample((.1, .2, .1, .3)), Decision(Verdict.HOLDS))
+    >>> rests_on_normality(ClaimResult(claim, (row,), None, None), row)
+    True
+    """
+    value = row.measured
+    return (isinstance(value, Sample) and row.decision.verdict in (Verdict.HOLDS, Verdict.FAILS)
+            and 2.0 ** (1 - len(value.values)) > result.alpha(row))
 
 
 def _decimal(value: Fraction) -> str:

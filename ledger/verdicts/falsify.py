@@ -19,15 +19,15 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from depthlaw.advisor.quantities import UsageError, quoted
-from depthlaw.theory.certificates import Finding, load
-from depthlaw.theory.claim import SUITES, Case, Claim, at
-from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
-from depthlaw.theory.search import Search
-from depthlaw.theory.symbols import plain
-from depthlaw.theory.values import Measured, Step
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.certificates.recheck import Finding, load
+from depthlaw.theory.claims.definition import SUITES, Case, Claim, at
+from depthlaw.theory.claims.search import Search
+from depthlaw.theory.claims.symbols import plain
+from depthlaw.theory.claims.values import Measured, Step
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Decision, Verdict, judge
 
-from ..run.records import canonical, decode, encode
+from ..records.store import canonical, decode, encode
 from .display import number, slack
 
 if TYPE_CHECKING:
@@ -305,7 +305,7 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
     Raises:
         UsageError: when the file is not a certificate.
     """
-    from depthlaw.theory.certificates import recheck as recheck_theory
+    from depthlaw.theory.certificates.recheck import recheck as recheck_theory
 
     try:
         data = load(path)
@@ -321,7 +321,7 @@ def recheck(path: Path) -> tuple[dict[str, Any], tuple[Step, ...]]:
 def finding(data: dict[str, Any]) -> Finding:
     """What a certificate that `recheck` has confirmed establishes, and whether that is independent
     of the code that measured it."""
-    from depthlaw.theory.certificates import finding as finding_of_theory
+    from depthlaw.theory.certificates.recheck import finding as finding_of_theory
 
     if data["kind"] != "falsification":
         return finding_of_theory(data)
@@ -350,7 +350,7 @@ _FIELDS = {"kind", "claim", "statement", "weakened", "case", "measured", "verdic
 
 
 def _attacked(data: dict[str, Any]) -> tuple[Claim, tuple[tuple[str, str], ...]]:
-    from depthlaw.theory.claim import registry
+    from depthlaw.theory.claims.definition import registry
 
     claims, weakened = registry(), data["weakened"]
     if not isinstance(data["claim"], str) or data["claim"] not in claims:
@@ -407,7 +407,7 @@ def _recheck_falsification(data: dict[str, Any]) -> tuple[Step, ...]:
 
 def store(found: Found, folder: Path) -> Path:
     """Write the certificate of a counterexample beside the records, named by its hash."""
-    from ..run.records import Store, digest
+    from ..records.store import Store, digest
 
     certificate = found.certificate()
     path = folder / "certificates" / f"{digest(certificate)[:16]}.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.claims.verdict import Verdict
 
 from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 

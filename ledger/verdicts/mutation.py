@@ -1,8 +1,10 @@
-"""Mutations of statements: would the check have noticed a wrong constant?
+"""Mutations of statements: would the check have noticed a wrong constant, or another form?
 
 Every numeric constant of a statement is perturbed, Min and Max, floor and ceiling are swapped, and
-the relation is turned round. The mutated statement is judged on the values that are already
-recorded, and its proof (if it has one) is run again. What then becomes of a mutant:
+the relation is turned round. The form is changed too: a power such as 3^L becomes 2^L, its chord
+2 L + 1, or a constant; a constant term is dropped; a bound becomes an equality. The mutated
+statement is judged on the values that are already recorded, and its proof (if it has one) is run
+again. What then becomes of a mutant:
 
 - killed by data: a case says the opposite;
 - killed by proof: the data do not tell, but the proof breaks, and the mutant is not simply a weaker
@@ -14,14 +16,14 @@ recorded, and its proof (if it has one) is run again. What then becomes of a mut
 """
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.judgement import TRUNCATED, Decision, Verdict, judge
-from depthlaw.theory.symbols import plain
-from depthlaw.theory.values import Ball
+from depthlaw.theory.claims.definition import Case, Claim, at
+from depthlaw.theory.claims.symbols import plain
+from depthlaw.theory.claims.values import Ball
+from depthlaw.theory.claims.verdict import TRUNCATED, Decision, Verdict, judge
 
 from .report import ClaimResult
 
@@ -38,12 +40,17 @@ _NO_VALUE = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 
 @dataclass(frozen=True)
 class Mutant:
-    """One mutated statement and what became of it: what killed it, or why it is alive."""
+    """One mutated statement and what became of it: what killed it, or why it is alive.
+
+    Attributes:
+        form: whether the form was changed, such as 3^L to 2 L + 1, and not only a constant.
+    """
 
     change: str
     statement: Relational
     fate: Fate
     reason: str = ""
+    form: bool = False
 
     @property
     def turned(self) -> bool:
@@ -75,20 +82,8 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
     """
     import sympy
 
-    found: list[tuple[_Change, Relational]] = []
-    for side in (0, 1):
-        for change in _changes(statement.args[side], (side,), None):
-            sides = [*statement.args]
-            sides[side] = change.mutated
-            candidate = statement.func(*sides, evaluate=False)
-            if candidate != statement:
-                found.append((change, candidate))
-    places: dict[str, list[tuple[int, ...]]] = {}
-    for change, _ in found:
-        if change.place not in places.setdefault(change.old, []):
-            places[change.old].append(change.place)
-    for change, candidate in found:
-        yield _described(change, places[change.old]), candidate
+    yield from _described(_candidates(
+        statement, lambda node, side: _changes(node, (side,), None)))
     flipped = {sympy.Le: sympy.Ge, sympy.Ge: sympy.Le, sympy.Lt: sympy.Gt, sympy.Gt: sympy.Lt,
                sympy.Eq: sympy.Ne, sympy.Ne: sympy.Eq}
     if statement.func in flipped:
@@ -96,7 +91,79 @@ def mutants(statement: Relational) -> Iterator[tuple[str, Relational]]:
         yield f"{statement.rel_op} -> {other.rel_op}", other
 
 
-def _described(change: _Change, places: list[tuple[int, ...]]) -> str:
+def forms(statement: Relational, cases: Iterable[Case] = ()) -> Iterator[tuple[str, Relational]]:
+    """Every single-place change of form that `mutants` does not make, in the same words.
+
+    Args:
+        statement: the relation.
+        cases: where it is judged; the smallest value of a power there is its constant.
+
+    >>> import sympy
+    >>> x, L = sympy.symbols("x L")
+    >>> [change for change, _ in forms(sympy.Le(x, 3**L / 2 - sympy.Rational(1, 2)))]
+    ['-1/2 -> 0 in -1/2 + 3^L/2', '3^L -> 1 + 2*L', '<= -> ==']
+    """
+    import sympy
+
+    cases = list(cases)
+    found = _candidates(statement, lambda node, side: _form_changes(node, (side,), cases))
+    known = [other for _, other in mutants(statement)]
+    yield from _described([row for number, row in enumerate(found) if row[1] not in known
+                           and row[1] not in [other for _, other in found[:number]]])
+    if statement.func in (sympy.Le, sympy.Ge, sympy.Lt, sympy.Gt):
+        yield f"{statement.rel_op} -> ==", sympy.Eq(*statement.args, evaluate=False)
+
+
+def _form_changes(node: sympy.Basic, place: tuple[int, ...],
+                  cases: list[Case]) -> Iterator[_Change]:
+    import sympy
+
+    inside = plain(node)
+    inside = inside if len(inside) <= 48 else ""
+    if isinstance(node, sympy.Pow) and node.base.is_Integer and node.exp.free_symbols:
+        old, base, exponent = plain(node), node.base, node.exp
+        # The chord agrees with the power at the exponents 0 and 1.
+        others = [2**exponent, (base - 1) * exponent + 1]
+        values = [at(node, case) for case in cases]
+        if values and all(value.is_number and value.is_real for value in values):
+            others.append(min(values))
+        for other in others:
+            if other != node:
+                yield _Change(place, old, plain(other), "", other)
+    if isinstance(node, sympy.Add):
+        for number, term in enumerate(node.args):
+            if term.is_Rational:
+                yield _Change((*place, number), str(term), "0", inside, node - term)
+    yield from _rebuilt(node, lambda number, argument: _form_changes(
+        argument, (*place, number), cases))
+
+
+def _candidates(
+    statement: Relational, changes: Callable[[sympy.Basic, int], Iterator[_Change]],
+) -> list[tuple[_Change, Relational]]:
+    """The statement with each change of one of its sides."""
+    found = []
+    for side in (0, 1):
+        for change in changes(statement.args[side], side):
+            sides = [*statement.args]
+            sides[side] = change.mutated
+            candidate = statement.func(*sides, evaluate=False)
+            if candidate != statement:
+                found.append((change, candidate))
+    return found
+
+
+def _described(found: list[tuple[_Change, Relational]]) -> Iterator[tuple[str, Relational]]:
+    """Each candidate with its change in words, which say the occurrence where there are several."""
+    places: dict[str, list[tuple[int, ...]]] = {}
+    for change, _ in found:
+        if change.place not in places.setdefault(change.old, []):
+            places[change.old].append(change.place)
+    for change, candidate in found:
+        yield _in_words(change, places[change.old]), candidate
+
+
+def _in_words(change: _Change, places: list[tuple[int, ...]]) -> str:
     number = places.index(change.place)
     which = _ORDINALS[number] if number < len(_ORDINALS) else f"{number + 1}th"
     parts = [f"{change.old} -> {change.new}", *([f"{which} occurrence"] if len(places) > 1 else [])]
@@ -124,10 +191,19 @@ def _changes(node: sympy.Basic, place: tuple[int, ...],
     if node.func in swaps:
         yield _Change(place, node.func.__name__, swaps[node.func].__name__, "",
                       swaps[node.func](*node.args))
+    # The limits of a sum are a tuple, which is named by the sum.
+    around = parent if isinstance(node, sympy.Tuple) else node
+    yield from _rebuilt(node, lambda number, argument: _changes(
+        argument, (*place, number), around))
+
+
+def _rebuilt(node: sympy.Basic,
+             changes: Callable[[int, sympy.Basic], Iterator[_Change]]) -> Iterator[_Change]:
+    """The changes of a node's arguments, as changes of the node."""
+    import sympy
+
     for number, argument in enumerate(node.args):
-        # The limits of a sum are a tuple, which is named by the sum.
-        around = parent if isinstance(node, sympy.Tuple) else node
-        for change in _changes(argument, (*place, number), around):
+        for change in changes(number, argument):
             arguments = [*node.args]
             arguments[number] = change.mutated
             try:
@@ -140,12 +216,15 @@ def _changes(node: sympy.Basic, place: tuple[int, ...],
 
 def mutate(result: ClaimResult) -> list[Mutant]:
     """Judge every mutant of a claim's statement on the evidence of `result`."""
-    found = mutants(result.claim.statement)
+    statement = result.claim.statement
+    cases = [row.case for row in result.decided if row.measured is not None]
+    found = [(change, mutant, False) for change, mutant in mutants(statement)]
+    found += [(change, mutant, True) for change, mutant in forms(statement, cases)]
     if result.claim.predicted is not None:
         # Such a claim asks whether an interval lies inside another; "unequal" has no counterpart
-        # there.
-        found = ((change, statement) for change, statement in found if change != "== -> !=")
-    return [_judged(result, change, statement) for change, statement in found]
+        # there, and "equal" would be "inside".
+        found = [row for row in found if not row[0].endswith(("-> !=", "-> =="))]
+    return [replace(_judged(result, change, mutant), form=form) for change, mutant, form in found]
 
 
 def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
@@ -156,7 +235,7 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
         if row.measured is None:
             continue
         try:
-            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row.measured),
+            decision = judge(mutated, row.case, row.measured, alpha=result.alpha(row),
                              force=True)
         except _NO_VALUE:
             return Mutant(change, statement, "data", "the mutated statement has no value at a case")
@@ -175,17 +254,17 @@ def _judged(result: ClaimResult, change: str, statement: Relational) -> Mutant:
     if undecided and not any(decision.verdict is Verdict.FAILS for decision in decisions):
         return Mutant(change, statement, "undecided", undecided)
     return Mutant(change, statement, "survives",
-                  _why_alive(statement, decisions, weaker=weaker, breaks=breaks))
+                  _why_alive(statement, decisions, weaker=weaker, breaks=breaks,
+                             equal=weaker and _equal(result, mutated)))
 
 
 def _why_alive(statement: Relational, decisions: list[Decision], *, weaker: bool,
-               breaks: bool) -> str:
+               breaks: bool, equal: bool) -> str:
     """Why a mutant survives, from how the mutant itself was judged."""
     if any(decision.verdict is Verdict.FAILS for decision in decisions):
         return "the statement fails with this constant as well"
     if weaker:
-        same = ("gives the same number on every case" if statement.rel_op in ("==", "!=")
-                else "a weaker statement on every case")
+        same = ("gives the same number" if equal else "a weaker statement") + " on every case"
         return (f"{same}; its proof breaks only since it compares the statement with a typed "
                 "formula" if breaks else same)
     if not decisions:
@@ -221,6 +300,13 @@ def _not_stronger(original: Claim, mutated: Claim, case: Case) -> bool:
                      "!=": (0,)}[relation]
 
 
+def _equal(result: ClaimResult, mutated: Claim) -> bool:
+    """Whether both statements predict the same on every case."""
+    return (mutated.statement.rel_op in ("==", "!=")
+            or all(mutated.predict(row.case) == result.claim.predict(row.case)
+                   for row in result.in_scope))
+
+
 def _proof_breaks(mutated: Claim) -> bool:
     assert mutated.proof is not None
     try:
@@ -234,7 +320,8 @@ def unexplained(result: ClaimResult, found: list[Mutant]) -> list[Mutant]:
     PROVED or ARGUED, which no verdict notices (UNDECIDED would be noticed) and which are not simply
     weaker.
     """
-    exact = (result.claim.statement.rel_op == "==" and result.claim.holds_for != "typical"
+    sampled = result.claim.holds_for in ("typical", "these nets")
+    exact = (result.claim.statement.rel_op == "==" and not sampled
              and result.verdict is Verdict.HOLDS)
     strict = exact or result.verdict in (Verdict.PROVED, Verdict.ARGUED)
     return [m for m in found if strict and m.fate == "survives"

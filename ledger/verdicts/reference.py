@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.theory.judgement import FALSE_ALARM_BUDGET
-from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Statistical, joined
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Statistical, joined
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET
 
-from ..run.records import (
+from ..records.store import (
     LARGEST,
     SCHEMA,
     Record,
@@ -41,6 +42,7 @@ from ..run.records import (
     open_store,
     write_file,
 )
+from .known import Known, known, write_known
 
 SHIPPED = Path(__file__).with_name("reference.jsonl.gz")
 FORMAT = 1
@@ -186,26 +188,46 @@ def by_run(records: Iterable[Record], asked: frozenset[str] = frozenset()) -> di
 
 @dataclass(frozen=True)
 class Agreement:
-    """What a fresh ledger says of the runs that a reference holds too.
+    """How the runs of this machine compare with those of a reference.
 
     Attributes:
-        compared: how many runs both hold.
+        runs: how many runs there are here.
+        compared: how many of them were compared with the reference, value by value.
+        equal: how many of those have the very same value.
         disagreements: the runs that differ by more than their uncertainty: (run, here, reference),
             the values encoded.
+        by_verdict: how many runs the reference holds too whose values depend on how a machine
+            rounds, such as those of trained nets: only their verdicts are compared.
     """
 
+    runs: int
     compared: int
+    equal: int
     disagreements: tuple[tuple[Key, Mapping[str, Any], Mapping[str, Any]], ...]
+    by_verdict: int = 0
 
     @property
     def line(self) -> str:
-        """The agreement in one line."""
-        return ("your machine agrees with the reference on "
-                f"{self.compared - len(self.disagreements)} of {self.compared} runs")
+        """The agreement in one line; every run is in one of its parts."""
+        differ = len(self.disagreements)
+        near = self.compared - self.equal - differ
+        parts = [f"{self.equal} equal" if self.equal < self.compared
+                 else "all equal" if self.compared else "",
+                 f"{near} within their intervals" if near else "",
+                 f"{differ} DIFFER" if differ else ""]
+        rest = self.runs - self.compared - self.by_verdict
+        return "; ".join(filter(None, (
+            ", ".join(filter(None, (
+                f"reference: {self.compared} of {self.runs} runs compared", *parts))),
+            f"{self.by_verdict} whose digits depend on rounding, compared by verdict"
+            if self.by_verdict else "",
+            f"{rest} without reference" if rest else "")))
 
     def as_json(self) -> dict[str, Any]:
         """The agreement for machines."""
-        return {"compared": self.compared, "agree": self.compared - len(self.disagreements),
+        return {"runs": self.runs, "compared": self.compared, "equal": self.equal,
+                "agree": self.compared - len(self.disagreements), "by_verdict": self.by_verdict,
+                "without_reference": self.runs - self.compared - self.by_verdict,
                 "disagreements": [{"run": run_name(key), "here": here, "reference": there}
                                   for key, here, there in self.disagreements]}
 
@@ -215,11 +237,13 @@ def compare(records: Iterable[Record], reference: Iterable[Record],
     """Compare records with a reference run by run, whatever code did them.
 
     Exact values must be equal, rigorous intervals must overlap, and so must the confidence
-    intervals of samples, pooled over the seeds of a case. `portable`: whether a claim, by its key,
-    is compared at all; rounding makes other nets of the same seeds on another machine.
+    intervals of samples, pooled over the seeds of a case. `portable`: whether the values of a
+    claim, by its key, are compared; rounding makes other nets of the same seeds on another machine,
+    of which only verdicts are.
     """
     ours, theirs = by_run(records), by_run(reference)
-    common = [key for key in ours if key in theirs and portable(key[0])]
+    held = [key for key in ours if key in theirs]
+    common = [key for key in held if portable(key[0])]
     unequal = [key for key in common if ours[key].result != theirs[key].result]
     pools: dict[tuple[str, bytes, bool], list[Key]] = defaultdict(list)
     for key in common if unequal else ():
@@ -232,7 +256,8 @@ def compare(records: Iterable[Record], reference: Iterable[Record],
         if not agree(_pooled(key, pool, ours), _pooled(key, pool, theirs),
                      FALSE_ALARM_BUDGET / max(comparisons, 1)):
             wrong.append((key, ours[key].result, theirs[key].result))
-    return Agreement(len(common), tuple(wrong))
+    return Agreement(len(ours), len(common), len(common) - len(unequal), tuple(wrong),
+                     len(held) - len(common))
 
 
 def _pool(key: Key) -> tuple[str, bytes, bool]:
@@ -271,10 +296,11 @@ def agree(ours: Result, theirs: Result, alpha: float) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the shipped ledger from the records of a suite. Returns the exit code."""
-    from depthlaw.theory.claim import ALONE, DEVICE_OF, SUITES, registry
+    """Write the shipped ledger from the records of a suite, and what they say of each case. Returns
+    the exit code."""
+    from depthlaw.theory.claims.definition import ALONE, DEVICE_OF, SUITES, registry
 
-    from ..run.plan import plan
+    from ..running.plan import plan
 
     smallest, *_, largest = (suite for suite in SUITES if suite not in ALONE)
     alone = [suite for suite in ALONE if suite not in DEVICE_OF]
@@ -287,6 +313,8 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--suite", default=smallest, help=f"the suite ({smallest})")
     parser.add_argument("--out", type=Path, default=SHIPPED,
                         help="the file; by default the one that is shipped")
+    parser.add_argument("--turned", action="store_true",
+                        help="accept cases that are decided otherwise than is known")
     options = parser.parse_args(arguments)
     try:
         store = open_store(options.results, read_only=True)
@@ -303,6 +331,12 @@ def main(arguments: list[str] | None = None) -> int:
             raise UsageError(f"{len(runs) - len(found)} of {len(runs)} runs of suite "
                              f"{options.suite} and of what comes with it are not recorded in "
                              f"{store.root}; `make reference` records them first")
+        if options.out == SHIPPED:
+            fresh = _known_of(claims, store)
+            if (turned := _changes(fresh)) and not options.turned:
+                raise UsageError(f"{len(turned)} cases are decided otherwise than is known, first "
+                                 f"{turned[0]}; find out why, then add --turned")
+            write_known(fresh)
         header = write_ledger(options.out, found, options.suite)
     except UsageError as error:
         sys.stderr.write(f"error: {error}\n")
@@ -310,6 +344,36 @@ def main(arguments: list[str] | None = None) -> int:
     print(f"{options.out}: {header['records']} records, {options.out.stat().st_size} bytes, "
           f"manifest {header['manifest']}")
     return 0
+
+
+def _known_of(claims: Mapping[str, Claim], store: Store) -> dict[str, Known]:
+    """What the records of a folder say of every claim in every suite of this device; what was known
+    of cases without a record stays."""
+    from depthlaw.theory.claims.definition import DEVICE_OF, SUITES
+
+    from .report import NOT_RUN, results, verdict_name
+
+    words: dict[str, dict[str, str]] = {key: {} for key in claims}
+    verdicts: dict[str, dict[Case, str]] = {
+        key: {case: verdict for case, verdict in (known(key) or Known()).cases.items()
+              if case in claim.every_case} for key, claim in claims.items()}
+    for suite in (suite for suite in SUITES if suite not in DEVICE_OF):
+        mine = {key: claim for key, claim in claims.items() if claim.cases(suite)}
+        for result in results(mine, suite, store):
+            key = result.claim.key
+            verdicts[key] |= {row.case: row.verdict_name for row in result.cases
+                              if row.verdict_name != NOT_RUN}
+            if result.measured and not result.missing:
+                words[key][result.suite] = verdict_name(result)
+    return {key: Known(words[key], cases if set(cases.values()) - {"HOLDS"} else {})
+            for key, cases in verdicts.items()}
+
+
+def _changes(fresh: Mapping[str, Known]) -> list[str]:
+    """Each case that was decided one way and now is the other."""
+    return [f"{key} [{case}]: {before}, now {after}" for key, found in fresh.items()
+            for case, before in (known(key) or Known()).cases.items()
+            if {before, after := found.cases.get(case, "HOLDS")} == {"HOLDS", "FAILS"}]
 
 
 if __name__ == "__main__":

@@ -5,13 +5,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from depthlaw.theory.claim import SUITES, Case, Claim, find
-from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Decision, Verdict, judge
-from depthlaw.theory.values import Measured, Outside, Statistical, Step, joined
+from depthlaw.theory.claims.definition import SUITES, Case, Claim, find
+from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, Step, joined
+from depthlaw.theory.claims.verdict import Decision, Verdict, judge, level
 
-from ..run.records import Record, Store, decode, digest, encode
-from ..run.run import Failure, Run, control_run
+from ..records.run import Failure, Run, control_run
+from ..records.store import Record, Store, decode, encode
 from .decisions import Decisions
+from .known import known, known_at
 
 # What stands in the place of a verdict where nothing is recorded; UNDECIDED is an answer, this is
 # none.
@@ -58,8 +59,6 @@ class ClaimResult:
     Attributes:
         control: the negative control as it was measured and judged; None: not recorded.
         premises: the verdict of every premise, or that it is not run here.
-        alphas: the false-alarm rates that one sample and one measurement that may miss were judged
-            with.
         suite: the smallest suite that has just these cases.
     """
 
@@ -70,12 +69,12 @@ class ClaimResult:
     failures: tuple[Failure, ...] = ()
     control: CaseResult | None = None
     premises: Mapping[str, str] = field(default_factory=dict)
-    alphas: tuple[float, float] = (FALSE_ALARM_BUDGET, FALSE_ALARM_BUDGET)
     suite: str = ""
 
-    def alpha(self, value: Measured) -> float:
-        """The false-alarm rate that a value of this claim is judged with."""
-        return self.alphas[0] if isinstance(value, Statistical) else self.alphas[1]
+    def alpha(self, row: CaseResult) -> float:
+        """The false-alarm rate that a case of this claim is judged with."""
+        return level(self.claim, row.case) if row.measured is None else alpha(
+            self.claim, row.case, row.measured)
 
     @property
     def decided(self) -> list[CaseResult]:
@@ -106,8 +105,10 @@ class ClaimResult:
 
     @property
     def by_chance(self) -> bool:
-        """Whether what some case says depends on the rate of false alarms."""
+        """Whether what some case says depends on a rate of false alarms: of a mean or a share, of a
+        rank that may miss, or of an interval that is read off trained nets."""
         return any(isinstance(c.measured, Statistical) or 0 < getattr(c.measured, "misses", 0.0) < 1
+                   or (isinstance(c.measured, Ball) and bool(self.claim.needs))
                    for c in self.cases)
 
     @property
@@ -174,17 +175,64 @@ class ClaimResult:
             return f"the proof breaks at: {broken[0]}"
         if self.cases and not self.in_scope:
             return "every case is outside the assumptions"
-        if not self.measured:
-            return ""
-        awaited, complete = self.claim.awaited, self.in_scope and not self.missing
-        if self.verdict is Verdict.FAILS and awaited != "FAILS":
-            return f"FAILS at [{self.counterexample.case}]" if self.counterexample else "FAILS"
-        if self.undecided and awaited == "HOLDS":
-            first = self.undecided[0]
-            return f"UNDECIDED at [{first.case}], where HOLDS was expected: {first.decision.reason}"
-        if complete and awaited in ("FAILS", "UNDECIDED") and self.verdict.value != awaited:
-            return f"known to be {awaited}, but is {self.verdict.value}"
+        contradiction = next(filter(self._contradicts, self.cases), None)
+        if contradiction is not None:
+            return (f"{self._otherwise_at(contradiction)}"
+                    + (f": {why}" if (why := contradiction.decision.reason) else ""))
+        return self._weaker or ("" if self.claim.awaited != "FAILS" else self._otherwise)
+
+    def _otherwise_at(self, row: CaseResult) -> str:
+        listed = known(self.claim.key)
+        return (f"{row.verdict_name} at [{row.case}], where {known_at(self.claim, row.case)} was "
+                f"{'known' if listed else 'expected'}")
+
+    def _contradicts(self, row: CaseResult) -> bool:
+        """Whether a case is decided against what is known of it; entered or left the domain of the
+        statement; or is no longer decided, or now is, though no chance was involved, whether of
+        sampling or of how a machine rounds."""
+        expected, verdict = known_at(self.claim, row.case), row.decision.verdict.value
+        if row.verdict_name == NOT_RUN or expected in ("", verdict):
+            return False
+        if verdict == Verdict.OUT_OF_SCOPE:
+            # Of a claim of one's own nothing says which cases are in scope.
+            return known(self.claim.key) is not None
+        chance = isinstance(row.measured, Statistical) or not self.claim.portable
+        return not (chance and "UNDECIDED" in (verdict, expected) and not row.decision.defect)
+
+    @property
+    def _complete(self) -> bool:
+        """Whether everything that the verdict can rest on is recorded."""
+        argued = self.claim.proof is None or self.proof is not None
+        return bool(self.in_scope) and not self.missing and argued and not any(
+            word.startswith(NOT_RUN) for word in self.premises.values())
+
+    @property
+    def _weaker(self) -> str:
+        """That a claim is no longer PROVED or ARGUED."""
+        listed = known(self.claim.key)
+        word = listed.words.get(self.suite, "") if listed else ""
+        if word in (Verdict.PROVED, Verdict.ARGUED) and self._complete and self.verdict != word:
+            return f"{self.verdict.value} in suite {self.suite}, where {word} was known"
         return ""
+
+    @property
+    def _otherwise(self) -> str:
+        """That a claim of which nothing is known by case is not what it is awaited to be."""
+        claim, decided = self.claim, self.verdict not in (Verdict.FAILS, Verdict.UNDECIDED)
+        if known(claim.key) or claim.awaited == "HOLDS" or not (self._complete and decided):
+            return ""
+        return (f"{'known' if claim.known else 'expected'} to be {claim.awaited}, but is "
+                f"{self.verdict.value}")
+
+    @property
+    def news(self) -> str:
+        """Which case chance decides here, or leaves undecided, otherwise than is known: no
+        contradiction. An empty string where there is none."""
+        for row in self.cases:
+            if row.measured is not None and not self._contradicts(row) and known_at(
+                    self.claim, row.case) not in ("", row.decision.verdict.value):
+                return self._otherwise_at(row)
+        return self._otherwise if self.claim.awaited == "UNDECIDED" else ""
 
     @property
     def counterexample(self) -> CaseResult | None:
@@ -213,23 +261,20 @@ class ClaimResult:
 
 
 def results(
-    claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = (), *,
-    alphas: tuple[float, float] | None = None,
+    claims: Mapping[str, Claim], suite: str, store: Store, failures: Iterable[Failure] = (),
 ) -> list[ClaimResult]:
-    """Judge every claim on the records of a suite. The false-alarm budget is shared by the
-    statistical comparisons of these claims, or was shared before (`levels`)."""
+    """Judge every claim on its own records of a suite: no other claim changes its verdict, but for
+    the premises that it names."""
     failures = list(failures)
-    found = _found(claims, suite, store)
-    alphas, decisions, judged = alphas or _shared(found), Decisions(store), {}
+    decisions, judged = Decisions(store), {}
     for key, claim in claims.items():
-        cases = zip(claim.cases(suite), found[key], strict=True)
-        rows = tuple(_decided(claim, case, values, records, alphas, decisions)
-                     for case, (values, records) in cases)
+        rows = tuple(_decided(claim, case, *_values(claim, case, store), decisions)
+                     for case in claim.cases(suite))
         record = store.get(Run(claim, None).id) if claim.proof else None
         steps = decode(record.result) if record else None
         judged[key] = ClaimResult(claim, rows, steps if isinstance(steps, tuple) else None, record,
                                   tuple(f for f in failures if f.run.claim.key == key),
-                                  _control(claim, store, decisions), alphas=alphas,
+                                  _control(claim, store, decisions),
                                   suite=next((s for s in SUITES
                                               if claim.cases(s) == claim.cases(suite)), suite))
     decisions.save()
@@ -238,17 +283,10 @@ def results(
             for result in judged.values()]
 
 
-def levels(claims: Mapping[str, Claim], suite: str, store: Store) -> tuple[float, float]:
-    """The false-alarm rates of `ClaimResult.alphas` that claims leave each other in a suite: what
-    some of them are judged with elsewhere, so that a verdict is the same everywhere."""
-    return _shared(_found(claims, suite, store))
-
-
-def _found(
-    claims: Mapping[str, Claim], suite: str, store: Store,
-) -> dict[str, list[tuple[list[Measured], tuple[Record, ...]]]]:
-    return {key: [_values(claim, case, store) for case in claim.cases(suite)]
-            for key, claim in claims.items()}
+def alpha(claim: Claim, case: Case, value: Measured) -> float:
+    """The false-alarm rate that one value is judged with: seeds that may miss are a comparison
+    each, samples are pooled over the seeds of their case."""
+    return level(claim, case) / (1 if isinstance(value, Statistical) else claim.seeds)
 
 
 def _control(claim: Claim, store: Store, decisions: Decisions) -> CaseResult | None:
@@ -281,36 +319,6 @@ def _premises(judged: Mapping[str, ClaimResult], suite: str, store: Store) -> di
     return verdicts
 
 
-def _shared(
-    found: Mapping[str, list[tuple[list[Measured], tuple[Record, ...]]]],
-) -> tuple[float, float]:
-    """The false-alarm rates allowed to one sample, and to one measurement that may miss.
-
-    By the union bound all of them together stay within the budget.
-
-    Measurements that miss with a known probability take exactly that; claims that judge the same
-    case with the same seed look at the same random draw, so it counts once. The samples share what
-    is left. Where the misses alone exceed nine tenths of the budget, every comparison gets an equal
-    share instead, and those that need more stay UNDECIDED.
-    """
-    draws: dict[str, float] = {}
-    samples = comparisons = 0
-    for rows in found.values():
-        for values, records in rows:
-            for value, record in zip(values, records, strict=False):
-                misses = getattr(value, "misses", 0.0)
-                if 0 < misses < 1:
-                    draws[digest([record.inputs["case"], record.inputs["seed"], misses])] = misses
-            samples += sum(isinstance(v, Statistical) for v in values)
-            comparisons += sum(isinstance(v, Statistical) or 0 < getattr(v, "misses", 0.0) < 1
-                               for v in values)
-    spent = sum(draws.values())
-    if spent > 0.9 * FALSE_ALARM_BUDGET:
-        equal = FALSE_ALARM_BUDGET / max(comparisons, 1)
-        return equal, equal
-    return (FALSE_ALARM_BUDGET - spent) / max(samples, 1), max(draws.values(), default=0.0)
-
-
 def _values(claim: Claim, case: Case, store: Store) -> tuple[list[Measured], tuple[Record, ...]]:
     # What another machine measured counts here too, also where PyTorch is missing.
     if not all(holds(case) for holds in claim.assumes.values()):
@@ -329,7 +337,7 @@ def _record(claim: Claim, case: Case, seed: int, store: Store) -> Record | None:
 
 
 def _decided(claim: Claim, case: Case, values: list[Measured], records: tuple[Record, ...],
-             alphas: tuple[float, float], decisions: Decisions) -> CaseResult:
+             decisions: Decisions) -> CaseResult:
     broken = next((name for name, holds in claim.assumes.items() if not holds(case)), None)
     if broken is not None:
         return CaseResult(case, None,
@@ -341,18 +349,16 @@ def _decided(claim: Claim, case: Case, values: list[Measured], records: tuple[Re
         return CaseResult(case, None, Decision(Verdict.UNDECIDED, reason=why))
     try:
         index, decision = decisions.get(
-            claim, records, alphas, lambda: _worst(claim, case, values, alphas))
+            claim, records, level(claim, case), lambda: _worst(claim, case, values))
     except _NO_VALUE as error:
         return CaseResult(case, values[0], _not_judged(error), records)
     return CaseResult(case, values[index], decision, records)
 
 
-def _worst(claim: Claim, case: Case, values: list[Measured],
-           alphas: tuple[float, float]) -> tuple[int, Decision]:
+def _worst(claim: Claim, case: Case, values: list[Measured]) -> tuple[int, Decision]:
     """The most damaging verdict over the seeds: one counterexample refutes."""
     order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS]
-    decisions = [judge(claim, case, value, alpha=alphas[not isinstance(value, Statistical)])
-                 for value in values]
+    decisions = [judge(claim, case, value, alpha=alpha(claim, case, value)) for value in values]
     return min(enumerate(decisions),
                key=lambda d: (order.index(d[1].verdict),
                               d[1].slack if d[1].slack is not None else 0.0))
@@ -361,7 +367,7 @@ def _worst(claim: Claim, case: Case, values: list[Measured],
 def _not_judged(error: Exception) -> Decision:
     """The statement has no value here, a defect of the claim; other verdicts stay."""
     why = f"cannot be judged: {type(error).__name__}: {error}".splitlines()[0]
-    return Decision(Verdict.UNDECIDED, reason=why)
+    return Decision(Verdict.UNDECIDED, reason=why, defect=True)
 
 
 def verdict_name(result: ClaimResult) -> str:
@@ -373,12 +379,18 @@ def verdict_name(result: ClaimResult) -> str:
     return verdict.value if result.measured or verdict is Verdict.OUT_OF_SCOPE else NOT_RUN
 
 
+def marked(result: ClaimResult) -> str:
+    """`verdict_name` with a * where something was changed after data were seen."""
+    return verdict_name(result) + ("*" if result.claim.post_hoc and result.measured else "")
+
+
 def as_json(result: ClaimResult) -> dict[str, Any]:
     """A claim's result for machines."""
     claim = result.claim
     return {
         "key": claim.key, "title": claim.title, "verdict": verdict_name(result),
-        "expected": claim.expected, "known": claim.known, "unexpected": result.unexpected,
+        "expected": claim.expected, "known": claim.known,
+        "unexpected": result.unexpected, "news": result.news, "post_hoc": claim.post_hoc,
         "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on,
         "premises": dict(result.premises),
         "control": {
@@ -394,4 +406,5 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
                      "certain": c.decision.certain, "slack_log10": c.decision.slack,
                      "reason": c.decision.reason,
                      "measured": encode(c.measured) if c.measured else None,
+                     "known": known_at(claim, c.case), "level": result.alpha(c),
                      "records": [r.id for r in c.records]} for c in result.cases]}

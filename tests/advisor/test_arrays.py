@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 from depthlaw.advisor import recommend, recommend_depths
-from depthlaw.advisor.arrays import Shapes
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget
-from depthlaw.advisor.ladder import Ladder, Rung, middle
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.recommendation import ladder_for
+from depthlaw.advisor.shape_search import Ladder, Rung, middle
 from depthlaw.advisor.shapes import Constraints, Measure
+from depthlaw.advisor.vectorised import Shapes
 
 FIELDS = ("layers", "width", "heads", "kv_heads", "d_ff", "low", "high")
 KINDS = [

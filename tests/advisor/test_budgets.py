@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -9,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.budgets import Budget, Resolved, read_bytes, resolve, serving_note
 from depthlaw.advisor.counting import count, flops, memory
 from depthlaw.advisor.hardware import gpu
 from depthlaw.advisor.latency import Point, fit
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.shapes import Constraints, Target, nearest, shapes, template
 
 MIXTURE = Constraints(experts=64, active_experts=6, shared_experts=2, dense_layers=1)
@@ -144,7 +145,7 @@ def test_six_operations_per_parameter_and_token_are_counted_ones() -> None:
     (Budget(total=70e9, memory=24e9), "70B parameters keeps the limits: .*the largest that does"),
     (Budget(total=7e9, kv_bytes=1e5), "for the KV cache of 4,096 tokens"),
     (Budget(total=3.5e8, milliseconds=20, bandwidth=20e9), "read its weights at 20 GB/s"),
-    (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "by the measured points, more than 3 ms"),
+    (Budget(total=3.5e8, milliseconds=3, latency=PHONE), "measured points.*, more than 3 ms"),
 ])
 def test_contradictions_get_one_clear_line(budget: Budget, why: str) -> None:
     with pytest.raises(UsageError, match=why) as caught:
@@ -251,11 +252,77 @@ def test_measured_points_exclude_deep_shapes() -> None:
     assert max(kept) < max(s.architecture.layers for s in found)
     for layers in kept:
         a = next(s.architecture for s in found if s.architecture.layers == layers)
-        assert PHONE.ms(a.layers, a.width)[1] <= 14
+        assert PHONE.ms(a)[2] <= 14
 
 
-def test_points_of_one_width_do_not_judge_another() -> None:
-    done = resolve(Budget(total=3.5e8, milliseconds=20, latency=LINE), Constraints())
-    other = Architecture(40, 768, 12, 2048, 49152, tied=True)
-    assert done.excludes(other) is None
-    assert "by the measured points" in str(done.excludes(Architecture(32, 960, 15, 2560, 49152)))
+def test_the_upper_end_of_the_interval_keeps_the_limit() -> None:
+    noisy = fit([Point(n, d, Fraction(2 * n + d // 64 + 3 * (-1) ** (n // 8 + d // 512), 2))
+                 for n in (8, 16, 24, 32) for d in (512, 1024, 1536)])
+    a = Architecture(16, 1024, 16, 4096, 32000, gated=False)
+    _, middle, high = noisy.ms(a)
+    assert middle < high
+    target = Target(count(a).total)
+    for limit, kept in ((high + 0.01, True), ((middle + high) / 2, False), (middle - 1, False)):
+        done = Resolved(target, Budget(milliseconds=limit, latency=noisy))
+        assert (done.excludes(a) is None) == kept
+
+
+def test_what_is_too_far_from_the_measured_points_is_excluded() -> None:
+    """Also of another width than the only measured one; up to a factor of 2 the upper end counts.
+    """
+    done = resolve(Budget(total=3.5e8, milliseconds=60, latency=LINE), Constraints())
+    near, far = (Architecture(40, d, d // 64, 4 * d, 49152, tied=True) for d in (768, 1984))
+    assert done.excludes(near) is None
+    assert "too far from the measured points" in str(done.excludes(far))
+    assert "by the measured points" in str(done.excludes(Architecture(
+        62, 960, 15, 2560, 49152)))
+
+
+def test_bandwidth_alone_bounds_no_depth_and_says_so() -> None:
+    a = Architecture(32, 1024, 16, 4096, 32000)
+    budget = Budget(total=count(a).total, milliseconds=20, bandwidth=2e12)
+    note = serving_note(budget, Constraints(), a)
+    assert note is not None
+    assert "bounds bytes, not depth" in note
+    slow = replace(budget, layer_milliseconds=0.5)
+    note = serving_note(slow, Constraints(), a)
+    assert note is not None
+    assert "not depth" not in note
+    read = 1000 * read_bytes(a, 2) / 2e12
+    for limit, kept in ((16 + read + 0.001, True), (16 + read - 0.001, False)):
+        done = Resolved(Target(count(a).total), replace(slow, milliseconds=limit))
+        assert (done.excludes(a) is None) == kept
+
+
+@pytest.mark.parametrize("budget", [
+    Budget(total=3e9, layer_milliseconds=0.1), Budget(total=3e9, layer_milliseconds=0.1,
+                                                      milliseconds=20),
+    Budget(total=3e8, layer_milliseconds=0.1, milliseconds=20, bandwidth=1e12, latency=PHONE)])
+def test_the_time_of_a_layer_that_bounds_nothing_is_refused(budget: Budget) -> None:
+    with pytest.raises(UsageError) as caught:
+        resolve(budget, Constraints())
+    # What to add, or what to leave out.
+    assert "--ms-per-layer" in str(caught.value)
+    assert ("--bandwidth" in str(caught.value)) == (budget.bandwidth is None)
+    assert ("--latency" in str(caught.value)) == (budget.latency is not None)
+
+
+@pytest.mark.parametrize("each", [None, 0.05])
+def test_a_limit_that_the_cache_breaks_is_said_with_the_context_at_which_it_holds(
+        each: float | None) -> None:
+    a = Architecture(32, 4096, 32, 14336, 128256, kv_heads=8, context=131072)
+    weights = 1000 * read_bytes(a, 2) / 2.039e12 + 32 * (each or 0)
+    number = 1000 * 2 * 2 * 32 * 1024 / 2.039e12  # of one token in the cache
+    full = weights + number * 131072
+
+    def note(limit: float) -> str:
+        said = serving_note(Budget(total=count(a).total, milliseconds=limit, bandwidth=2.039e12,
+                                   layer_milliseconds=each), Constraints(), a)
+        assert said is not None
+        return said
+
+    assert "holds up to" not in note(full + 0.01)
+    said = note(weights + number * 20_050)
+    assert "holds up to 20,000 tokens of context only" in said
+    assert f"at 131,072 a token takes {full:.1f} ms" in said
+    assert "holds up to 0 tokens" in note(weights + number / 2)

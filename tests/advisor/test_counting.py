@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import (
     BYTES,
     activations,
@@ -22,8 +23,7 @@ from depthlaw.advisor.counting import (
     weights,
 )
 from depthlaw.advisor.huggingface import read_config
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.theory.claim import Case, find
+from depthlaw.theory.claims.definition import Case, find
 
 CONFIGS = Path(__file__).parent / "configs"
 PLAIN = Architecture(12, 768, 12, 3072, 50257, gated=False, tied=True, context=1024)

@@ -3,8 +3,8 @@ from __future__ import annotations
 
 import pytest
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.hardware import devices, gpu, slowest_with
-from depthlaw.advisor.quantities import UsageError
 
 
 @pytest.mark.parametrize(("typed", "name"), [

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts, Latent
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count, kv_numbers
 from depthlaw.advisor.huggingface import architecture_of, config_of, read_config
 from depthlaw.advisor.models import architecture, models
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.shapes import Constraints, Target, shapes
 
 CONFIGS = Path(__file__).parent / "configs"
@@ -103,6 +103,21 @@ def test_another_head_than_that_of_a_language_model_is_remarked() -> None:
     other = {**LLAMA, "architectures": ["LlamaForSequenceClassification"]}
     assert "LlamaForSequenceClass" in " ".join(architecture_of(other).remarks)
     assert not architecture_of({**LLAMA, "architectures": ["LlamaForCausalLM"]}).remarks
+
+
+@pytest.mark.parametrize("key", ["num_local_experts", "num_experts", "n_routed_experts"])
+def test_experts_of_a_class_that_has_none_are_refused(key: str) -> None:
+    with pytest.raises(UsageError, match=f"llama configuration, {key}: llama has no experts"):
+        architecture_of({**LLAMA, key: 8})
+    for none in (0, 1, None):
+        assert architecture_of({**LLAMA, key: none}) == architecture_of(LLAMA)
+
+
+def test_code_of_its_own_is_named() -> None:
+    own = {**LLAMA, "auto_map": {"AutoModelForCausalLM": "modeling_mine.MineForCausalLM"}}
+    said = " ".join(architecture_of(own).remarks)
+    assert "code of its own ('modeling_mine.MineForCausalLM'); counted as llama" in said
+    assert architecture_of({**LLAMA, "auto_map": None}).remarks == ()
 
 
 def test_windows_follow_the_listed_layers() -> None:

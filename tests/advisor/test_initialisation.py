@@ -8,8 +8,8 @@ import pytest
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.grids import Key
-from depthlaw.advisor.initialisation import advice
-from depthlaw.theory.claim import Case, at, find, registry
+from depthlaw.advisor.initialisation_advice import advice
+from depthlaw.theory.claims.definition import Case, at, find, registry
 
 KEYS = [Key(parametrisation, norm, residual) for parametrisation in ("standard", "mup", "completep")
         for norm in ("pre", "post", "lns") for residual in ("plain", "attnres")]

@@ -1,17 +1,29 @@
 """Measured latency: hand answers, recovered coefficients, honest intervals, bad tables."""
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import optimize, stats
 
-from depthlaw.advisor.latency import Fit, Point, fit, read_latency, student_quantile
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.counting import weights
+from depthlaw.advisor.latency import (
+    REACH,
+    Fit,
+    Point,
+    fit,
+    read_latency,
+    student_quantile,
+)
 
 
 def points(*rows: tuple[int, int, float]) -> list[Point]:
@@ -24,37 +36,185 @@ def table(tmp_path: Path, text: str | bytes) -> Path:
     return path
 
 
+def net(layers: int, width: int, **fields: Any) -> Architecture:
+    """Like the measured nets of a table that says no more: 12 d^2 weights a layer."""
+    return Architecture(layers, width, 1, 4 * width, 32000, gated=False).with_(**fields)
+
+
 def test_one_width_gives_a_line_with_its_intercept() -> None:
     line = fit(points((12, 768, 5), (24, 768, 8), (36, 768, 11), (48, 768, 14)))
-    assert line.terms == ("1", "L")
-    assert line.coefficients == (2, 0.25)
-    assert line.ms(18, 768) == (6.5, 6.5, 6.5)
+    assert line.coefficients[:2] == (2, 0.25)
+    assert line.ms(net(18, 768)) == (6.5, 6.5, 6.5)
     # Twice the layers are less than twice the time.
-    assert line.ms(24, 768)[1] < 2 * line.ms(12, 768)[1]
+    assert line.ms(net(24, 768))[1] < 2 * line.ms(net(12, 768))[1]
 
 
 @settings(deadline=None)
-@given(st.integers(0, 50), st.integers(1, 20), st.integers(1, 40))
-def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int) -> None:
-    rows = [Point(layers, width, Fraction(a) + Fraction(b * layers, 10)
-                  + Fraction(c * layers * width**2, 10**8))
-            for layers in (8, 16, 32) for width in (512, 1024, 2048)]
-    found = fit(rows)
-    assert found.terms == ("1", "L", "L d^2")
-    assert found.coefficients == pytest.approx((a, b / 10, c / 1e8), rel=1e-12)
+@given(st.integers(0, 50), st.integers(0, 20), st.integers(1, 40), st.integers(0, 9),
+       st.integers(0, 9))
+def test_exact_data_give_their_coefficients_back(a: int, b: int, c: int, e: int, f: int) -> None:
+    found = fit([
+        Point(n, d, Fraction(a) + Fraction(b * n, 10) + Fraction(12 * c * n * d * d, 10**9)
+              + Fraction(e * d * 32000, 10**8) + Fraction(f * 2 * n * d * 4096, 10**10),
+              heads=8, kv_heads=8, vocabulary=32000, context=4096)
+        for n in (8, 16, 32) for d in (512, 1024, 2048)])
+    assert found.coefficients == pytest.approx((a, b / 10, c / 1e9, e / 1e8, f / 1e10), rel=1e-12)
     assert found.spread == 0
+    assert found.ms(net(20, 1536, context=8192))[2] == pytest.approx(
+        a + 2 * b + 12 * c * 20 * 1536**2 / 1e9 + e * 1536 * 32000 / 1e8
+        + f * 2 * 20 * 1536 * 8192 / 1e10, rel=1e-9)
 
 
-def test_half_interval_of_a_line_by_hand() -> None:
-    """Four points with residuals +-1: s^2 = 4 / 2, mean 20, sum of squares 500; t(0.975, 2)."""
-    line = fit(points((5, 64, 6), (15, 64, 14), (25, 64, 24), (35, 64, 36)))
-    assert line.coefficients == (0, 1)
-    low, middle, high = line.ms(20, 64)
-    assert middle == 20
-    assert high - middle == pytest.approx(4.302653 * (2 * (1 + 1 / 4)) ** 0.5, rel=1e-6)
-    assert low == pytest.approx(2 * middle - high)
-    assert line.ms(35, 64)[2] - line.ms(35, 64)[1] == pytest.approx(
-        4.302653 * (2 * (1 + 1 / 4 + 15**2 / 500)) ** 0.5, rel=1e-6)
+def cached(context: int | None) -> Fit:
+    """1 ms, 1e-9 ms a weight, 2e-10 ms a number in a cache of 32,768 tokens."""
+    return fit([
+        Point(n, d, 1 + Fraction(n * (2 * d * d + 2 * d * k + 8 * d * d), 10**9)
+              + Fraction(2 * n * k * 32768 * 2, 10**10), heads=d // 64, kv_heads=k // 64,
+              context=context)
+        for n in (8, 16, 32) for d, k in ((512, 128), (1024, 512), (2048, 256), (1024, 128))])
+
+
+@pytest.mark.parametrize("context", [None, 32768])
+def test_a_larger_cache_takes_longer(context: int | None) -> None:
+    """By the same weights, as `cached` has it. Where the table names no context it is the asked
+    one."""
+    found = cached(context)
+    grouped = net(16, 1024, heads=16, kv_heads=4, context=32768)
+    full = grouped.with_(kv_heads=8)
+    more = 2 * 1024 * 256 * 16 / 1e9 + 2 * 16 * 256 * 32768 * 2e-10
+    assert found.ms(full)[1] - found.ms(grouped)[1] == pytest.approx(more)
+    longer = grouped.with_(context=65536)
+    once = 2 * 16 * 256 * 32768 * 2e-10
+    assert found.ms(longer)[1] - found.ms(grouped)[1] == pytest.approx(
+        0 if context is None else once, abs=1e-9)
+    assert ("the answer's context" in found.assumed) == (context is None)
+
+
+def test_a_cache_beyond_the_measured_ones_is_outside() -> None:
+    found = cached(32768)
+    a = net(16, 1024, heads=16, kv_heads=8, context=32768)
+    assert not found.outside(a)
+    assert "numbers in the KV cache (measured:" in found.outside(a.with_(context=2**20), REACH)
+    assert found.outside(a.with_(kv_heads=16)) == "keys of width 1,024 (measured: 128 to 512)"
+
+
+def test_caches_of_unknown_keys_are_read_both_ways() -> None:
+    """Measured nets of full keys, or of grouped ones such as the answer's: the slower counts."""
+    def found(share: int) -> Fit:
+        return fit([Point(n, d, 1 + Fraction(n * 12 * d * d, 10**9)
+                          + Fraction(2 * n * d * 32768 * 2, share * 10**10))
+                    for n in (8, 16, 32) for d in (512, 1024, 2048)])
+
+    asked = net(16, 1024, heads=16, kv_heads=4, context=32768)
+    weights_only = 1 + 16 * (10 * 1024**2 + 2 * 1024 * 256) / 1e9
+    assert "a KV cache that grows with L d" in found(1).assumed
+    for share in (1, 4):
+        low, _, high = found(share).ms(asked)
+        for keys in (256, 1024):
+            true = weights_only + 2 * 16 * keys * 32768 * 2e-10 / (share if keys == 1024 else 1)
+            if share == 1 or keys == 1024:
+                assert low - 1e-9 <= true <= high + 1e-9
+
+
+def test_a_fatter_layer_of_the_same_width_takes_longer() -> None:
+    """Of weights, not of d^2: the weights of a layer are read whatever made them many."""
+    found = fit([Point(n, d, Fraction(1) + Fraction(12 * n * d * d, 10**9))
+                 for n in (8, 16, 32) for d in (512, 1024, 2048)])
+    plain = net(16, 1024)
+    fat, grouped = plain.with_(d_ff=2 * plain.d_ff), net(16, 1024, heads=8, kv_heads=2)
+    assert found.ms(fat)[1] - found.ms(plain)[1] == pytest.approx(8 * 16 * 1024**2 / 1e9)
+    assert found.ms(plain)[1] - found.ms(grouped)[1] == pytest.approx(1.5 * 16 * 1024**2 / 1e9)
+
+
+def test_weights_of_a_measured_layer_are_those_that_are_counted() -> None:
+    for shape in (Architecture(1, 512, 8, 1536, 99, kv_heads=2),
+                  Architecture(1, 512, 8, 1536, 99, gated=False, head_width=96)):
+        point = Point(1, 512, Fraction(1), shape.d_ff, shape.heads, shape.kv_heads,
+                      shape.head_width, shape.vocabulary, shape.gated)
+        matrices = [w for w in weights(shape) if w.role in ("attention", "mlp")]
+        assert point.layer_weights == sum(w.stored for w in matrices)
+
+
+def test_the_interval_of_the_mean_by_hand() -> None:
+    """Depths 1, 2, 4 and 8 of relative residuals r: the one coefficient is the mean of ms / L."""
+    found = fit(points((1, 64, 0.9), (2, 64, 1.9), (4, 64, 4.4), (8, 64, 8.6)))
+    assert found.coefficients[0] == 0
+    # Weights 1 / ms^2: c = sum(L / ms) / sum((L / ms)^2), the rest is the sum of squares.
+    ratios = [1 / 0.9, 2 / 1.9, 4 / 4.4, 8 / 8.6]
+    squares = sum(r * r for r in ratios)
+    c = sum(ratios) / squares
+    assert found.coefficients[1] == pytest.approx(c)
+    s = ((4 - c * sum(ratios)) / 3) ** 0.5
+    assert found.spread == pytest.approx(s)
+    _, middle, high = found.ms(net(8, 64))
+    assert middle == pytest.approx(8 * c)
+    t = stats.t.ppf(0.975, 3)
+    # The ellipsoid of one coefficient gives the least that the span of all of them is.
+    assert high - middle >= t * s * (middle**2 + 64 / squares) ** 0.5 - 1e-12
+
+
+def test_least_squares_without_negative_coefficients_are_those_of_scipy() -> None:
+    draw = random.Random(5)
+    for _ in range(50):
+        table = [Point(n, d, Fraction(str(round(draw.uniform(1, 3) + n * draw.uniform(0, 0.2)
+                                                + d * draw.uniform(0, 1e-3), 4))))
+                 for n, d in ((8, 512), (12, 1024), (24, 768), (36, 2048), (48, 512), (16, 1536))]
+        rows = np.array([[1, p.layers, 12 * p.layers * p.width**2, p.width,
+                          2 * p.layers * p.width] for p in table], float)
+        times = np.array([float(p.milliseconds) for p in table])
+        scale = rows.max(axis=0)
+        solved, _ = optimize.nnls(rows / scale / times[:, None], np.ones(len(table)))
+        try:
+            found = fit(table)
+        except UsageError:
+            assert not solved[1] + solved[2] + solved[4] or np.count_nonzero(solved) == len(table)
+            continue
+        assert found.coefficients == pytest.approx(solved / scale, rel=1e-6, abs=1e-15)
+
+
+# Layers that are read no faster than others start: the formula does not hold.
+BENT = points(*((n, d, round(200 + n * max(30, d * d / 5e4), 3)) for n in (12, 20, 32, 46)
+                for d in (1024, 1280, 1536, 2048, 2560)))
+
+
+@pytest.mark.parametrize("table", [
+    points((12, 2560, 1600), (18, 2048, 1720), (24, 1792, 1730), (32, 1536, 1930),
+           (46, 1280, 2110)), BENT], ids=["few points", "another formula"])
+def test_the_span_of_the_mean_is_what_a_search_finds(table: list[Point]) -> None:
+    """The greatest and the least mean over all coefficients that are not negative and within the
+    allowed sum of squares, against a numerical optimiser: it finds nothing outside. Up to twice the
+    least is allowed, even where the points are many."""
+    found = fit(table)
+    rows = np.array([[1, p.layers, 12 * p.layers * p.width**2, p.width, 2 * p.layers * p.width]
+                     for p in table], float)
+    times = np.array([float(p.milliseconds) for p in table])
+    scale = rows.max(axis=0)
+    scaled = rows / scale / times[:, None]
+    least = found.spread**2 * found.freedom
+    share = stats.t.ppf(0.975, found.freedom) * found.spread
+    assert (share**2 < least) == (table is BENT)
+    room = max(share**2, least)
+    for asked in (net(8, 2560), net(40, 1024), net(20, 2048, d_ff=12288)):
+        slow = np.array([1, *found.load(asked)], float) / scale
+        # What goes with L d, as a cache of full keys.
+        fast = slow.copy()
+        fast[4] = 2 * asked.layers * asked.width / scale[4]
+        low, middle, high = found.ms(asked)
+        assert middle == pytest.approx(np.array(found.coefficients) * scale @ slow)
+        ends = []
+        for sign, x in ((1, fast), (-1, slow)):
+            best = optimize.minimize(
+                lambda c, sign=sign, x=x: sign * c @ x, np.array(found.coefficients) * scale,
+                jac=lambda c, sign=sign, x=x: sign * x, bounds=[(0, None)] * 5, method="SLSQP",
+                options={"maxiter": 500, "ftol": 1e-12},
+                constraints={"type": "ineq", "fun": lambda c: (
+                    room + least - ((scaled @ c - 1) ** 2).sum()) * 1e3})
+            ends.append(best.x @ x)
+        assert high == pytest.approx(
+            middle + math.hypot(ends[1] - middle, share * middle), rel=1e-3)
+        middle = np.array(found.coefficients) * scale @ fast
+        assert low == pytest.approx(
+            max(0, middle - math.hypot(middle - ends[0], share * middle)), rel=1e-3)
 
 
 def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
@@ -63,9 +223,9 @@ def test_the_interval_covers_new_measurements_as_often_as_it_says() -> None:
     draw, inside, trials = random.Random(1), 0, 200
     for _ in range(trials):
         def ms(layers: int, width: int) -> Fraction:
-            return Fraction(3 + 0.2 * layers + 1e-7 * layers * width**2 + draw.gauss(0, 0.2))
+            return Fraction((3 + 0.2 * layers + 1e-7 * layers * width**2) * draw.gauss(1, 0.05))
         found = fit([Point(n, d, ms(n, d)) for n in (12, 24, 36) for d in (512, 1024, 2048)])
-        low, _, high = found.ms(30, 1536)
+        low, _, high = found.ms(net(30, 1536))
         inside += low <= ms(30, 1536) <= high
     assert inside >= trials * 0.95 - 4 * (trials * 0.95 * 0.05) ** 0.5
 
@@ -79,31 +239,69 @@ def test_quantiles_of_student(probability: float, freedom: int) -> None:
 
 def test_what_is_outside_the_measured_range_is_said() -> None:
     found = fit(points((8, 512, 3), (16, 512, 4), (16, 1024, 5), (32, 1024, 8), (32, 512, 6)))
-    assert not found.extrapolated(16, 768)
-    assert all(found.extrapolated(*shape)
-               for shape in ((4, 512), (64, 512), (16, 256), (16, 2048)))
+    assert not found.outside(net(16, 768))
+    assert found.outside(net(4, 1024)) == "4 layers (measured: 8 to 32)"
+    assert found.outside(net(32, 2048)) == (
+        "1.61B weights in layers (measured: 25.2M to 403M) and width 2,048 (measured: 512 to "
+        "1,024)")
+    assert found.outside(net(20, 512, d_ff=99)).startswith("23M weights in layers")
+    assert "weights in layers" in found.outside(net(32, 1024, d_ff=2**20))
+    assert found.outside(net(64, 512))
+    assert not found.outside(net(64, 512), REACH)
+    assert found.outside(net(65, 512), REACH)
+    told = fit([p._replace(vocabulary=1000) for p in found.points])
+    assert "weights in the output layer" in told.outside(net(16, 768))
 
 
-def test_one_width_says_nothing_of_another() -> None:
-    line = fit(points((8, 512, 3), (16, 512, 4), (32, 512, 6)))
-    assert line.covers(512)
-    assert not line.covers(768)
-    with pytest.raises(UsageError, match="width 512 alone and say nothing of 768"):
-        line.ms(8, 768)
-    assert "width 512 alone" in line.formula
+def test_what_the_points_do_not_tell_apart_is_read_both_ways() -> None:
+    """Of one shape's width, time may go with layers or with their weights."""
+    line = fit(points((8, 512, 3), (16, 512, 5), (32, 512, 9)))
+    assert line.ambiguous
+    assert line.ms(net(16, 512)) == (5, 5, 5)
+    fat = net(16, 512, d_ff=4096)
+    low, _, high = line.ms(fat)
+    assert low == 5
+    assert high == pytest.approx(1 + 4 * fat_share(fat))
+    several = fit(points((8, 512, 3), (16, 512, 5), (32, 512, 9), (16, 1024, 5), (8, 768, 3)))
+    assert not several.ambiguous
+    assert several.ms(fat) == (5, 5, 5)
 
 
-@pytest.mark.parametrize(("rows", "terms"), [
-    # Wider is not slower: launches decide, and the term with d^2 would be negative.
-    ([(8, 512, 3), (8, 1024, 2.9), (16, 512, 5), (16, 1024, 4.8), (32, 512, 9)], ("1", "L")),
+def fat_share(a: Architecture) -> float:
+    """Weights of a layer over 12 d^2."""
+    return (4 * a.width**2 + 2 * a.width * a.d_ff) / (12 * a.width**2)
+
+
+@pytest.mark.parametrize(("columns", "said"), [
+    ("", ("12 d^2 weights a layer", "a KV cache that grows with L d", "the answer's vocabulary",
+          "the answer's context")),
+    (",d_ff", ("a key head for each query head", "gated MLPs", "a KV cache that grows with L d",
+               "the answer's vocabulary", "the answer's context")),
+    (",d_ff,gated,heads,kv_heads,vocabulary", ("the answer's context",)),
+    (",d_ff,gated,heads,kv_heads,vocabulary,context", ()),
+    (",heads,kv_heads", ("8 d^2 weights an MLP", "the answer's vocabulary",
+                         "the answer's context")),
+])
+def test_what_is_assumed_of_the_measured_nets_is_said(
+        tmp_path: Path, columns: str, said: tuple[str, ...]) -> None:
+    values = {"d_ff": "2048", "gated": "no", "heads": "12", "kv_heads": "4", "vocabulary": "32000",
+              "context": "4096"}
+    more = "".join(f",{values[name]}" for name in columns.split(",")[1:])
+    rows = "".join(f"{n},768,{ms}{more}\n" for n, ms in ((12, 5), (24, 8), (36, 11)))
+    assert read_latency(table(tmp_path, f"L,d,ms{columns}\n{rows}")).assumed == said
+
+
+@pytest.mark.parametrize(("rows", "used"), [
+    # Wider is not slower: launches decide, and the term with weights would be negative.
+    ([(8, 512, 3), (8, 1024, 2.9), (16, 512, 5), (16, 1024, 4.8), (32, 512, 9)], {0, 1}),
     # Deeper costs by its weights alone.
     ([(8, 512, 1.9), (8, 1024, 9.2), (16, 512, 4), (16, 1024, 17.1), (32, 512, 7.4),
-      (32, 1024, 33)], ("1", "L d^2")),
+      (32, 1024, 33)], {2, 3}),
 ])
-def test_no_term_has_a_negative_coefficient(rows: list, terms: tuple[str, ...]) -> None:
+def test_no_term_has_a_negative_coefficient(rows: list, used: set[int]) -> None:
     found = fit(points(*rows))
-    assert found.terms == terms
-    assert all(c > 0 for c in found.coefficients[1:])
+    assert {i for i, c in enumerate(found.coefficients) if c} <= used
+    assert min(found.coefficients) >= 0
 
 
 @settings(deadline=None)
@@ -115,16 +313,15 @@ def test_any_points_give_an_ordered_interval_or_a_usage_error(rows: list) -> Non
         found = fit([Point(*row) for row in rows])
     except UsageError:
         return
-    low, middle, high = found.ms(*rows[0][:2])
-    assert 0 <= low <= high
-    assert middle <= high
-    assert found.ms(rows[0][0] + 1, rows[0][1])[1] >= middle
+    low, middle, high = found.ms(net(*rows[0][:2]))
+    assert 0 <= low <= middle <= high
+    assert found.ms(net(rows[0][0] + 1, rows[0][1]))[1] >= middle
 
 
 @pytest.mark.parametrize(("rows", "why"), [
     ([(8, 512, 3)], "one depth alone"), ([(8, 512, 3), (8, 1024, 4), (8, 256, 2)], "one depth"),
     ([(8, 512, 3), (16, 512, 4)], "2 measured points for 2 coefficients"),
-    ([(8, 512, 3), (16, 512, 4), (8, 1024, 5)], "3 measured points for 3 coefficients"),
+    ([(8, 512, 3), (16, 512, 4), (8, 1024, 4)], "3 measured points for 3 coefficients"),
     ([(8, 512, 9), (16, 512, 6), (32, 512, 3)], "does not grow with depth"),
     ([], "no measured points"),
 ])
@@ -143,7 +340,7 @@ def test_what_cannot_be_fitted_says_what_to_measure(rows: list, why: str) -> Non
 def test_tables_as_people_write_them(tmp_path: Path, text: str) -> None:
     found = read_latency(table(tmp_path, text))
     assert isinstance(found, Fit)
-    assert found.coefficients == (2, 0.25)
+    assert found.coefficients[:2] == (2, 0.25)
 
 
 HEAD = "L,d,ms\n12,768,5\n24,768,8\n"
@@ -160,6 +357,12 @@ HEAD = "L,d,ms\n12,768,5\n24,768,8\n"
     (HEAD + "36,768,0\n", "not positive"), (HEAD + "36,768,fast\n", "cannot read|unit"),
     (HEAD + "36.5,768,3\n", "not a whole number"), (HEAD + "-3,768,3\n", "not a whole number"),
     (HEAD + "0,768,3\n", "not a whole number"), (HEAD + "36,x,3\n", "not a whole number"),
+    ("L,d,ms,d_ff,gated\n12,768,5,3072,maybe\n", "gated is 'maybe'; accepted are yes and no"),
+    ("L,d,ms,kv_heads\n12,768,5,4\n", "line 2 .*kv_heads says nothing without heads"),
+    ("L,d,ms,heads\n12,768,5,7\n", "7 heads do not divide the width 768"),
+    ("L,d,ms,context\n12,768,5,long\n", "line 2 .*context .long. is not a whole number"),
+    ("L,d,ms,d_ff\n12,768,5,\n", "line 2 .*d_ff '' is not a whole number"),
+    ("L,d,ms,d_ff,intermediate_size\n12,768,5,1,1\n", "does not name"),
     (HEAD + "1e9,768,3\n", "out of range"), (HEAD + "36,1e9,3\n", "out of range"),
     (HEAD + "12,768,50\n36,768,11\n", "5 and 50 ms for 12 layers of width 768"),
     (HEAD + "36,768,1e99999999999\n", "more than"),

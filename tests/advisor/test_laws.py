@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy.special import lambertw
 
 from depthlaw.advisor import laws
-from depthlaw.theory.claim import SUITES, Case, at, find
+from depthlaw.theory.claims.definition import SUITES, Case, at, find
 
 budgets = st.integers(12, 10**18)
 

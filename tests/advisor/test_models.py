@@ -3,9 +3,9 @@ from __future__ import annotations
 
 import pytest
 
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count, flops, memory
 from depthlaw.advisor.models import architecture, model, models, models_near
-from depthlaw.advisor.quantities import UsageError
 
 STATUS = {"seen", "seen (secondary)", "mixed", "recalled"}
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.advisor.quantities import (
+from depthlaw.advisor.base.quantities import (
     LEAST,
     MOST,
     UsageError,

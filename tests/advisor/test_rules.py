@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from depthlaw.advisor import laws, rules
 from depthlaw.advisor.grids import STANDARD, Key
-from depthlaw.theory.claim import Case, at, find, registry
+from depthlaw.theory.claims.definition import Case, at, find, registry
 
 sizes = st.floats(1e5, 1e14)
 RULES = (*rules.rules(), *rules.family())

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from depthlaw.advisor.architecture import Architecture, Experts
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.models import architecture, models
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.shapes import (
     DEFAULTS,
     LEAST_INNER,

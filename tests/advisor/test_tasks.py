@@ -9,16 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.advisor import laws
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.advisor.tasks import (
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.advisor.task_depths import (
     TaskAnswer,
     answer_task,
     for_connectivity,
     for_hops,
     for_regular,
 )
-from depthlaw.theory.claim import find
-from depthlaw.theory.values import Case
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.values import Case
 
 CITED = (files("depthlaw.theory") / "bibliography.bib").read_text()
 BIBLIOGRAPHY = {*re.findall(r"^@\w+\{([^,]+),", CITED, re.M), "depthlaw"}
@@ -47,8 +47,9 @@ def test_connectivity_has_one_number_for_each_architecture() -> None:
     assert doubling == [32, 32, 32, 34]
     said = for_connectivity(64)
     assert said.headline == (
-        "It depends on the architecture: (a) 4 layers, (b) 18 + 2 ceil(log2 n) layers")
-    assert for_connectivity(64, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
+        "It depends on the architecture: (a) 4 layers (executed up to D = 28), "
+        "(b) 18 + 2 ceil(log2 n) layers")
+    assert for_connectivity(28, 1000).headline.endswith("(a) 4 layers, (b) 38 layers")
     assert "18 + 2 ceil(log2 n) = 32, at the least n for this diameter" in said.numbers[1].rule
     assert "--vertices" not in for_connectivity(64, 100).numbers[1].rule
     assert "the input already shows it" in for_connectivity(1).numbers[0].rule
@@ -73,8 +74,22 @@ def test_no_number_of_hops_is_said_to_be_executed_that_was_not(beyond: bool) -> 
     said = for_hops(executed + beyond)
     rule = said.numbers[-1].rule
     assert f"executed here without an error up to k = {executed}" in rule
-    assert ("this k rests on the written argument" in rule) is beyond
-    assert (f"(executed up to k = {executed}, argued beyond)" in said.headline) is beyond
+    assert ("this k rests on prose, which no machine checked" in rule) is beyond
+    assert (f"(executed up to k = {executed}; beyond, by unchecked prose)"
+            in said.headline) is beyond
+    # A verdict's word is no other word.
+    assert "argue" not in said.headline + rule + said.numbers[-1].certainty
+
+
+@pytest.mark.parametrize("beyond", [False, True])
+def test_no_diameter_is_said_to_be_executed_that_was_not(beyond: bool) -> None:
+    executed = laws.LARGEST_DIAMETER
+    claim = find("connectivity/layers_for_diameter")
+    assert max(case.diameter for case in claim.cases("quick")) == executed
+    said = for_connectivity(executed + beyond)
+    assert f"on every graph executed, up to D = {executed}" in said.numbers[0].regime
+    assert ("this D rests on prose" in said.numbers[0].regime) is beyond
+    assert (f"(executed up to D = {executed})" in said.headline) is beyond
 
 
 def test_regular_languages_have_two_constructions_and_a_measurement() -> None:

@@ -13,8 +13,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 def rules_once(tmp_path_factory, monkeypatch):
     """What a rule answers, such as the local baseline of a radius, is computed by the first test
     that asks and read by all others, in whatever worker they run."""
-    from depthlaw.empirics import depth_search
     from depthlaw.empirics.trained_depth import net_answers
+    from depthlaw.empirics.training import depth_search
 
     folder, computed = tmp_path_factory.getbasetemp(), net_answers.by_rule
     if "PYTEST_XDIST_WORKER" in os.environ:

@@ -6,8 +6,14 @@ import pytest
 import torch
 from torch import nn
 
-from depthlaw.empirics.adamw import AdamW, decay_mask, flatten, gradient_scale, schedule_factor
-from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.nets.net import Net, Shape
+from depthlaw.empirics.training.adamw import (
+    AdamW,
+    decay_mask,
+    flatten,
+    gradient_scale,
+    schedule_factor,
+)
 
 U = 2.0**-53
 STEPS, ROWS, COLUMNS = 30, 4, 9

@@ -6,24 +6,24 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.empirics.architectures import ablations, models, residuals
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.empirics.architectures import ablations, loading, residuals
 from depthlaw.empirics.architectures.ablations import VARIANTS, ablated, removed
-from depthlaw.empirics.architectures.models import (
+from depthlaw.empirics.architectures.loading import (
     ARCHITECTURES,
     architecture,
     random_net,
     stored_net,
 )
 from depthlaw.empirics.architectures.residuals import layer_norms, measure_residuals, zipf_ids
-from depthlaw.empirics.rank_collapse.architectures import (
+from depthlaw.empirics.rank_collapse.bert import bert_init_published, bert_plateau_is_rounding
+from depthlaw.empirics.rank_collapse.collapse_in_architectures import (
     cubic_drop,
     growth,
     slower_with_positions_or_mask,
     xlnet_without_positions,
 )
-from depthlaw.empirics.rank_collapse.bert import bert_init_published, bert_plateau_is_rounding
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
 
 transformers = pytest.importorskip("transformers", reason="the extra hf is not installed")
@@ -234,7 +234,7 @@ def test_bad_arguments_get_one_line(given, said):
 
 
 def test_missing_extra_says_what_to_install(monkeypatch):
-    monkeypatch.setattr(models.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(loading.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"pip install 'depthlaw\[hf\]'"):
         measure_residuals("bert")
 

@@ -6,8 +6,15 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics import attention
-from depthlaw.empirics.attention import SHORT, SHORTEST, Projections, SoftmaxRows, attend, dropped
+from depthlaw.empirics.nets import attention
+from depthlaw.empirics.nets.attention import (
+    SHORT,
+    SHORTEST,
+    Projections,
+    SoftmaxRows,
+    attend,
+    dropped,
+)
 
 U = 2.0**-53
 SIZES = [(4, 1, 1, 3), (2, 3, 5, 4), (2, 2, SHORTEST, 3), (2, 2, SHORTEST + 1, 3), (1, 2, SHORT, 5)]

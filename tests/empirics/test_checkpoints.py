@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 import torch
 
-from depthlaw.empirics import checkpoints
-from depthlaw.empirics.checkpoints import CheckpointError, fingerprint, read, write
+from depthlaw.empirics.training import checkpoints
+from depthlaw.empirics.training.checkpoints import CheckpointError, fingerprint, read, write
 
 TENSORS = {"weights": torch.tensor([[0.1, float("-inf")], [1e-45, -0.0]]),
            "live": torch.tensor([True, False]), "steps": torch.tensor([3, 2**62])}

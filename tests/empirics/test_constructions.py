@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.constructions import cubing
+from depthlaw.empirics.nets.constructions import cubing
 from depthlaw.theory.connectivity.graph_attention import (
     distances,
     graph,

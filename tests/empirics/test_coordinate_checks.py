@@ -6,8 +6,8 @@ import pytest
 import torch
 from flint import arb
 
-from depthlaw.empirics.initialisations import initialised
-from depthlaw.empirics.nets import Deviations, Factors, Net, Shape, layer_norm
+from depthlaw.empirics.nets.initialisations import initialised
+from depthlaw.empirics.nets.net import Deviations, Factors, Net, Shape, layer_norm
 from depthlaw.empirics.signal_propagation import (
     coordinate_checks,
     parametrisations,
@@ -16,8 +16,8 @@ from depthlaw.empirics.signal_propagation import (
 )
 from depthlaw.empirics.signal_propagation.exponents import exponents, sample, within
 from depthlaw.empirics.signal_propagation.parametrisations import RULES, Rule, net_of
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation.mean_field import next_moments
 
 

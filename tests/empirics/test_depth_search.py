@@ -14,15 +14,22 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.empirics import depth_search, trainer
-from depthlaw.empirics.depth_search import BAR, Answers, Training, answers, least_depth, slope
-from depthlaw.empirics.evaluation import source, spot_checks
-from depthlaw.empirics.nets import Net, Shape, gpt2
-from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.nets.net import Net, Shape, gpt2
 from depthlaw.empirics.tasks.graphs import Connectivity
 from depthlaw.empirics.tasks.sequences import HopK
 from depthlaw.empirics.tasks.shuffled import Shuffled
-from depthlaw.theory.values import Ball, Proportion
+from depthlaw.empirics.training import depth_search, trainer
+from depthlaw.empirics.training.depth_search import (
+    BAR,
+    Answers,
+    Training,
+    answers,
+    least_depth,
+    slope,
+)
+from depthlaw.empirics.training.evaluation import source, spot_checks
+from depthlaw.empirics.training.settings import Settings
+from depthlaw.theory.claims.values import Ball, Proportion
 
 TASK = Connectivity(vertices=5, family="paths", cut=0.3, index=True)
 SHAPE = Shape(width=16, depth=1, norm="pre", mlp=16, features=TASK.features, outputs=TASK.outputs)
@@ -219,9 +226,9 @@ def test_shuffled_labels_belong_to_other_examples_of_the_batch():
 TWO = """
 import sys, torch
 from dataclasses import asdict
-from depthlaw.empirics.depth_search import Training, answers
-from depthlaw.empirics.nets import Shape
-from depthlaw.empirics.settings import Settings
+from depthlaw.empirics.training.depth_search import Training, answers
+from depthlaw.empirics.nets.net import Shape
+from depthlaw.empirics.training.settings import Settings
 from depthlaw.empirics.tasks.graphs import Connectivity
 torch.set_num_threads(1)
 task = Connectivity(vertices=5, family="paths", cut=0.3, index=True)

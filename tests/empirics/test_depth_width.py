@@ -7,10 +7,17 @@ import pytest
 import torch
 from torch.utils.flop_counter import FlopCounterMode
 
-from depthlaw.empirics import training_run
-from depthlaw.empirics.depth_width import ablation, predictions, training
-from depthlaw.empirics.depth_width.ablation import BUDGETS, DEEP, DEPTHS, SIZES, case_of, points
-from depthlaw.empirics.depth_width.budgets import (
+from depthlaw.empirics.depth_width import ablation, language_models, predictions
+from depthlaw.empirics.depth_width.ablation import (
+    BUDGETS,
+    COUNTED,
+    DEEP,
+    DEPTHS,
+    SIZES,
+    case_of,
+    points,
+)
+from depthlaw.empirics.depth_width.fixed_budgets import (
     equal_updates,
     interpolated,
     training_operations,
@@ -18,9 +25,10 @@ from depthlaw.empirics.depth_width.budgets import (
 )
 from depthlaw.empirics.depth_width.predictions import PREDICTIONS
 from depthlaw.empirics.exercises.language_model import Texts
-from depthlaw.empirics.nets import Net
-from depthlaw.empirics.tasks.text import Text
-from depthlaw.theory.claim import Case, Sample, made_in
+from depthlaw.empirics.nets.net import Net
+from depthlaw.empirics.tasks.text_windows import Text
+from depthlaw.empirics.training import training_run
+from depthlaw.theory.claims.definition import Case, Sample, made_in
 
 TINY = Case(parameters=400, heads=2, steps=6, marks=3, batch=2, length=8, vocabulary=20, replicas=2,
             parametrisation="standard", attention="softmax", corpus="-")
@@ -30,8 +38,8 @@ TINY = Case(parameters=400, heads=2, steps=6, marks=3, batch=2, length=8, vocabu
 def periodic(monkeypatch):
     """A text in which each token follows from the one before, in place of a corpus."""
     task = Text(np.arange(400) % 20, 8, 20)
-    monkeypatch.setattr(training, "texts", lambda *_: Texts(task, task))
-    training.curves.cache_clear()
+    monkeypatch.setattr(language_models, "texts", lambda *_: Texts(task, task))
+    language_models.curves.cache_clear()
 
 
 # --- budgets --------------------------------------------------------------------------------------
@@ -52,7 +60,7 @@ def test_nets_of_one_size_differ_by_a_few_per_cent_and_are_claims_cases():
 @pytest.mark.slow
 def test_operations_are_those_that_torch_counts():
     """Of products with weights, by torch's own count of one sequence more; attention by hand."""
-    shape = training.made(TINY, 2, [1e-3], [0]).shape
+    shape = language_models.made(TINY, 2, [1e-3], [0]).shape
     net, counted = Net(shape), []
     for sequences in (1, 2):
         with FlopCounterMode(display=False) as counter, torch.no_grad():
@@ -86,7 +94,7 @@ def test_losses_between_evaluations_lie_on_a_power_law():
 def test_parametrisations_agree_at_their_base_and_differ_elsewhere():
     def recipe(name, parameters, depth):
         case = Case(**TINY.fields() | {"parametrisation": name, "parameters": parameters})
-        return training.made(case, depth, [1e-2], [0])
+        return language_models.made(case, depth, [1e-2], [0])
 
     base = 12 * 2 * 32**2
     assert recipe("mup", base, 2) == recipe("completep", base, 2)
@@ -103,16 +111,16 @@ def test_parametrisations_agree_at_their_base_and_differ_elsewhere():
 
 
 def test_the_rate_is_searched_until_the_best_is_inside():
-    assert training._next({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
-    assert training._next({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
-    assert training._next({training.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
-    inside = training.Curves(0.5, ((0.25, 2.0), (0.5, 1.0), (1.0, 3.0)), (1,), ((1.0,),))
+    assert language_models._next({1 / 8: 3.0, 1 / 16: 2.0, 1 / 32: 1.0}) == [1 / 64]
+    assert language_models._next({1 / 64: 1.5, 1 / 16: 2.0, 1 / 32: 1.0}) == []
+    assert language_models._next({language_models.LARGEST_RATE: 1.0, 1 / 16: 2.0}) == []
+    inside = language_models.Curves(0.5, ((0.25, 2.0), (0.5, 1.0), (1.0, 3.0)), (1,), ((1.0,),))
     assert inside.bracketed == 1
 
 
 def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch):
-    here, measured = str(tmp_path / "here"), training.validation_losses
-    whole = training.curves(TINY, 1, folder=str(tmp_path / "other"))
+    here, measured = str(tmp_path / "here"), language_models.validation_losses
+    whole = language_models.curves(TINY, 1, folder=str(tmp_path / "other"))
     assert whole.steps == (2, 4, 6)
     assert len(whole.losses) == 2
     assert whole.rate in [rate for rate, _ in whole.tried]
@@ -125,38 +133,38 @@ def test_a_curve_is_stored_and_one_that_was_killed_goes_on(tmp_path, monkeypatch
             raise KeyboardInterrupt
         return measured(*given, **options)
 
-    monkeypatch.setattr(training, "validation_losses", killed)
+    monkeypatch.setattr(language_models, "validation_losses", killed)
     with pytest.raises(KeyboardInterrupt):
-        training.curves(TINY, 1, folder=here)
-    monkeypatch.setattr(training, "validation_losses", measured)
+        language_models.curves(TINY, 1, folder=here)
+    monkeypatch.setattr(language_models, "validation_losses", measured)
     resumed, restore = [], training_run.Run.restore
     monkeypatch.setattr(training_run.Run, "restore", lambda run, step, *rest: (
         resumed.append(step), restore(run, step, *rest))[1])
-    training.curves.cache_clear()
-    assert training.curves(TINY, 1, folder=here) == whole
+    language_models.curves.cache_clear()
+    assert language_models.curves(TINY, 1, folder=here) == whole
     assert resumed == [2]
 
     monkeypatch.delattr(training_run.Run, "advance")  # nothing is trained again
-    training.curves.cache_clear()
-    assert training.curves(TINY, 1, folder=here) == whole
+    language_models.curves.cache_clear()
+    assert language_models.curves(TINY, 1, folder=here) == whole
 
 
 def test_budgets_are_read_off_one_curve(tmp_path):
     folder, case = str(tmp_path), Case(**TINY.fields() | {"steps": 12, "marks": 6})
-    found = training.curves(case, 1, folder=folder)
-    last = training.budget_losses(case, 1, "updates", (1, 2), folder=folder)
+    found = language_models.curves(case, 1, folder=folder)
+    last = language_models.budget_losses(case, 1, "updates", (1, 2), folder=folder)
     assert last.tolist() == [each[-1] for each in found.losses]
     cost = {depth: training_operations(depth, width_of(400, depth, 2), 2, 20, 8)
             for depth in (1, 2)}
     dear = max(cost, key=cost.get)
     updates = 12 * min(cost.values()) / cost[dear]
-    read = training.budget_losses(case, dear, "operations", (1, 2), folder=folder)
-    curve = training.curves(case, dear, folder=folder)
+    read = language_models.budget_losses(case, dear, "operations", (1, 2), folder=folder)
+    curve = language_models.curves(case, dear, folder=folder)
     assert read.tolist() == [interpolated(curve.steps, each, updates) for each in curve.losses]
-    seconds = training.update_seconds(case, (1, 2), folder=folder)
-    assert all(len(each) == training.ROUNDS and min(each) > 0 for each in seconds.values())
-    training.update_seconds.cache_clear()
-    assert training.update_seconds(case, (1, 2), folder=folder) == seconds
+    seconds = language_models.update_seconds(case, (1, 2), folder=folder)
+    assert all(len(each) == language_models.ROUNDS and min(each) > 0 for each in seconds.values())
+    language_models.update_seconds.cache_clear()
+    assert language_models.update_seconds(case, (1, 2), folder=folder) == seconds
 
 
 # --- claims and what is shown ---------------------------------------------------------------------
@@ -164,7 +172,7 @@ def test_budgets_are_read_off_one_curve(tmp_path):
 
 def test_claims_measure_differences_of_logarithms_at_one_size(monkeypatch):
     """Losses e^(-width): a gain is the difference of widths, and of sizes times the exponent."""
-    monkeypatch.setattr(training, "budget_losses", lambda case, depth, *rest, **more: np.exp(
+    monkeypatch.setattr(language_models, "budget_losses", lambda case, depth, *rest, **more: np.exp(
         [-width_of(case.parameters, depth, case.heads) / 1000] * case.replicas))
     claims = {each.name: each for each in made_in(ablation.__name__)}
     case = case_of("training", 36_000, depth=6, other=12)
@@ -206,8 +214,7 @@ def _records(best):
 def test_what_is_shown_finds_the_best_depth_and_says_nothing_of_nothing():
     found = _records(dict(zip(SIZES["training"], (2.0, 3.0, 4.0), strict=True)))
     assert [len(each) for each in points(found)] == [40, 40, 40]
-    assert points(found, "seconds") == ()
-    updates, operations = (points(found, each)[0] for each in ("updates", "operations"))
+    updates, operations = (points(found, each)[0] for each in COUNTED)
     assert len({p.tokens for p in updates}) == 1
     spent = [p.flops for p in operations]
     assert math.isclose(max(spent), min(spent))

@@ -3,8 +3,8 @@ import pytest
 import torch
 from torch import nn
 
-from depthlaw.empirics.evaluation import DRAWN, accuracies, correct, draw, spot_checks
 from depthlaw.empirics.tasks.graphs import Connectivity
+from depthlaw.empirics.training.evaluation import DRAWN, accuracies, correct, draw, spot_checks
 
 TASK = Connectivity(vertices=5)
 

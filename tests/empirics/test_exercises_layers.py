@@ -7,8 +7,6 @@ import pytest
 import torch
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 
-from depthlaw.empirics.adamw import flatten
-from depthlaw.empirics.evaluation import draw, source
 from depthlaw.empirics.exercises import (
     gradient_flow,
     language_model,
@@ -16,11 +14,13 @@ from depthlaw.empirics.exercises import (
     remove_layer,
 )
 from depthlaw.empirics.exercises.exercise import exercises
-from depthlaw.empirics.nets import Factors, Net, Shape
-from depthlaw.empirics.tasks.text import Text
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.values import Case, Sample
+from depthlaw.empirics.nets.net import Factors, Net, Shape
+from depthlaw.empirics.tasks.text_windows import Text
+from depthlaw.empirics.training.adamw import flatten
+from depthlaw.empirics.training.evaluation import draw, source
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.values import Case, Sample
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 OURS = ("gradient-flow", "layer-probing", "remove-layer")
 CLAIMS = {key.partition("/")[2]: claim for key, claim in registry().items()

@@ -10,17 +10,17 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.empirics import exercises as package
-from depthlaw.empirics import trainer
 from depthlaw.empirics.exercises import corpus, language_model
 from depthlaw.empirics.exercises.corpus import encoded, keep, own, standard_library
 from depthlaw.empirics.exercises.exercise import exercises
 from depthlaw.empirics.exercises.language_model import recipe, texts, trained, validation_losses
-from depthlaw.empirics.figures import curve, half_width, written
-from depthlaw.empirics.nets import Net
-from depthlaw.empirics.tasks.text import Text
-from depthlaw.theory.claim import Sample, made_in
+from depthlaw.empirics.figure_data import curve, half_width, written
+from depthlaw.empirics.nets.net import Net
+from depthlaw.empirics.tasks.text_windows import Text
+from depthlaw.empirics.training import trainer
+from depthlaw.theory.claims.definition import Sample, made_in
 
 VOCABULARY = 300
 TINY = recipe(2, steps=20, width=8, seeds=3, batch=4, vocabulary=VOCABULARY)

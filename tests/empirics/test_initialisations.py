@@ -4,8 +4,8 @@ from typing import get_args
 
 import pytest
 
-from depthlaw.empirics.initialisations import Scheme, deepnorm_constants, initialised
-from depthlaw.empirics.nets import Factors, Shape
+from depthlaw.empirics.nets.initialisations import Scheme, deepnorm_constants, initialised
+from depthlaw.empirics.nets.net import Factors, Shape
 
 SHAPE = Shape(width=32, depth=6, heads=4, mlp=128, norm="pre", vocabulary=50, outputs=50)
 

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.depth_search import Answers
 from depthlaw.empirics.tasks.long_cycles import LongCycles
-from depthlaw.empirics.trained_depth import cycle_nets, reach_curves, walls
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.values import Ball, Case, Exact, Sample
+from depthlaw.empirics.trained_depth import cycle_nets, cycle_reach, reach_curves
+from depthlaw.empirics.training.depth_search import Answers
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.values import Ball, Case, Exact, Sample
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 CLAIMS = registry()
-SHOWN = (*walls.WALLS.claims, *reach_curves.REACH.claims)
+SHOWN = (*cycle_reach.WALLS.claims, *reach_curves.REACH.claims)
 
 
 @pytest.mark.parametrize(("cycles", "around"), [(2, 4), (3, 5), (2, 8)])
@@ -101,7 +101,7 @@ def test_growth_is_judged_by_updates_and_by_layers(monkeypatch):
 
 
 def test_questions_show_what_is_recorded_and_nothing_else(monkeypatch):
-    for question in (walls.WALLS, reach_curves.REACH):
+    for question in (cycle_reach.WALLS, reach_curves.REACH):
         assert question.panels({}) == ()
         assert question.says({}) == ""
         assert question.table({}).rows == ()
@@ -113,9 +113,9 @@ def test_questions_show_what_is_recorded_and_nothing_else(monkeypatch):
     found["reach_over_seeds"] = {
         case: Sample((4.9, 5.0, 5.1)) for case in CLAIMS["trained_depth/reach_over_seeds"].grid[
             "training"]}
-    assert [panel.title for panel in walls.WALLS.panels(found)] == [
+    assert [panel.title for panel in cycle_reach.WALLS.panels(found)] == [
         "1 layer, 3 cycles of 22", "2 layers, 3 cycles of 22", "3 layers, 3 cycles of 22"]
-    assert "5 (softmax) with 2 layers" in walls.WALLS.says(found)
+    assert "5 (softmax) with 2 layers" in cycle_reach.WALLS.says(found)
     assert [len(panel.series) for panel in reach_curves.REACH.panels(found)] == [5, 5]
     assert "after 1800 updates, 5.0 +- 0.2" in reach_curves.REACH.says(found)
 
@@ -146,6 +146,6 @@ def test_tiny_nets_have_a_wall_and_negative_controls_fail(tmp_path):
             judged = claim if wrong is None else replace(claim, statement=wrong)
             assert judge(judged, claim.control.case, value,
                          force=True).verdict is Verdict.FAILS, key
-    stored = cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path))
+    stored = cycle_nets.answers_of(cycle_reach.tiny(updates=20), folder=str(tmp_path))
     cycle_nets._of_nets.cache_clear()
-    assert cycle_nets.answers_of(walls.tiny(updates=20), folder=str(tmp_path)) == stored
+    assert cycle_nets.answers_of(cycle_reach.tiny(updates=20), folder=str(tmp_path)) == stored

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch.nn import functional
 
-from depthlaw.empirics.nets import (
+from depthlaw.empirics.nets.net import (
     Deviations,
     Factors,
     Net,
@@ -19,7 +19,7 @@ from depthlaw.empirics.nets import (
     layer_norm,
     sinusoids,
 )
-from depthlaw.theory.hops.experiment import PRINTED_PARAMETERS
+from depthlaw.theory.hops.published_experiment import PRINTED_PARAMETERS
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 
 U = 2.0**-53

@@ -8,8 +8,7 @@ import pytest
 import torch
 from scipy.spatial import ConvexHull as Qhull
 
-from depthlaw.empirics.evaluation import generator
-from depthlaw.empirics.nets import Factors, Net, Shape
+from depthlaw.empirics.nets.net import Factors, Net, Shape
 from depthlaw.empirics.rank_collapse.path_effects import order_statistic_guess
 from depthlaw.empirics.rank_collapse.path_scores import (
     Toy,
@@ -26,6 +25,7 @@ from depthlaw.empirics.rank_collapse.paths import (
     read_isolated,
 )
 from depthlaw.empirics.rank_collapse.toy_tasks import ConvexHull, Sorting, circle, on_hull
+from depthlaw.empirics.training.evaluation import generator
 
 # Rounding: a few hundred operations on numbers below 1e3, with room.
 CLOSE = 1e-9

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from depthlaw.empirics.rank_collapse.bert import bert_embeddings, bert_init_collapse, collapse_ratio
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 SMALL = {"tokens": 16, "width": 24, "heads": 2, "vocabulary": 50, "replicas": 3}
 U = 2.0**-53

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.rank_collapse import trained
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 SHAPE = Shape(width=8, depth=3, heads=2, mlp=16, norm="pre", biases=True)
 TINY = Case(task="connectivity", vertices=8, width=8, depth=2, steps=3, batch=4, replicas=2)

@@ -14,8 +14,8 @@ from depthlaw.empirics.trained_rank.ranks_in_training import (
     students_of,
     teacher_of,
 )
-from depthlaw.theory.claim import Ball, Case, Exact, Sample, find, made_in
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Ball, Case, Exact, Sample, find, made_in
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
 

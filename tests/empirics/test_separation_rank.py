@@ -3,16 +3,16 @@ from types import SimpleNamespace
 
 import pytest
 
-from depthlaw.empirics import separation_rank as frontier
-from depthlaw.ledger.run import stages
-from depthlaw.ledger.run.engines import Pool
-from depthlaw.ledger.run.plan import plan
+from depthlaw.empirics.separation_rank import frontier as frontier
+from depthlaw.ledger.running import scheduling
+from depthlaw.ledger.running.engines import Pool
+from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference
-from depthlaw.theory.claim import Case, find
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case, find
+from depthlaw.theory.claims.values import Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import piece_rank
 from depthlaw.theory.separation_rank.graded_pieces import forms_entries, piece_shape
-from depthlaw.theory.values import Exact
 
 KEYS = ("exact", "exact_below_count", "count_attained")
 CLAIMS = {f"separation_rank/{name}": find(f"separation_rank/{name}") for name in KEYS}
@@ -121,7 +121,7 @@ def test_rates_are_of_every_kind_of_work():
 def test_the_first_piece_of_each_process_makes_the_forms(processes):
     runs = [run for run in plan({EXACT.key: EXACT}, "frontier")
             if (run.case.width, run.case.depth) == (14, 2)]
-    expected = stages.expected_seconds(runs, {frontier.PIECES: RATES}, processes)
+    expected = scheduling.expected_seconds(runs, {frontier.PIECES: RATES}, processes)
     for place, run in enumerate(runs):
         without = frontier.cost_of_piece(run.case).seconds(RATES, first=False)
         forms = forms_entries(14, 2) / RATES["numbers"] if place < processes else 0.0
@@ -130,7 +130,7 @@ def test_the_first_piece_of_each_process_makes_the_forms(processes):
 
 def test_cheap_entries_come_first():
     runs = plan({EXACT.key: EXACT}, "frontier")
-    ordered = list(stages.expected_seconds(runs, {frontier.PIECES: RATES}))
+    ordered = list(scheduling.expected_seconds(runs, {frontier.PIECES: RATES}))
     shapes = list(dict.fromkeys((run.case.width, run.case.depth) for run in ordered))
     assert shapes[0] == (2, 1)
     assert len(shapes) == len({(run.case.width, run.case.depth) for run in runs})
@@ -141,12 +141,12 @@ def test_cheap_entries_come_first():
 
 def test_pieces_that_do_not_fit_beside_each_other_follow_alone():
     runs = plan({EXACT.key: EXACT}, "frontier")
-    small, large = stages.stages(runs, Pool(2), 6 * 2**30)
+    small, large = scheduling.stages(runs, Pool(2), 6 * 2**30)
     most = max(frontier.cost_of_piece(run.case).peak_bytes for run in small.runs)
     least = min(frontier.cost_of_piece(run.case).peak_bytes for run in large.runs)
     assert most <= 3 * 2**30 < least
     with pytest.raises(Exception, match="besides its matrix"):
-        list(stages.stages(runs, Pool(2), 2**28))
+        list(scheduling.stages(runs, Pool(2), 2**28))
 
 
 def test_a_piece_known_to_fall_short_of_what_bounds_it_is_drawn_again(monkeypatch):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics.initialisations import initialised
-from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.nets.initialisations import initialised
+from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.signal_propagation import profiles
 from depthlaw.theory.signal_propagation import backward as theory
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from sympy import Eq, Integer, Rational
 
-from depthlaw.empirics.initialisations import initialised
-from depthlaw.empirics.nets import Shape
-from depthlaw.empirics.signal_propagation import norms, profiles
-from depthlaw.theory.claim import find
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.empirics.nets.initialisations import initialised
+from depthlaw.empirics.nets.net import Shape
+from depthlaw.empirics.signal_propagation import norm_growth, profiles
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 ALPHA = 1e-6
 
@@ -24,7 +24,7 @@ def test_a_and_m_are_those_of_the_weights_that_nets_are_drawn_with(scheme):
     shape = Shape(width=8, depth=2, mlp=24, norm="pre")
     stds = initialised(scheme, shape, std=8**-0.5)[1]
     writing = 4 if scheme == "gpt2" else 1  # divided by sqrt(2 L) there
-    a, m = norms.writes(scheme, 8, 24)
+    a, m = norm_growth.writes(scheme, 8, 24)
     assert 64 * stds.value**2 * stds.output**2 * writing == pytest.approx(float(a))
     assert 96 * stds.mlp_in**2 * stds.mlp_out**2 * writing == pytest.approx(float(m))
 
@@ -52,7 +52,7 @@ def test_the_expected_number_of_layers_is_kept():
     keep = profiles.keep_probabilities(54, 0.5)
     assert keep.sum() == pytest.approx(40.25)
     squares = claim("stochastic_depth_test_norm").predict(
-        norms.written("stochastic-depth-test", 8, 8, layer=54))
+        norm_growth.written("stochastic-depth-test", 8, 8, layer=54))
     assert 1 + 1.5 * (keep**2).sum() == pytest.approx(float(squares))
 
 
@@ -75,7 +75,7 @@ def test_the_stated_exponent_holds_and_no_other_does(name, wrong):
 
 def test_a_case_with_other_writes_is_out_of_scope():
     found = claim("softmax_pre_ln_norm_upper")
-    case = norms.written("lecun", 8, 16, layer=1, tokens=2, replicas=2)
+    case = norm_growth.written("lecun", 8, 16, layer=1, tokens=2, replicas=2)
     moved = type(case)(**(case.fields() | {"mlp_write": "3"}))
     assert judge(found, moved, found.measure(case)).verdict is Verdict.OUT_OF_SCOPE
-    assert norms.writes("kaiming", 8, 16) == (Fraction(4), Fraction(2))
+    assert norm_growth.writes("kaiming", 8, 16) == (Fraction(4), Fraction(2))

@@ -1,4 +1,4 @@
-"""Trained nets: the quick training, its negative controls, explicit weights, and cases that say
+"""Trained nets: the short training, its negative controls, explicit weights, and cases that say
 what is trained.
 """
 from dataclasses import replace
@@ -6,20 +6,25 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.empirics.depth_search import Answers
-from depthlaw.empirics.evaluation import forced_choices
-from depthlaw.empirics.nets import gpt2
+from depthlaw.empirics.nets.net import gpt2
 from depthlaw.empirics.tasks.sequences import HopK
-from depthlaw.empirics.trained_depth import distances, net_answers, recipes
-from depthlaw.empirics.trained_depth.experiment import LATE
-from depthlaw.empirics.trained_depth.hops import right_hops
+from depthlaw.empirics.trained_depth import (
+    distances,
+    net_answers,
+    path_and_hop_figures,
+    recipes,
+    training_table,
+)
+from depthlaw.empirics.trained_depth.cycle_reach import WALLS
+from depthlaw.empirics.trained_depth.hop_nets import right_hops
 from depthlaw.empirics.trained_depth.reach_curves import REACH
 from depthlaw.empirics.trained_depth.recipes import training
-from depthlaw.empirics.trained_depth.walls import WALLS
-from depthlaw.ledger.run.run import Run
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.values import Ball, Case, Proportion
+from depthlaw.empirics.training.depth_search import Answers
+from depthlaw.empirics.training.evaluation import forced_choices
+from depthlaw.ledger.records.run import Run
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.values import Ball, Case, Proportion
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 # Those on cycles of equal length have tests of their own.
 CLAIMS = {key: claim for key, claim in registry().items() if claim.topic == "trained_depth"
@@ -64,9 +69,9 @@ def test_every_case_of_every_suite_says_what_is_trained():
 
 
 @pytest.mark.slow
-def test_the_quick_training_sees_the_wall_and_its_negative_control_does_not_pass():
+def test_the_short_training_sees_the_wall_and_its_negative_control_does_not_pass():
     for claim in (WITHIN, WALL):
-        for case in claim.grid["quick"]:
+        for case in claim.grid["theory"]:
             assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
         control = claim.control
         assert judge(claim, control.case, claim.measure(control.case),
@@ -132,11 +137,18 @@ def test_what_was_expected_does_not_change_with_what_is_known():
     assert not learned & EXPECTED_TO_FAIL, "known is what differs from what was expected"
     assert ({"connectivity_within", "connectivity_wall", "connectivity_needed",
              "hops_enough"} <= learned)
-    for name, text in LATE.items():
-        note = CLAIMS[f"trained_depth/{name}"].note
-        assert text in note, f"the note of {name} does not say that it was written late"
     # Nobody who has not seen a recording expects trainings to fail at what weights exist for.
-    assert set(LATE) >= EXPECTED_TO_FAIL
+    assert all(CLAIMS[f"trained_depth/{name}"].post_hoc for name in EXPECTED_TO_FAIL)
+
+
+def test_claims_that_pool_examples_of_a_few_nets_are_about_these_nets():
+    """Only where each seed gives a number are seeds the sample."""
+    about = {claim.key.partition("/")[2]: claim.holds_for
+             for claim in registry().values() if claim.topic == "trained_depth"
+             and not claim.portable}
+    assert {name for name, holds_for in about.items() if holds_for != "these nets"} == {
+        "reach_over_seeds"}
+    assert len(about) > 25
 
 
 def test_counts_of_few_seeds_are_said_of_these_seeds():
@@ -431,3 +443,14 @@ def test_hops_pool_the_positions_of_all_seeds(monkeypatch):
 def test_unknown_tasks_are_refused():
     with pytest.raises(ValueError, match="connectivity, induction and hop_k"):
         training(Case(task="sorting"), 1)
+
+
+def test_the_page_says_how_nets_are_trained_today():
+    """Pages are built without torch, from a table that was written with it."""
+    assert path_and_hop_figures.trainings() == training_table.trainings()
+
+
+def test_suite_quick_trains_no_net():
+    """It holds what takes seconds: clues and look-alikes; a case that trains names a depth."""
+    assert not {"depth", "tried"} & {name for claim in CLAIMS.values()
+                                     for case in claim.cases("quick") for name in case.fields()}

@@ -18,11 +18,11 @@ from depthlaw.empirics.trained_depth.published import (
     mean_ends,
     predicted,
 )
-from depthlaw.theory.claim import Claim, registry
-from depthlaw.theory.hops.experiment import error_rows
-from depthlaw.theory.judgement import FALSE_ALARM_BUDGET, Verdict, judge
-from depthlaw.theory.symbols import published_error
-from depthlaw.theory.values import Ball, Case, Proportion
+from depthlaw.theory.claims.definition import Claim, registry
+from depthlaw.theory.claims.symbols import published_error
+from depthlaw.theory.claims.values import Ball, Case, Proportion
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, judge
+from depthlaw.theory.hops.published_experiment import error_rows
 
 ON, OFF = (registry()[f"trained_depth/published_dropout_{state}"] for state in ("on", "off"))
 
@@ -143,7 +143,7 @@ def test_the_note_says_how_wide_the_intervals_are() -> None:
     assert (inside, len(off)) == (6, 8)
     assert ("a published 0.0100 leaves [0, 0.136] open, and 6 of the 8 errors reported with "
             "dropout off" in ON.note)
-    assert ON.title == "Errors with dropout on lie within what 100 sequences leave open"
+    assert ON.title == "With dropout on, these nets err within what 100 sequences leave open"
 
 
 @pytest.mark.parametrize("claim", [ON, OFF], ids=lambda claim: claim.key)

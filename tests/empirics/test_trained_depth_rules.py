@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from depthlaw.empirics.trained_depth import distances, net_answers, recipes
-from depthlaw.empirics.trained_depth.rules import RADII
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.values import Case
+from depthlaw.empirics.trained_depth.explicit_rules import RADII
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 CLAIMS = registry()
 LOCAL, NEAREST = (

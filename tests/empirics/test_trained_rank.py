@@ -5,11 +5,11 @@ import numpy as np
 import pytest
 import torch
 
-from depthlaw.empirics import checkpoints
 from depthlaw.empirics.trained_rank import floors, students, teachers
 from depthlaw.empirics.trained_rank.students import Recipe, enclosed_error, outputs, trained
 from depthlaw.empirics.trained_rank.teachers import Teacher
-from depthlaw.theory.claim import Case
+from depthlaw.empirics.training import checkpoints
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.error_floor import rank_bound
 from depthlaw.theory.separation_rank.linear_attention import forward

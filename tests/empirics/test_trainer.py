@@ -14,16 +14,16 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-from depthlaw.empirics import trainer, training_run
-from depthlaw.empirics.adamw import schedule_factor
-from depthlaw.empirics.checkpoints import CheckpointError
-from depthlaw.empirics.evaluation import draw, source, spot_checks
-from depthlaw.empirics.nets import Net, Shape
+from depthlaw.empirics.nets.net import Net, Shape
 from depthlaw.empirics.tasks import Batch
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.trainer import Settings, train, tuned
-from depthlaw.empirics.training_run import Run, losses
-from depthlaw.theory.values import Proportion
+from depthlaw.empirics.training import trainer, training_run
+from depthlaw.empirics.training.adamw import schedule_factor
+from depthlaw.empirics.training.checkpoints import CheckpointError
+from depthlaw.empirics.training.evaluation import draw, source, spot_checks
+from depthlaw.empirics.training.trainer import Settings, train, tuned
+from depthlaw.empirics.training.training_run import Run, losses
+from depthlaw.theory.claims.values import Proportion
 
 pytestmark = pytest.mark.train
 U = 2.0**-53
@@ -330,9 +330,9 @@ import os, signal, sys
 from pathlib import Path
 import torch
 torch.set_num_threads(1)
-from depthlaw.empirics.nets import Shape
+from depthlaw.empirics.nets.net import Shape
 from depthlaw.empirics.tasks.graphs import Connectivity
-from depthlaw.empirics.trainer import Settings, train
+from depthlaw.empirics.training.trainer import Settings, train
 task = Connectivity(vertices=4)
 kill = lambda at: os.kill(os.getpid(), signal.SIGKILL) if at.step >= 8 else None
 shape = Shape(width=6, depth=2, features=task.features, outputs=task.outputs)

@@ -12,8 +12,8 @@ from types import ModuleType
 
 import pytest
 
-from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Store, manifest
 
 HERE = Path(__file__).parent
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from depthlaw.theory.claim import Case, Claim, Control, Exact, Source
+from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source
 
 KEY = "faulty/power"
 LOADER = "faulty:find"
@@ -59,10 +59,10 @@ def find(key: str) -> Claim:
 
 def drive(folder: str, engine: str) -> None:
     """A driver as a process of its own; it says in one line why it cannot go on."""
-    from depthlaw.advisor.quantities import UsageError
-    from depthlaw.ledger.run.engines import Inline, Pool, execute
-    from depthlaw.ledger.run.plan import plan
-    from depthlaw.ledger.run.records import Store
+    from depthlaw.advisor.base.quantities import UsageError
+    from depthlaw.ledger.records.store import Store
+    from depthlaw.ledger.running.engines import Inline, Pool, execute
+    from depthlaw.ledger.running.plan import plan
 
     try:
         execute(plan(claims(), "quick"), Store(Path(folder)),

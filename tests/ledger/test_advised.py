@@ -3,14 +3,14 @@ from __future__ import annotations
 
 import csv
 
+from depthlaw.advisor.claim_verdicts import FILE, title, verdict
 from depthlaw.advisor.rules import rules
-from depthlaw.advisor.verdicts import FILE, title, verdict
-from depthlaw.ledger.run.index import claims_index
-from depthlaw.ledger.verdicts.advised import advised_verdicts
+from depthlaw.ledger.running.index import claims_index
+from depthlaw.ledger.verdicts.export_advisor_verdicts import advised_verdicts
 
 
 def test_the_file_holds_what_the_reference_ledger_says() -> None:
-    """Where this fails: `python -m depthlaw.ledger.verdicts.advised`."""
+    """Where this fails: `python -m depthlaw.ledger.verdicts.export_advisor_verdicts`."""
     with FILE.open(encoding="utf-8", newline="") as file:
         written = {row["claim"]: (row["verdict"], row["title"]) for row in csv.DictReader(file)}
     assert written == advised_verdicts()

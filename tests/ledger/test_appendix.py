@@ -1,5 +1,6 @@
 """The appendix: everything in it comes from records, the same records give the same bytes in every
 format, and nothing is written by halves."""
+import csv
 import hashlib
 import json
 import re
@@ -9,25 +10,25 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish import appendix as module
-from depthlaw.ledger.publish import formats
-from depthlaw.ledger.publish.appendix import write_appendix
-from depthlaw.ledger.publish.formats import Document
-from depthlaw.ledger.publish.typesetting import code, prose
-from depthlaw.ledger.run.engines import Inline, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.publish.appendix import document as module
+from depthlaw.ledger.publish.appendix import formats
+from depthlaw.ledger.publish.appendix.document import write_appendix
+from depthlaw.ledger.publish.appendix.formats import Document
+from depthlaw.ledger.publish.appendix.typesetting import code, prose
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.claim_set import claim_set
-from depthlaw.ledger.verdicts.recorded import Recorded
-from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.theory.claim import Case, Claim, Control, Source, Step, registry
+from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.reference import Agreement, shipped
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step, registry
+from depthlaw.theory.claims.symbols import depth as L
+from depthlaw.theory.claims.symbols import width as d
+from depthlaw.theory.claims.values import Ball, Exact
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
-from depthlaw.theory.symbols import depth as L
-from depthlaw.theory.symbols import width as d
-from depthlaw.theory.values import Ball, Exact
 
 SHAPES = Case.grid(width=(2, 3), depth=(1, 2), heads=1, tokens=4)
 FILES = ["CITATION.cff", "SHA256SUMS", "appendix.html", "appendix.md", "appendix.pdf",
@@ -191,7 +192,7 @@ def test_headlines_by_default_and_exactly_what_is_named(store, quick, tmp_path):
     shown, text = printed("two", keys=["separation_rank/degree", "depth_choice/open"])
     assert shown == ["separation-rank-degree", "depth-choice-open"]
     assert "It stands here" not in text
-    assert "depthlaw verify quick --only separation_rank/degree,depth_choice/open" in text
+    assert "depthlaw verify quick --only separation_rank/degree --only depth_choice/open" in text
     assert "of the 2 claims of this appendix" in text
 
 
@@ -217,7 +218,8 @@ def test_a_changed_claim_is_judged_anew_and_is_not_of_the_released_set(tmp_path)
     records = [next(iter(recorded.store))]
     source = module._source(changed, verdicts, records, "", "depthlaw appendix FOLDER")
     known = module._source(recorded, verdicts, records, "", "depthlaw appendix FOLDER")
-    assert (known.claim_set, source.claim_set) == ("claims-v1", "claims-v1 with 1 changed claim")
+    assert (known.claim_set, source.claim_set) == (
+        claim_set().name, f"{claim_set().name} with 1 changed claim")
     assert source.claims_hash != known.claims_hash == claim_set().hash
 
 
@@ -323,3 +325,59 @@ def test_every_row_of_a_long_table_is_printed():
     document = Document(table, "t", "s", "f", "2026-01-01", "", {})
     for written in (document.latex(), document.html()):
         assert [row for row in rows if row not in written] == []
+
+
+def test_it_says_whose_records_these_are_and_what_was_repeated_here(store, quick, tmp_path):
+    def said(name, **asked):
+        write_appendix(tmp_path / name, KEYED, store, everything=True, **asked)
+        return section((tmp_path / name / "appendix.md").read_text(), "Environment")
+
+    own = said("own")
+    assert "those of a results folder, not of the reference ledger" in own
+    assert "repeated" not in own
+    none = said("none", repeated=Agreement(0, 0, 0, ()))
+    assert "the package authors' records" in none
+    assert "None of them was repeated" in none
+    key = ("separation_rank/degree", b"{}", 0, False)
+    assert "7 of them were repeated on this machine, and 6 of these agree" in said(
+        "some", repeated=Agreement(7, 7, 6, ((key, {}, {}),)))
+    assert "1,234 of them were repeated on this machine, and agree" in said(
+        "all", repeated=Agreement(1234, 1234, 1234, ()))
+
+
+def test_records_of_the_users_own_are_counted_beside_the_shipped_ones(
+    tmp_path, monkeypatch, capsys, quick,
+):
+    """What was measured here is compared with the reference; it was passed over in silence."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    keys = "counting/twelve,separation_rank/degree"
+    assert main(["appendix", str(tmp_path / "before"), "--claims", keys]) == 0
+    assert "records of the reference ledger" in capsys.readouterr().err
+    assert "None of them was repeated" in (tmp_path / "before/appendix.md").read_text()
+    command = re.search(r"^\.venv/bin/depthlaw (verify .*)$",
+                        (tmp_path / "before/appendix.md").read_text(), re.M)
+    assert command
+    assert main(command[1].split()) == 0
+    assert main(["appendix", str(tmp_path / "after"), "--claims", keys]) == 0
+    found = re.search(r"(\d+) of them were repeated on this machine, and agree",
+                      (tmp_path / "after/appendix.md").read_text())
+    assert found
+    assert int(found[1]) > 10
+
+
+def test_headlines_are_not_those_that_a_referee_would_refute():
+    """Refuted by single runs, or by a bound from memory that does not say so at once."""
+    headlines = {key: claim.headline for key, claim in registry().items() if claim.headline}
+    assert "evidence/depth_wins" not in headlines
+    assert headlines["separation_rank/upper_bound_deep"].startswith("Ours as recalled")
+
+
+def test_measuring_again_names_every_suite_that_is_printed(out, tmp_path, quick):
+    store = shipped()
+    write_appendix(tmp_path / "out", dict(registry()), store)
+    text = (tmp_path / "out/appendix.md").read_text()
+    used = {row["suite"] for row in csv.DictReader(
+        (tmp_path / "out/results.csv").read_text().splitlines())}
+    commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
+    assert {"frontier", "training"} <= used
+    assert used - {"quick", "theory", "full"} <= set(commands)

@@ -12,12 +12,12 @@ from fractions import Fraction
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Record, Store, encode, manifest
+from depthlaw.ledger.records.store import Record, Store, encode, manifest
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.verdicts.record_source import wanted
 from depthlaw.ledger.verdicts.reference import write_ledger
-from depthlaw.ledger.verdicts.shown import wanted
-from depthlaw.theory.claim import Claim, registry
-from depthlaw.theory.values import Ball, Exact, Outside, Sample, Step
+from depthlaw.theory.claims.definition import Claim, registry
+from depthlaw.theory.claims.values import Ball, Exact, Outside, Sample, Step
 
 DEGREE = "separation_rank/degree"
 
@@ -307,7 +307,7 @@ def test_nothing_about_records_needs_torch(folder):
     assert all("Traceback" not in err for _, _, err in answers)
     # The reference ledger that comes with depthlaw speaks, and says where this can be measured.
     _, shown, said = answers[-1]
-    assert "verdict     FAILS: 12 of 12 cases of suite full" in shown
+    assert "verdict     FAILS*: 12 of 12 cases of suite full" in shown
     assert said.count("\n") == 1
     assert ("`depthlaw verify full --only trained_depth/connectivity_needed` measures here "
             "(needs the extra") in said

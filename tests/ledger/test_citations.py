@@ -5,7 +5,7 @@ from importlib.resources import files
 import pytest
 
 from depthlaw.ledger.verdicts.citations import bibtex_for, entries, parse, reference, sources
-from depthlaw.theory.claim import registry
+from depthlaw.theory.claims.definition import registry
 
 
 def test_every_entry_is_read_whole():

@@ -16,11 +16,13 @@ from pathlib import Path
 import pytest
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.engines import cores
-from depthlaw.ledger.run.options import PROCESSES_PER_CORE
-from depthlaw.theory import claim as kernel
-from depthlaw.theory.claim import find, topics
-from depthlaw.theory.values import Exact
+from depthlaw.ledger.records.store import Record, Store
+from depthlaw.ledger.running.engines import cores
+from depthlaw.ledger.running.options import PROCESSES_PER_CORE
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims import definition as kernel
+from depthlaw.theory.claims.definition import find, topics
+from depthlaw.theory.claims.values import Exact
 
 # Claims of one suite that together take a moment: enough runs to be killed in the middle, few
 # enough to repeat the suite.
@@ -78,9 +80,10 @@ def test_the_quick_suite_end_to_end(tmp_path):
     assert again.returncode == 0
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "runs").rglob("*.json")} == files
     assert "\x1b" not in again.stdout
-    for claim in report["claims"]:
+    for claim in (each for each in report["claims"] if each["cases"]):
         name, source = claim["key"].partition("/")[2], claim["source"].partition(",")[0]
-        row = rf"^ {name} +{claim['verdict']}(, known|!)? .*{source} {claim['wording']}$"
+        mark = r"\*" * bool(claim["post_hoc"])
+        row = rf"^ {name} +{claim['verdict']}{mark}(, known|!)? .*{source} {claim['wording']}$"
         assert re.search(row, again.stdout, re.M), claim["key"]
     assert report["manifest"] in again.stdout
 
@@ -99,6 +102,27 @@ def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
                            tmp_path, "--engine", "inline")
     assert done.returncode == 1, done.stderr
     assert "! separation_rank/degree: " in done.stdout
+
+
+def test_a_verdict_by_chance_says_what_its_probability_supposes(tmp_path, capsys):
+    starred = "rank_collapse/random_attention_first_singular"
+    assert find(starred).post_hoc
+    done = in_this_process(capsys, "verify", "--only", starred, "--results", tmp_path)
+    said = " ".join(done.stdout.split())
+    assert "chance: 1 claim (1 of them with a *) may err by sampling" in said
+    assert "(normality; not counting what was changed after data, `*`)" in said
+
+
+@pytest.mark.parametrize(
+    ("key", "word"), [("trained_depth/hops_converged", "at least"), ("hops/doubling", "about")])
+def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_path, capsys):
+    """One of them is timed with the training, the others without it."""
+    store, runs = Store(tmp_path), plan({key: find(key)}, "full")
+    facts = {"timing": {"wall_s": 60.0}}
+    store.put(Record(runs[0].inputs, {"exact": "1"}, facts))
+    done = in_this_process(capsys, "verify", "full", "--only", key, "--results", tmp_path,
+                           "--minutes", "1e-6", "--engine", "inline")
+    assert f"; {word} {len(runs) - 1} min of work" in done.stderr + done.stdout
 
 
 @pytest.mark.parametrize(
@@ -131,6 +155,11 @@ def test_a_failing_claim_is_exit_code_1(tmp_path, monkeypatch, capsys):
      (("records", "gc", "--results", "{tmp}/absent"), "absent does not exist"),
      (("records", "export", "{tmp}/x.csv", "--results", "{tmp}/absent"), "absent does not exist"),
      (("records", "diff", "reference", "{tmp}/absent"), "absent does not exist"),
+     (("certify", "30", "9", "{tmp}/f"), "depth 9 is too large; accepted are 1 to 6"),
+     (("certify", "3", "2", "{tmp}/f", "--heads", "2"), "2 heads do not divide width 3"),
+     (("certify", "a", "2", "{tmp}/f"), "it is no whole number"),
+     (("claims", "rankx"), "no claim mentions 'rankx'; "),
+     (("verify", "--only", "nothing"), "`depthlaw claims` lists the claims"),
      (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number")])
 def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, capsys):
     (tmp_path / "file").write_text("")
@@ -308,7 +337,7 @@ def test_show_before_anything_is_recorded_says_what_to_do(tmp_path, capsys):
     assert "depthlaw verify" in done.stderr
 
 
-MISTAKEN = "from depthlaw.theory.claim import claim\n\n\nx = 1\n"
+MISTAKEN = "from depthlaw.theory.claims.definition import claim\n\n\nx = 1\n"
 
 
 @pytest.mark.parametrize(("mistake", "line", "said"), [
@@ -316,7 +345,7 @@ MISTAKEN = "from depthlaw.theory.claim import claim\n\n\nx = 1\n"
     ("def broken(:\n", 5, "SyntaxError: invalid syntax"),
     ("\nclaim(1)\n", 6, "TypeError: "),
     # Where it is found, not in what was called.
-    ("from depthlaw.theory.symbols import quantity\nquantity('width', 'w', 'another')\n", 6,
+    ("from depthlaw.theory.claims.symbols import quantity\nquantity('width', 'w', 'another')\n", 6,
      "ValueError: the name 'width' stands for another quantity already")])
 def test_a_mistake_in_a_module_is_named_with_file_and_line(
     tmp_path, monkeypatch, capsys, mistake, line, said,
@@ -341,9 +370,10 @@ def test_help_lists_the_jobs():
 
 
 @pytest.mark.parametrize(("command", "place"), [
-    (["claims"], "lists.claims"), (["appendix", "out"], "appendix.appendix"),
-    (["records", "list"], "archive.list_records"), (["doctor"], "doctor.doctor"),
-    (["depth", "3B"], "advice.depth")], ids=lambda it: it[0] if isinstance(it, list) else None)
+    (["claims"], "lists.claims"), (["appendix", "out"], "appendix_command.appendix"),
+    (["records", "list"], "records_commands.list_records"), (["doctor"], "doctor.doctor"),
+    (["depth", "3B"], "depth_command.depth")],
+    ids=lambda it: it[0] if isinstance(it, list) else None)
 def test_ctrl_c_is_one_line_in_every_command(command, place, monkeypatch, capsys):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
@@ -366,7 +396,7 @@ def test_ctrl_c_during_an_appendix_is_one_line_and_writes_nothing(tmp_path):
 INTERRUPTED = """
 import os, signal, sys
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.verdicts import recorded
+from depthlaw.ledger.verdicts import judged_ledger as recorded
 # A process in the background may have been started with the signal ignored.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 def judged(*arguments):
@@ -430,3 +460,73 @@ def rng_moments():
 
     generator = random.Random(2026)
     return lambda n: [generator.uniform(0, 0.4) for _ in range(n)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [(("appendix", "/dev/null"), "is a file; give the name of a folder"),
+     (("appendix", "/proc/x"), "choose another folder"),
+     (("verify", "--only", "hops", "--gpus", ""), "names no device"),
+     (("verify", "--only", "hops", "--address", "foo"), "belongs to --engine ray"),
+     (("verify", "--only", "hops", "--max-memory", "1B"), "500MB or more"),
+     (("exercise", "depth-ablation", "--corpus", "/dev/zero"), "is a device"),
+     (("records", "export", "{tmp}/x.xyz", "--results", "reference"), "unknown format 'xyz'"),
+     (("depth", "3B", "--known-by", "9999"), "to 2100")])
+def test_what_cannot_be_meant_is_refused_before_any_work(
+        arguments, hint, tmp_path, monkeypatch, capsys):
+    def worked(*_, **__):
+        raise AssertionError("work was begun")
+
+    for begun in ("ledger.cli.appendix_command.write_appendix",
+                  "ledger.cli.exercise_command.prepare", "ledger.suite.Work.execute"):
+        monkeypatch.setattr(f"depthlaw.{begun}", worked)
+    filled = [each.format(tmp=tmp_path) for each in arguments]
+    assert hint in one_line_error(in_this_process(capsys, *filled))
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("error", ["BaseException('stop')", "SystemExit(0)", "GeneratorExit"])
+def test_whatever_a_file_of_claims_raises_is_one_line(error, tmp_path, capsys):
+    file = tmp_path / "raises.py"
+    file.write_text(f"raise {error}\n")
+    done = in_this_process(capsys, "show", "raises/x", "--claims", file)
+    assert "cannot be loaded" in one_line_error(done)
+
+
+@pytest.mark.parametrize("arguments", [("depth", "3B", "--json"), ("claims", "--json")])
+def test_a_reader_that_went_away_is_no_error(arguments):
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run([sys.executable, "-m", "depthlaw", *arguments], stdout=writer,
+                          stderr=subprocess.PIPE, text=True)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_closed_output_is_an_error():
+    done = subprocess.run(
+        ["sh", "-c", f"{sys.executable} -m depthlaw depth 3B >&-"], capture_output=True, text=True)
+    assert "the output is closed" in one_line_error(done)
+
+
+def test_claims_are_listed_with_their_verdicts(capsys):
+    listed = json.loads(in_this_process(capsys, "claims", "hops/doubling", "--json").stdout)
+    assert [(row["key"], row["verdict"]) for row in listed] == [("hops/doubling", "HOLDS")]
+    text = in_this_process(capsys, "claims", "hops/doubling").stdout
+    assert "HOLDS" in text
+
+
+def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):
+    """As `show` does: one verdict, one mark."""
+    data = json.loads(in_this_process(capsys, "claims", "--json").stdout)
+    rows = {row["key"]: row for row in data}
+    text = in_this_process(capsys, "claims").stdout
+    for key in ("depth_width/depth_pays_to_knee", "hops/doubling"):
+        listed = re.search(rf"^{key} +(\S+) ", text, re.M)[1]
+        about = in_this_process(capsys, "show", key).stdout
+        shown = re.search(r"^verdict +(\S+): ", about, re.M)[1]
+        assert listed == shown == rows[key]["verdict"] + "*" * bool(rows[key]["post_hoc"])
+    marked = re.findall(r"^(\S+) +[A-Z ]+\*", text, re.M)
+    assert set(marked) == {key for key, row in rows.items()
+                           if row["post_hoc"] and row["verdict"].isupper()} != set()
+    assert "show KEY` says what" in text

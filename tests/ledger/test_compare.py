@@ -3,17 +3,18 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor import models
+from depthlaw.advisor import models, rule_scores
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.counting import count
 from depthlaw.advisor.huggingface import config_of
 from depthlaw.advisor.laws import threshold_layers
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.rules import rule
-from depthlaw.ledger.cli import advice
+from depthlaw.ledger.cli import depth_command
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.cli.compare import compare
 
@@ -73,9 +74,9 @@ def test_what_is_unusual_stands_in_its_row(capsys: pytest.CaptureFixture[str]) -
 def test_no_line_is_cut_or_too_long(
         width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     names = ["llama-3-8b", "gemma-3-27b", "deepseek-v3", "t5-large"]
-    monkeypatch.setattr(advice, "columns", lambda: 1000)
+    monkeypatch.setattr(depth_command, "columns", lambda: 1000)
     wide = shown(capsys, *names)
-    monkeypatch.setattr(advice, "columns", lambda: width)
+    monkeypatch.setattr(depth_command, "columns", lambda: width)
     narrow = shown(capsys, *names)
     assert all(len(line) <= width or " " not in line.strip() for line in narrow.splitlines())
     assert set(wide.split()) <= set(narrow.split())
@@ -91,3 +92,38 @@ def test_bad_names_are_usage_errors(names: list[str], said: str) -> None:
     with pytest.raises(UsageError, match=said) as caught:
         compare(names, False)
     assert str(caught.value).isprintable()
+
+
+def test_where_training_ended_is_no_verdict_on_deeper_nets(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What no grid covers is not called too deep, and the end of training has its mark."""
+    base = models.architecture(models.model("Llama-3-8B"))
+    for layers, width in ((66, 1152), (80, 1024)):
+        net = replace(base, layers=layers, width=width, heads=width // 128,
+                      kv_heads=width // 128, d_ff=4 * width)
+        found = rule_scores.interval(layers * width**2, per_layer=1)
+        assert found is not None
+        assert found.ended
+        (tmp_path / "config.json").write_text(json.dumps(config_of(net)), encoding="utf-8")
+        text = shown(capsys, str(tmp_path))
+        row = re.search(r"^evidence: within 1 % +(.*)$", text, re.MULTILINE)
+        assert row is not None
+        assert row[1] == (f"{found.low} to {found.high}+{'*' * found.extrapolated}: "
+                          f"{found.place(layers)}")
+        assert "deeper than trained" in row[1]
+    assert "training ended there" in text
+
+
+def test_all_names_are_listed_alone_and_an_unknown_one_says_how(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compare", "--list"]) == 0
+    names = capsys.readouterr().out.splitlines()
+    assert sorted(names) == sorted(m.name for m in models.models())
+    assert main(["compare", "gpt2"]) == 2
+    said = capsys.readouterr().err
+    assert "nearest are GPT-2 small, " in said
+    assert "`depthlaw compare --list`" in said
+    assert ".csv" not in said
+    for more in (["gpt-2-small"], ["--json"]):
+        assert main(["compare", "--list", *more]) == 2
+    assert main(["compare"]) == 2

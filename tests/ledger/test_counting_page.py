@@ -7,7 +7,7 @@ from depthlaw.advisor import laws
 from depthlaw.advisor.counting import weights
 from depthlaw.advisor.models import architecture
 from depthlaw.advisor.rules import rule
-from depthlaw.ledger.publish.counting import part, recounts, reported_size
+from depthlaw.ledger.publish.site.count_comparison import part, recounts, reported_size
 
 
 def test_every_recount_is_what_transformers_has() -> None:

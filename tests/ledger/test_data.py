@@ -10,16 +10,16 @@ import pyarrow.parquet as parquet
 import pytest
 from sympy import Eq, Le, log
 
-from depthlaw.ledger.publish import data
-from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.publish.appendix import data
+from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts import display
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
-from depthlaw.theory.claim import Case, Claim, Control, Source, find, registry
-from depthlaw.theory.judgement import Decision, Verdict
-from depthlaw.theory.notation import latex, text
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find, registry
+from depthlaw.theory.claims.printing import latex, text
+from depthlaw.theory.claims.symbols import depth, width
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
+from depthlaw.theory.claims.verdict import Decision, Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
-from depthlaw.theory.symbols import depth, width
-from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
 
 CASE = Case(depth=2, width=9)
 

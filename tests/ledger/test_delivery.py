@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
-from depthlaw.ledger.publish import delivery
-from depthlaw.ledger.publish.delivery import SUMS, DeliveryError, deliver
+from depthlaw.ledger.publish.appendix import output_folder
+from depthlaw.ledger.publish.appendix.output_folder import SUMS, DeliveryError, deliver
 
 
 def made(folder, **files):
@@ -128,7 +128,7 @@ def test_stopped_after_any_move_leaves_whole_files_and_is_repaired(
     files(NEW)
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", stopping(os.replace))
-        patch.setattr(delivery.Path, "unlink", stopping(delivery.Path.unlink))
+        patch.setattr(output_folder.Path, "unlink", stopping(output_folder.Path.unlink))
         if killed:  # nothing is cleaned up
             patch.setattr(shutil, "rmtree", lambda *a, **k: None)
         with pytest.raises(KeyboardInterrupt):

@@ -231,7 +231,7 @@ def test_an_answer_fits_80_columns(
 def test_the_default_answer_is_short_and_the_rest_is_behind_why(
         capsys: pytest.CaptureFixture[str]) -> None:
     short, long = run(capsys, "depth", "3B"), run(capsys, "depth", "3B", "--why")
-    assert len(short.splitlines()) <= 12
+    assert len(short.splitlines()) <= 16
     assert long.startswith(short.rstrip())
     for word in ("EXTRAPOLATED", "printed", "Levine", "claim depth_choice/levine_fit_depth ("):
         assert word in " ".join(long.split())
@@ -241,11 +241,32 @@ def test_the_default_answer_is_short_and_the_rest_is_behind_why(
 def test_evidence_shows_every_rule_and_the_projection_that_does_not_match(
         capsys: pytest.CaptureFixture[str]) -> None:
     text = run(capsys, "depth", "--evidence")
-    for words in ("nanochat", "Levine's fit", "chosen by the others", "does not match"):
+    for words in ("nanochat", "Levine's fit", "chosen by the others", "not equal after rounding",
+                  "(none is further off than", "muP's best d / L *", "Marin *"):
         assert words in text
+    assert re.search("what is built +built +0.207", text)
+    assert re.search(r"muP's best d / L \* +optimum +0.215", text)
+    assert len(re.findall(r" \*(?=\s)", text)) == 5
+    flat = " ".join(text.split())
+    assert "sign test p = 0.29: not told apart" in flat
+    assert "no score on new sources" in flat
     data = json.loads(run(capsys, "depth", "--evidence", "--json"))
     assert data["answer"] is None
+    assert sum(rule["may_be_chosen"] for rule in data["evidence"]["rules"]) == 5
+    assert data["evidence"]["against_default"]["told"] is False
     assert run(capsys, "depth", "3B", "--evidence").endswith(text)
+
+
+@pytest.mark.parametrize(("typed", "near"), [
+    ("3B --gpuz H100", "--gpuz (Possible options: --gpu, --gpus)"),
+    ("3B --pipline 4", "--pipline (Possible options:"), ("--gpuz", "--gpuz"),
+    ("--gpuz H100 3B", "--gpuz")])
+def test_an_unknown_option_is_named_with_those_like_it(
+        typed: str, near: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["depth", *typed.split()]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"error: no such option: {near}")
+    assert said.count("\n") == 1
 
 
 def test_a_written_configuration_is_read_back_as_the_recommended_shape(
@@ -319,6 +340,11 @@ def test_a_sweep_is_a_table_a_csv_json_and_a_plot(
     assert [line.split()[0] for line in table.splitlines()[1:4]] == ["100M", "1B", "10B"]
     data = json.loads(run(capsys, *sizes, "--json"))
     assert run(capsys, *sizes, "--csv", tmp_path / "s.csv") == ""
+    for line, each in zip(table.splitlines()[1:4], data["sweep"], strict=True):
+        within = each["answer"]["interval"]
+        assert within["ended"]
+        assert (f"{within['low']}{'-' * within['started']} to {within['high']}+"
+                f"{' *' * within['extrapolated']}  ") in line
     heading, *rows = (tmp_path / "s.csv").read_text().splitlines()
     assert heading.startswith("budget,layers,width,heads")
     assert "law levine" in heading
@@ -354,9 +380,9 @@ def test_a_sweep_prints_csv_and_takes_every_constraint_of_depth(
 def test_no_line_is_longer_than_the_terminal(
         typed: str, columns: int, monkeypatch: pytest.MonkeyPatch,
         capsys: pytest.CaptureFixture[str]) -> None:
-    from depthlaw.ledger.cli import advice
+    from depthlaw.ledger.cli import depth_command
 
-    monkeypatch.setattr(advice, "columns", lambda: columns)
+    monkeypatch.setattr(depth_command, "columns", lambda: columns)
     for line in run(capsys, *typed.split()).splitlines():
         assert len(line) <= columns or " " not in line.strip()
 
@@ -377,7 +403,7 @@ def test_compare_counts_side_by_side(capsys: pytest.CaptureFixture[str]) -> None
                                            ("docs/loss-surfaces.md", 1)])
 def test_transcripts_are_what_the_commands_print(page: str, least: int) -> None:
     """Where this fails: `make transcripts`."""
-    from depthlaw.ledger.publish.transcripts import folder_of, renewed
+    from depthlaw.ledger.publish.site.transcripts import folder_of, renewed
 
     path = Path(__file__).resolve().parents[2] / page
     text = path.read_text(encoding="utf-8")

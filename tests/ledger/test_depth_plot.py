@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 
 from depthlaw.advisor import recommend
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.advisor.grids import STANDARD, Key
 from depthlaw.advisor.models import models
-from depthlaw.advisor.quantities import UsageError
 from depthlaw.advisor.rules import rules
-from depthlaw.ledger.publish import depth_plot as plot
+from depthlaw.ledger.publish.drawing import depth_plot as plot
 
 ANSWERS = [recommend(10.0 ** (8 + i / 4)) for i in range(13)]
 

@@ -5,9 +5,9 @@ import pytest
 
 from depthlaw.ledger.cli import doctor as module
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.records import Record, Store, encode
+from depthlaw.ledger.records.store import Record, Store, encode
 from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.theory.values import Exact
+from depthlaw.theory.claims.values import Exact
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def test_a_sound_installation_has_no_problem(own, capsys):
     code, found = checks(capsys, "--results", own[0])
     assert code == 0, found
     assert found["your records"]["says"] == f"1 record in {own[0]} verify"
-    assert found["agreement"]["says"].endswith("1 of 1 runs")
+    assert found["agreement"]["says"].startswith("reference: 1 of 1 runs compared, all equal")
     assert found["base"]["says"].count(", ") >= 10
     assert main(["doctor", "--results", str(own[0])]) == 0
     *lines, last = capsys.readouterr().out.splitlines()
@@ -58,7 +58,7 @@ def test_another_result_than_the_reference_is_a_problem(own, capsys):
     Store(folder).put(Record(other.inputs, encode(Exact(10**9)), other.facts))
     code, found = checks(capsys, "--results", folder)
     assert (code, found["agreement"]["state"]) == (1, "PROBLEM")
-    assert found["agreement"]["says"].endswith("1 of 2 runs")
+    assert found["agreement"]["says"].endswith("1 equal, 1 DIFFER")
 
 
 def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):

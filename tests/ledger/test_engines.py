@@ -8,15 +8,15 @@ import time
 
 import pytest
 
-from depthlaw.advisor.quantities import UsageError
-from depthlaw.ledger.run.engines import Inline, Pool, Ray, execute
-from depthlaw.ledger.run.options import Options
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Record, Store
-from depthlaw.ledger.run.run import Failure
-from depthlaw.ledger.run.signals import Stopped
-from depthlaw.ledger.run.stages import estimate
-from depthlaw.theory.claim import Case, find
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.ledger.records.run import Failure
+from depthlaw.ledger.records.store import Record, Store
+from depthlaw.ledger.running.engines import Inline, Pool, Ray, execute
+from depthlaw.ledger.running.options import Options
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.running.scheduling import estimate
+from depthlaw.ledger.running.signals import Stopped
+from depthlaw.theory.claims.definition import Case, find
 
 
 def pool(**changes) -> Pool:
@@ -80,7 +80,7 @@ def test_the_time_limit_stops_and_keeps(faulty, tmp_path, monkeypatch):
 
 
 def test_a_worker_with_other_code_is_refused(faulty, monkeypatch):
-    from depthlaw.ledger.run import run as run_module
+    from depthlaw.ledger.records import run as run_module
 
     (run,) = runs_with(faulty, Case(depth=2))
     monkeypatch.setattr(run_module, "code_version", lambda function: "other")
@@ -134,8 +134,9 @@ def test_exact_results_do_not_depend_on_engine_or_threads(tmp_path):
     with two, and in the pool."""
     assert os.environ["OMP_NUM_THREADS"] == "1"
     runs = plan({key: find(key) for key in EXACT}, "quick")
-    code = ("import sys, json; from depthlaw.ledger.run.engines import Inline; from "
-            "depthlaw.ledger.run.plan import plan; from depthlaw.theory.claim import find\n"
+    code = ("import sys, json; from depthlaw.ledger.running.engines import Inline; from "
+            "depthlaw.ledger.running.plan import plan; "
+            "from depthlaw.theory.claims.definition import find\n"
             f"runs = plan({{key: find(key) for key in {EXACT!r}}}, 'quick')\n"
             "print(json.dumps({r.id: o.result_hash for r, o in Inline().outcomes(runs)}))")
     two = os.environ | dict.fromkeys(
@@ -166,7 +167,7 @@ def test_engines_by_name():
 
 def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkeypatch):
     """Killed after it has started and before it is given its run."""
-    from depthlaw.ledger.run import engines
+    from depthlaw.ledger.running import engines
 
     submit, killed = engines._Slot._submit, []
 
@@ -185,7 +186,7 @@ def test_a_worker_that_dies_before_its_first_run_is_started_again(faulty, monkey
 
 
 def test_a_process_that_hangs_while_it_starts_is_ended(faulty, monkeypatch):
-    from depthlaw.ledger.run import engines
+    from depthlaw.ledger.running import engines
 
     monkeypatch.setattr(engines, "STARTING", 0.0)
     monkeypatch.setenv("FAULTY_START_SECONDS", "60")

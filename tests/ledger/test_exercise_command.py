@@ -15,12 +15,12 @@ from pathlib import Path
 import pytest
 
 from depthlaw.empirics.exercises import corpus, language_model
-from depthlaw.ledger.cli import exercise as command
+from depthlaw.ledger.cli import exercise_command as command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.options import Options
-from depthlaw.ledger.run.signals import Stopped
+from depthlaw.ledger.running.options import Options
+from depthlaw.ledger.running.signals import Stopped
 from depthlaw.ledger.suite import Work, on_corpus
-from depthlaw.theory.claim import Case, find
+from depthlaw.theory.claims.definition import Case, find
 
 SIZES = {"width": 8, "replicas": 3, "vocabulary": 300}
 

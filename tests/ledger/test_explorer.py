@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
+from depthlaw.advisor.answer_text import as_text
 from depthlaw.advisor.recommendation import recommend
-from depthlaw.advisor.report import as_text
-from depthlaw.ledger.publish import explorer
-from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.ledger.publish.site import explorer
+from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.theory.claim import registry
+from depthlaw.theory.claims.definition import registry
 
 # Judging the reference ledger takes seconds.
 pytestmark = pytest.mark.slow
@@ -145,6 +145,26 @@ def test_residuals_stay_below_their_bound_and_skips_keep_them(recorded: Recorded
 
 def test_every_curve_names_claims_that_exist(recorded: Recorded, tasks: dict[str, Any]) -> None:
     named = {key.partition("@")[0] for curves in tasks["curves"].values() for curve in curves
-             for key in curve["claims"]}
+             for key in (*curve["claims"], *curve["related"])}
     assert named <= recorded.claims.keys()
     assert len(named) > 5
+
+
+def test_no_verdict_stands_beside_a_curve_that_it_is_not_about(
+    recorded: Recorded, tasks: dict[str, Any],
+) -> None:
+    """The algebra of inverting a rule is argued, not that the rule is right; what is measured is
+    compared with a claim, and is not itself what holds or fails."""
+    rules = {rule.key: rule for rule in explorer.rules()}
+    drawn = [*explorer.thresholds(recorded)["curves"],
+             *(curve for curves in tasks["curves"].values() for curve in curves)]
+    by_key = {curve["key"]: curve for curve in drawn}
+    assert by_key["levine"]["claims"] == ()
+    assert by_key["levine"]["related"] == ["depth_choice/levine_fit_width"]
+    assert by_key["threshold"]["claims"] == ("separation_rank/threshold",)
+    assert rules["levine"].claim == "depth_choice/levine_fit_depth"
+    for curve in drawn:
+        assert curve["claims"] or curve["basis"], curve["key"]
+        if curve["label"].startswith("least depth that trained nets needed"):
+            assert not curve["claims"]
+            assert len(curve["related"]) == 2

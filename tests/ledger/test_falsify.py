@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
 from depthlaw.ledger.verdicts.falsify import falsify, recheck, store, weaken
-from depthlaw.theory.certificates import shipped
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import plain
+from depthlaw.theory.certificates.recheck import shipped
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.symbols import plain
+from depthlaw.theory.claims.verdict import Verdict, judge
 
 CUBIC = "rank_collapse/one_layer_cubic_v1"
 

@@ -20,11 +20,11 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.run.engines import Inline, Pool, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store, StoreError, canonical, digest, manifest
-from depthlaw.ledger.run.signals import Stopped
-from depthlaw.theory.claim import Case
+from depthlaw.ledger.records.store import Store, StoreError, canonical, digest, manifest
+from depthlaw.ledger.running.engines import Inline, Pool, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.running.signals import Stopped
+from depthlaw.theory.claims.definition import Case
 
 
 def start(faulty, folder: Path, engine: str = "pool", **options) -> subprocess.Popen[str]:

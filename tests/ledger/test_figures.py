@@ -8,16 +8,16 @@ from typing import Any
 import matplotlib as mpl
 import pytest
 
-from depthlaw.empirics.separation_rank import Entry
-from depthlaw.ledger.publish import figures
-from depthlaw.ledger.run.records import Record, encode
+from depthlaw.empirics.separation_rank.frontier import Entry
+from depthlaw.ledger.publish.drawing import site_figures
+from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
-from depthlaw.theory.claim import Case, Claim, Control, Source, find
-from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source, find
+from depthlaw.theory.claims.symbols import depth
+from depthlaw.theory.claims.values import Exact
+from depthlaw.theory.claims.verdict import Decision, Verdict
 from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
 from depthlaw.theory.separation_rank.value_rank import sep
-from depthlaw.theory.symbols import depth
-from depthlaw.theory.values import Exact
 
 EXACT = {(2, 1): 3, (2, 2): 18, (3, 1): 4, (4, 1): 5}
 
@@ -41,7 +41,7 @@ def lines(figure: Any) -> dict[tuple[str, str], dict[int, float]]:
 
 
 def test_points_are_the_records_and_curves_the_functions() -> None:
-    drawn = lines(figures._panels([e for e in USUAL if e.complete], 3))
+    drawn = lines(site_figures._panels([e for e in USUAL if e.complete], 3))
     assert drawn["$d_x = 2$", "exact, one head"] == {1: 1.0, 2: math.log(18) / math.log(3)}
     assert drawn["$d_x = 4$", "at least, one head"] == {2: math.log(100) / math.log(3)}
     for width in (2, 3, 4):
@@ -63,21 +63,21 @@ def test_points_are_the_records_and_curves_the_functions() -> None:
 
 @pytest.mark.parametrize("form", ["pdf", "svg"])
 def test_bytes_depend_on_the_entries_alone(form: str) -> None:
-    first = figures.exact_ranks(USUAL, form)
+    first = site_figures.exact_ranks(USUAL, form)
     with mpl.rc_context({"lines.linewidth": 9, "font.size": 20, "savefig.dpi": 30,
                          "axes.facecolor": "red"}):
-        assert figures.exact_ranks(iter(USUAL), form) == first
+        assert site_figures.exact_ranks(iter(USUAL), form) == first
     assert b"Date" not in first
-    assert figures.exact_ranks(USUAL[1:], form) != first
+    assert site_figures.exact_ranks(USUAL[1:], form) != first
 
 
 def test_without_a_complete_entry_of_these_widths_there_is_no_picture() -> None:
-    assert figures.exact_ranks([], "svg") == b""
-    assert figures.exact_ranks([USUAL[-1], entry(5, 1, 6)], "svg", widths=(2, 4)) == b""
+    assert site_figures.exact_ranks([], "svg") == b""
+    assert site_figures.exact_ranks([USUAL[-1], entry(5, 1, 6)], "svg", widths=(2, 4)) == b""
 
 
 def test_ranks_beyond_floats_and_more_widths_than_columns() -> None:
-    figure = figures._panels([entry(width, 1, 3**2000 if width == 5 else width + 1)
+    figure = site_figures._panels([entry(width, 1, 3**2000 if width == 5 else width + 1)
                               for width in (1, 2, 3, 4, 5)], 3)
     drawn = lines(figure)
     assert drawn["$d_x = 5$", "exact, one head"][1] == pytest.approx(2000, rel=1e-12)
@@ -108,7 +108,7 @@ def result(*rows: CaseResult, key: str = "separation_rank/dimension_count") -> C
 
 def test_most_tokens_and_then_the_largest_draw() -> None:
     rows = [row(2, 2, 1, 15, tokens=2), row(2, 2, 1, 17, 18, 16), row(2, 2, 1, 14, tokens=2)]
-    assert list(figures.generic_ranks([result(*rows)])) == [figures.Point(2, 2, 1, 18)]
+    assert list(site_figures.generic_ranks([result(*rows)])) == [site_figures.Point(2, 2, 1, 18)]
 
 
 @pytest.mark.parametrize("nothing",
@@ -117,4 +117,4 @@ def test_most_tokens_and_then_the_largest_draw() -> None:
                           [result(row(2, 1, 1, 3, verdict=Verdict.OUT_OF_SCOPE))],
                           [result(row(2, 1, 1, 3), key="separation_rank/degree")]])
 def test_without_a_measurement_there_is_no_point(nothing: list[ClaimResult]) -> None:
-    assert list(figures.generic_ranks(nothing)) == []
+    assert list(site_figures.generic_ranks(nothing)) == []

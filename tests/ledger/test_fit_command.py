@@ -4,6 +4,8 @@ from __future__ import annotations
 import csv
 import json
 import math
+import random
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -88,3 +90,68 @@ def test_the_example_holds_the_rows_of_the_advisor() -> None:
     assert found == [(r["width"], r["layers"], r["nonembedding"], r["tokens"], r["value"])
                      for r in rows() if r["source"] == "Gemstones"
                      and r["grid"].endswith("without embeddings")]
+
+
+def table(path: Path, rows: Iterable[tuple[float, int, float, int]]) -> str:
+    """A file of (L d^2, depth, loss, seed)."""
+    lines = [f"{round(math.sqrt(volume / depth))},{depth},{12 * volume:.0f},1e9,{loss:.5f},{seed}"
+             for volume, depth, loss, seed in rows]
+    path.write_text("\n".join(["width,depth,parameters,tokens,loss,seed", *lines]) + "\n",
+                    encoding="utf-8")
+    return str(path)
+
+
+def said(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(["fit", *arguments]) == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_four_depths_with_bounded_intervals_are_told_what_a_law_lacks(
+        tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The depths are too few; the intervals are bounded."""
+    draw, rows = random.Random(0), []
+    for volume in (1e5, 1e6, 1e7, 1e8):
+        best = (volume / 400) ** (1 / 3)
+        for step in (-2, -1, 1, 2):
+            depth = round(best * 1.6**step)
+            rows += [(volume, depth, 3 * math.exp(
+                0.05 * math.log(depth / best) ** 2 + draw.gauss(0, 1e-4)), seed)
+                for seed in range(3)]
+    path = table(tmp_path / "four.csv", rows)
+    text = said(capsys, path)
+    assert "unbounded - 3" not in text
+    assert "each with five depths or more and an interval bounded on both sides" in text
+    assert "Here: 4 of 4 with fewer than five depths. " in text
+
+
+def test_a_range_may_stand_beside_an_unbounded_interval(
+        capsys: pytest.CaptureFixture[str]) -> None:
+    text = said(capsys, str(EXAMPLE), "--tolerance", "35%")
+    assert "5.5 to 15 unbounded" in text
+    assert "with fewer than five depths, many such curves fit, and a range, whatever" in text
+
+
+def test_equal_losses_name_no_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nor do sizes that differ a little, which only the exponent of the comparison tells apart."""
+    for stretch in (1.0, 1.02):
+        path = table(tmp_path / "equal.csv", (
+            (1e6 * stretch**step, depth, 2.5, 0) for step, depth in enumerate((1, 2, 4, 8, 16))))
+        text = said(capsys, path)
+        assert "the losses are equal" in text
+        assert "train shallower nets" not in text
+        assert "still falls" not in text
+        # A rule without an end of loss decides nothing.
+        rows = json.loads(raw(capsys, path))["comparison"]
+        assert {row["verdict"] for row in rows
+                if not row["reading"].startswith("within")} == {"UNDECIDED"}
+
+
+def test_one_layer_is_one_layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = table(tmp_path / "steep.csv", (
+        (1e6, depth, 2.5 + 0.1 * depth, 0) for depth in (1, 2, 4, 8, 16)))
+    assert "the curve still falls at 1 layer (" in said(capsys, path)
+
+
+def raw(capsys: pytest.CaptureFixture[str], path: str) -> str:
+    assert main(["fit", path, "--json"]) == 0
+    return capsys.readouterr().out

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from depthlaw.ledger.publish.typesetting import code, maths, prose
-from depthlaw.theory.claim import registry
+from depthlaw.ledger.publish.appendix.typesetting import code, maths, prose
+from depthlaw.theory.claims.definition import registry
 
 
 @pytest.mark.parametrize(("text", "markdown"), [
@@ -16,7 +16,10 @@ from depthlaw.theory.claim import registry
     ("the count S(d, L) = 31460", "the count $S(d, L) = 31460$"),
     ("at 1e-12, for L = 2..6", r"at $10^{-12}$, for $L = 2 \ldots 6$"),
     ("every N x N matrix A, |E|_1 and ||y||^2",
-     r"every $N \times N$ matrix $A$, $\left\vert E\right\vert _1$ and $\lVert y\rVert ^2$"),
+     r"every $N \times N$ matrix $A$, $\lVert E\rVert _1$ and $\lVert y\rVert ^2$"),
+    ("|x| and find^(k mod 2^(l-1))",
+     r"$\left\vert x\right\vert$ and $\mathrm{find}^{k \bmod 2^{l-1}}$"),
+    ("**depth wins** at 2**(t + 1)", r"depth wins at $2^{t + 1}$"),
     ("a net of L layers", "a net of $L$ layers"), ("distance > r", "distance $> r$"),
     ("h <- h + x, X -> X X^T X", r"$h \leftarrow h + x$, $X \to X X^T X$"),
     ("3^beta_2 d_x", r"$3^{\beta_2} d_x$"), ("2.6 x 10^-5", r"$2.6 \times 10^{-5}$"),

@@ -9,8 +9,8 @@ import typer
 
 from depthlaw.ledger.cli import completion
 from depthlaw.ledger.cli.arguments import app, main
-from depthlaw.ledger.run.index import claims_index
-from depthlaw.theory.claim import SUITES, topics
+from depthlaw.ledger.running.index import claims_index
+from depthlaw.theory.claims.definition import SUITES, topics
 
 
 def commands(group, path=()):

@@ -5,7 +5,11 @@ from pathlib import Path
 import pytest
 
 import depthlaw
-from depthlaw.ledger.publish.inline import Ledger
+from depthlaw.ledger.publish.site.inline import Ledger, _share
+from depthlaw.ledger.verdicts.judged_ledger import Recorded
+from depthlaw.ledger.verdicts.reference import shipped
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.verdict import Verdict
 
 DEGREE, REACH = "separation_rank/degree", "connectivity/layers_for_diameter"
 
@@ -23,7 +27,8 @@ def ledger(tmp_path_factory) -> Ledger:
     # Four layers: 3 * 3 * 3 * 3, on both sides.
     (f"is: {DEGREE} depth=4,width=2", "81"), (f"says: {DEGREE} depth=4,width=2", "81"),
     ("number: records", "1,234"), ("number: claims", "3"), ("number: topics", "3"),
-    ("number: FAILS", "1"), ("number: not run", "1"),
+    ("number: verdicts", "ARGUED 1, FAILS 1, not run 1"),
+    ("agree: counting/textbook_flops", "three of six"),
     # The least L with 3^L >= 64 is 4; 3^9 = 19683.
     ("law: advisor.laws.layers_for_diameter 64", "4"), ("law: advisor.laws.reach 9", "19,683"),
     # One layer at width 2: three products.
@@ -34,9 +39,11 @@ def test_a_mark_becomes_the_word_that_is_recorded(ledger, mark, word):
 
 @pytest.mark.parametrize("mark", [
     f"verdict: {REACH}", "of: no/claim", f"is: {DEGREE} depth=99", f"is: {DEGREE} residual=no",
-    "number: MAYBE", "near: counting/textbook_flops", f"fails: {DEGREE} depth"])
+    "number: MAYBE", "near: counting/textbook_flops", f"fails: {DEGREE} depth",
+    f"against: {DEGREE}", f"shapes: {DEGREE}", f"sizes: {DEGREE}"])
 def test_a_sentence_without_its_number_is_not_published(ledger, mark):
-    with pytest.raises(ValueError, match="recorded|cases of|no claim has|no sides"):
+    with pytest.raises(ValueError, match="recorded|cases of|is not counted|no sides|no means|"
+                                         "not PROVED|no trained"):
         ledger.spoken(f"<!-- {mark} -->")
 
 
@@ -49,7 +56,64 @@ def test_benchmarks_and_claims_that_pages_name_are_there():
     filled = Ledger({}, 0).spoken((docs / "performance.md").read_text())
     assert "<!-- bench" not in filled
     named = {key for page in docs.glob("*.md")
-             for key in re.findall(r"<!--\s+(?:verdict|of|is|says|near|fails):\s+([\w/]+)",
-                                   page.read_text())}
+             for key in re.findall(
+                 r"<!--\s+(?:verdict|of|is|says|near|fails|agree|against|shapes|sizes):\s+([\w/]+)",
+                 page.read_text())}
     assert len(named) > 40
     assert named <= set(depthlaw.claims())
+
+
+def test_counts_of_verdicts_add_up_to_all_claims():
+    """Whatever verdict a claim has, the sentence that counts them names it."""
+    store = shipped()
+    judged = Recorded(registry(), store)
+    some = {key: judged.judged(key) for key in (DEGREE, "separation_rank/exact")} | {
+        "a/premise": None, "b/none": None}
+    text = Ledger(some, 1).spoken("<!-- number: verdicts -->")
+    assert sum(map(int, re.findall(r"\d+", text))) == len(some)
+    page = (Path(__file__).parents[2] / "docs/index.md").read_text()
+    assert "<!-- number: verdicts -->" in page
+
+
+def test_how_many_cases_agree_is_counted_and_not_typed():
+    judged = Recorded(registry(), shipped())
+    steps, wins = "depth_width/depth_pays_to_threshold", "evidence/depth_wins"
+    ledger = Ledger({key: judged.judged(key) for key in (
+        steps, wins, "separation_rank/exact", "trained_depth/cycles_wall")}, 1)
+    means = [row.measured for row in ledger.judged[steps].in_scope]
+    up = sum(value.mean > 0 for value in means)
+    out = sum(value.interval(0.05)[1] <= 0 for value in means)
+    assert ledger.spoken(f"<!-- agree: {steps} -->") == _share(up, len(means))
+    assert ledger.spoken(f"<!-- against: {steps} -->") == _share(out, len(means))
+    rows = ledger.judged[wins].in_scope
+    assert ledger.spoken(f"<!-- agree: {wins} -->") == _share(
+        sum(row.measured.low > 0 for row in rows), len(rows))
+    assert ledger.spoken("<!-- shapes: separation_rank/exact -->") == str(len(
+        {(row.case.width, row.case.depth)
+         for row in ledger.judged["separation_rank/exact"].cases}))
+    assert "updates" in ledger.spoken("<!-- sizes: trained_depth/cycles_wall -->")
+
+
+def test_sentences_of_the_front_pages_agree_with_the_records_that_fill_them():
+    judged = Recorded(registry(), shipped())
+    shows, wall = "trained_rank/part_of_rank_shows_finely", "trained_depth/cycles_wall"
+    ledger = Ledger({key: judged.judged(key) for key in (
+        shows, wall, "trained_depth/cycles_within")}, 1)
+    docs = Path(__file__).parents[2] / "docs"
+    # "in 7 of 40 recorded cases, all of linearised nets": that part of the rank shows, not all.
+    assert f"<!-- agree: {shows} --> recorded cases, all of linearised nets" in (
+        docs / "base-3.md").read_text()
+    rows = ledger.judged[shows].in_scope
+    part = [row for row in rows if row.decision.verdict is Verdict.HOLDS]
+    assert ledger.spoken(f"<!-- agree: {shows} -->") == _share(len(part), len(rows))
+    assert {row.case.attention for row in part} == {"linearised"}
+    # The nets that "are still better than chance" are, and reach 95 % no more.
+    page = (docs / "index.md").read_text()
+    for net, distance in (("softmax", 5), ("linearised", 6)):
+        assert f"cycles_within depth=2,net={net},distance={distance} -->" in page
+        _, row = ledger._case(
+            f"trained_depth/cycles_within depth=2,net={net},distance={distance}")
+        low, high = row.measured.interval(1e-7)
+        assert low > 0.5
+        assert high < 0.95
+    assert "at least 95 % of the pairs up to distance 3" in page

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from depthlaw.empirics.figures import Panel, Series
-from depthlaw.ledger.publish import line_plot as plot
+from depthlaw.empirics.figure_data import Panel, Series
+from depthlaw.ledger.publish.drawing import line_plot as plot
 
 LOSS = Panel("Loss", "layers", "loss", (
     Series("narrow", (2, 4, 8, 16), (3.1, 3.0, 2.9, 2.8), (3.0, 2.9, 2.8, 2.7),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from depthlaw.empirics.architectures.ablations import VARIANTS
-from depthlaw.empirics.architectures.models import ARCHITECTURES
+from depthlaw.empirics.architectures.loading import ARCHITECTURES
 from depthlaw.empirics.architectures.residuals import Residuals
 from depthlaw.ledger.cli import measure
 from depthlaw.ledger.cli.arguments import main

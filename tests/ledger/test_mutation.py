@@ -6,17 +6,17 @@ import pytest
 import sympy
 
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.engines import Inline, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.verdicts.mutation import Mutant, mutants, mutate, unexplained
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.verdicts.mutation import Mutant, forms, mutants, mutate, unexplained
 from depthlaw.ledger.verdicts.report import results
-from depthlaw.theory.claim import Case, Claim, registry
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.claims.definition import Case, Claim, registry
+from depthlaw.theory.claims.symbols import depth as L
+from depthlaw.theory.claims.values import Exact, Step
+from depthlaw.theory.claims.verdict import Verdict
 from depthlaw.theory.separation_rank.degree import deg
 from depthlaw.theory.separation_rank.value_rank import sep
-from depthlaw.theory.symbols import depth as L
-from depthlaw.theory.values import Exact, Step
 
 
 def judged(claim: Claim, folder):
@@ -72,6 +72,34 @@ def test_weaker_bounds_survive_with_that_reason(tmp_path):
     assert reasons
     assert all(reason for reason in reasons.values())
     assert any(reason.startswith("a weaker") for reason in reasons.values())
+
+
+def test_the_form_is_changed_too():
+    changes = [change for change, _ in forms(sympy.Le(sep, 5**L - 3, evaluate=False),
+                                             Case.grid(depth=(2, 3)))]
+    assert changes == ["-3 -> 0 in -3 + 5^L", "5^L -> 2^L", "5^L -> 1 + 4*L", "5^L -> 25",
+                       "<= -> =="]
+    # What a changed constant gives already is not tried again: 3 -> 2, and -1 -> 0.
+    assert [change for change, _ in forms(sympy.Eq(sep, 3**L - 1))] == ["3^L -> 1 + 2*L"]
+
+
+def test_one_depth_cannot_tell_a_power_from_a_line(tmp_path):
+    """3^L, 2 L + 1 and 3 are one number at depth 1; depths 2 and 3 tell them apart."""
+    power = sympy.Eq(sep, 3**L, evaluate=False)
+    measured = {"value": lambda case: Exact(3**case.depth), "kind": "identity"}
+    shallow = judged(made(power, **measured, grid={"quick": Case.grid(depth=1)}), tmp_path / "one")
+    mutant = by_change(shallow)["3^L -> 1 + 2*L"]
+    assert (mutant.form, mutant.fate) == (True, "survives")
+    assert mutant.reason == "gives the same number on every case"
+    deep = by_change(judged(made(power, **measured), tmp_path / "three"))
+    assert deep["3^L -> 1 + 2*L"].fate == deep["3^L -> 3"].fate == "data"
+    assert not deep["3 -> 2 in 3^L"].form
+
+
+def test_a_bound_that_is_not_attained_is_no_equality(tmp_path):
+    result = judged(made(sympy.Le(sep, 3**L, evaluate=False), lambda case: Exact(3), kind="upper"),
+                    tmp_path)
+    assert by_change(result)["<= -> =="].fate == "data"
 
 
 def made(statement, value, **changes) -> Claim:
@@ -157,12 +185,12 @@ def test_command_line_on_records_that_cannot_be_written(tmp_path, capsys):
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path),
                  "--json"]) == 0
     row = json.loads(capsys.readouterr().out)[0]
-    assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 3
+    assert row["by_data"] + row["by_proof"] == row["turned"] == row["mutants"] == 5
     assert ({path for path in before if "cache" not in str(path)}
             == {path.relative_to(tmp_path) for path in tmp_path.rglob("*")
                 if "cache" not in str(path)})
     assert main(["mutate", claim.key, "--suite", "quick", "--results", str(tmp_path)]) == 0
-    assert "3 of 3 mutants noticed, 3 by data and 0 by proof" in capsys.readouterr().out
+    assert "5 of 5 mutants noticed, 5 by data and 0 by proof" in capsys.readouterr().out
 
 
 def test_the_reference_ledger_can_be_mutated(capsys, monkeypatch):

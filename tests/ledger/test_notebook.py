@@ -12,7 +12,7 @@ import matplotlib
 import pytest
 
 import depthlaw
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 
 matplotlib.use("Agg")
 

@@ -10,8 +10,8 @@ import pytest
 
 import depthlaw
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.own_claims import own_claims
-from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.running.user_claims import own_claims
 
 PRINTED = Path(__file__).parents[2] / "docs/how-to/add-a-theorem.md"
 KEY = "walks/complete_graph"

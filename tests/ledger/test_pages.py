@@ -4,13 +4,13 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.publish import least_depth, pages
-from depthlaw.ledger.publish.measured import Recorded
-from depthlaw.ledger.run.engines import Inline, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.publish.site import least_depth, pages
+from depthlaw.ledger.publish.site.page_blocks import Recorded
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts.report import results
-from depthlaw.theory.claim import registry, topics
+from depthlaw.theory.claims.definition import registry, topics
 
 DOCS = Path(__file__).parents[2] / "docs"
 KEY = re.compile(rf"`({'|'.join(topics())})/(\w+)`")

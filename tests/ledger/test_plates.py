@@ -10,14 +10,14 @@ from typing import cast
 import matplotlib as mpl
 import pytest
 
-from depthlaw.empirics.separation_rank import table as frontier_table
-from depthlaw.ledger.publish.plates import Plate, plates
-from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.ledger.publish.drawing.appendix_figures import Plate, plates
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import shipped
 from depthlaw.ledger.verdicts.report import ClaimResult
-from depthlaw.theory.claim import Claim, find
-from depthlaw.theory.values import Proportion, Sample
+from depthlaw.theory.claims.definition import Claim, find
+from depthlaw.theory.claims.values import Proportion, Sample
 
 KEYS = (
     *(f"rank_collapse/{name}" for name in (

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 from sympy import Le
 
-from depthlaw.ledger.publish import provenance
-from depthlaw.ledger.run.records import Record, encode
+from depthlaw.ledger.publish.appendix import provenance
+from depthlaw.ledger.records.store import Record, encode
 from depthlaw.ledger.verdicts.citations import parse
 from depthlaw.ledger.verdicts.report import CaseResult, ClaimResult
-from depthlaw.theory.claim import Case, Claim, Control, Source, Step
-from depthlaw.theory.judgement import Decision, Verdict
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source, Step
+from depthlaw.theory.claims.symbols import width
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Proportion, Sample
+from depthlaw.theory.claims.verdict import Decision, Verdict
 from depthlaw.theory.separation_rank.value_rank import sep
-from depthlaw.theory.symbols import width
-from depthlaw.theory.values import Ball, Exact, Measured, Proportion, Sample
 
 SOURCE = provenance.Provenance(
     version="1.2.3", claim_set="claims-v7", claims_hash="c" * 64, manifest="0123456789abcdef" * 4,
@@ -46,8 +46,7 @@ def result(*rows: CaseResult, control: Verdict | None = Verdict.FAILS, **changes
                   holds_for="all", measured=None, grid={"quick": tuple(r.case for r in rows)},
                   control=Control(Case(width=9), "never"))
     ran = None if control is None else CaseResult(claim.control.case, Exact(10), Decision(control))
-    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick",
-                       alphas=(2e-5, 1e-9))
+    return ClaimResult(replace(claim, **changes), rows, None, None, control=ran, suite="quick")
 
 
 RESULTS = [
@@ -86,7 +85,7 @@ def test_statistics_name_their_intervals_and_levels() -> None:
     said = section("Statistics")
     assert "exact values 3, rigorous enclosures 1, means 1, shares 1." in said
     assert "(of 2 observations)" in said
-    assert "leaves one comparison 2e-05 in suite quick" in said
+    assert "leaves one comparison 0.0005" in said
     nets = result(row(Ball(Fraction(1), Fraction(2))), needs="empirics")
     read = provenance.checklist([nets], RECORDS, SOURCE).decode()
     assert "rigorous enclosures 0, means 0, shares 0, intervals of other kinds" in read

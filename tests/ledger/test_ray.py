@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from depthlaw.ledger.run.engines import Inline, Ray, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.theory.claim import Case, registry
+from depthlaw.ledger.records.store import Store, manifest
+from depthlaw.ledger.running.engines import Inline, Ray, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.theory.claims.definition import Case, registry
 
 ray = pytest.importorskip("ray", reason="the extra ray is not installed")
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.ledger.run import records
-from depthlaw.ledger.run.records import (
+from depthlaw.ledger.records import store as records
+from depthlaw.ledger.records.store import (
     Record,
     Store,
     StoreError,
@@ -20,7 +20,7 @@ from depthlaw.ledger.run.records import (
     manifest,
     open_store,
 )
-from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
+from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 values = st.one_of(st.builds(Exact, st.integers(), st.floats(0, 1)),

@@ -6,12 +6,12 @@ from fractions import Fraction
 
 import pytest
 
-from depthlaw.ledger.cli import appendix
+from depthlaw.ledger.cli import appendix_command
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.publish.formats import Document
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Record, StoreError, canonical, digest, encode, manifest
-from depthlaw.ledger.run.run import Run
+from depthlaw.ledger.publish.appendix.formats import Document
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Record, StoreError, canonical, digest, encode, manifest
+from depthlaw.ledger.running.plan import plan
 from depthlaw.ledger.verdicts import reference
 from depthlaw.ledger.verdicts.reference import (
     SHIPPED,
@@ -21,8 +21,8 @@ from depthlaw.ledger.verdicts.reference import (
     run_name,
     write_ledger,
 )
-from depthlaw.theory.claim import registry
-from depthlaw.theory.values import Ball, Exact, Proportion, Sample, Step
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.values import Ball, Exact, Proportion, Sample, Step
 
 DEGREE = "separation_rank/degree"
 
@@ -133,7 +133,8 @@ def test_comparison_ignores_code_and_names_what_differs():
     here = [record(Exact(1), n=1, code="new"), record(Exact(7), n=2, code="new"),
             record(Exact(5), n=5, code="new")]
     found = compare(here, SOME)
-    assert found.line == "your machine agrees with the reference on 1 of 2 runs"
+    assert found.line == ("reference: 2 of 3 runs compared, 1 equal, 1 DIFFER; "
+                          "1 without reference")
     assert ([(run_name(key), mine, theirs) for key, mine, theirs in found.disagreements]
             == [("a/b [n=2]", {"exact": "7"}, {"exact": "1/3"})])
     assert compare([record(n=99)], SOME).compared == 0
@@ -162,10 +163,11 @@ def test_verify_compares_itself_with_the_reference(own, tmp_path, capsys):
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
     runs = len(Ledger(own))
     said = capsys.readouterr().out
-    assert f"your machine agrees with the reference on {runs} of {runs} runs" in said
+    assert f"reference: {runs} of {runs} runs compared, all equal" in said
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--json"]) == 0
     assert (json.loads(capsys.readouterr().out)["reference"]
-            == {"compared": runs, "agree": runs, "disagreements": []})
+            == {"runs": runs, "compared": runs, "equal": runs, "agree": runs, "by_verdict": 0,
+                "without_reference": 0, "disagreements": []})
 
 
 def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsys):
@@ -177,7 +179,8 @@ def test_verify_names_a_disagreement_and_a_broken_reference(own, tmp_path, capsy
     out = capsys.readouterr().out
     assert f"differs: {DEGREE} [" in out
     untouched = sum(a.result == b.result for a, b in zip(Ledger(own), before, strict=True))
-    assert f"your machine agrees with the reference on {untouched} of {len(before)} runs" in out
+    assert (f"reference: {len(before)} of {len(before)} runs compared, {untouched} equal, "
+            f"{len(before) - untouched} DIFFER") in out
     own.write_bytes(b"broken")
     assert main(["verify", "--only", DEGREE, "--results", str(tmp_path / "r"), "--quiet"]) == 0
     assert "no comparison: the ledger" in capsys.readouterr().err
@@ -195,7 +198,7 @@ def test_show_works_before_anything_was_recorded(own, tmp_path, capsys):
 
 def test_appendix_from_the_reference(own, tmp_path, capsys, monkeypatch):
     only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr(appendix, "all_claims", lambda file: only)
+    monkeypatch.setattr(appendix_command, "all_claims", lambda file: only)
     for name, nothing in (("pdf", b""), ("html", ""), ("latex", "")):
         monkeypatch.setattr(Document, name, lambda self, nothing=nothing: nothing)
     assert main(["appendix", str(tmp_path / "out"), "--json"]) == 0
@@ -212,10 +215,10 @@ def test_without_a_reference_it_says_so(tmp_path, capsys, monkeypatch):
 
 
 def test_writing_the_reference_needs_the_whole_suite(tmp_path, capsys, monkeypatch):
-    from depthlaw.ledger.run.records import Store
+    from depthlaw.ledger.records.store import Store
 
     only = {DEGREE: registry()[DEGREE]}
-    monkeypatch.setattr("depthlaw.theory.claim.registry", lambda: only)
+    monkeypatch.setattr("depthlaw.theory.claims.definition.registry", lambda: only)
     arguments = ["--results", str(tmp_path / "r"), "--out", str(tmp_path / "l.gz")]
     store = Store(tmp_path / "r")
     assert reference.main(arguments) == 2

@@ -6,18 +6,18 @@ from fractions import Fraction
 import pytest
 import sympy
 
-from depthlaw.ledger.run import run as run_module
-from depthlaw.ledger.run.engines import Inline, execute
-from depthlaw.ledger.run.plan import plan
-from depthlaw.ledger.run.records import Store, manifest
-from depthlaw.ledger.run.run import Run
-from depthlaw.ledger.run.signals import Stopped
+from depthlaw.ledger.records import run as run_module
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Store, manifest
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.running.signals import Stopped
 from depthlaw.ledger.verdicts.report import as_json, results, verdict_name
-from depthlaw.theory.claim import Case, Claim, Control, Exact, Source, Step, registry
-from depthlaw.theory.judgement import Verdict
-from depthlaw.theory.symbols import depth as L
-from depthlaw.theory.symbols import quantity
-from depthlaw.theory.values import Ball, Outside, Sample
+from depthlaw.theory.claims.definition import Case, Claim, Control, Exact, Source, Step, registry
+from depthlaw.theory.claims.symbols import depth as L
+from depthlaw.theory.claims.symbols import quantity
+from depthlaw.theory.claims.values import Ball, Outside, Sample
+from depthlaw.theory.claims.verdict import Verdict
 
 degree = quantity("degree_of_fake", r"\deg", "degree of a fake")
 
@@ -143,7 +143,7 @@ def test_a_holds_that_becomes_undecided_is_unexpected(tmp_path):
     assert run_all(fake(measured=wide, known="UNDECIDED"),
                    Store(tmp_path / "known"))[1].unexpected == ""
     settled = run_all(fake(known="UNDECIDED"), Store(tmp_path / "decided"))[1]
-    assert settled.unexpected == "known to be UNDECIDED, but is HOLDS"
+    assert (settled.unexpected, settled.news) == ("", "known to be UNDECIDED, but is HOLDS")
 
 
 def test_negative_controls_are_runs_and_must_fail(tmp_path):

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import pytest
 
-from depthlaw.advisor.quantities import UsageError
+from depthlaw.advisor.base.quantities import UsageError
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run import stages
-from depthlaw.ledger.run.engines import Inline, Pool
-from depthlaw.ledger.run.environment import cores
-from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.run.run import Run
-from depthlaw.theory.budget import Cost, Plan
-from depthlaw.theory.claim import Case, find
+from depthlaw.ledger.records.environment import cores
+from depthlaw.ledger.records.run import Run
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running import scheduling
+from depthlaw.ledger.running.engines import Inline, Pool
+from depthlaw.theory.claims.budget import Cost, Plan
+from depthlaw.theory.claims.definition import Case, find
 
 GB = 2**30
 RATES = {"operations": 2.0, "bytes": 4.0, "numbers": 50.0}
@@ -49,14 +49,14 @@ def test_seconds_are_work_over_rates_with_what_is_prepared():
 
 @pytest.mark.parametrize(("processes", "prepared"), [(1, [2, 0, 2, 0]), (2, [2, 2, 2, 2])])
 def test_the_first_run_of_each_process_prepares_and_cheap_groups_come_first(processes, prepared):
-    expected = stages.expected_seconds([*RUNS, UNPLANNED], {PLANNED: RATES}, processes)
+    expected = scheduling.expected_seconds([*RUNS, UNPLANNED], {PLANNED: RATES}, processes)
     assert sizes(expected) == [1, 3, 6, 2], "groups in order of cost, none torn apart"
     made = [s - cost(run.case).seconds(RATES, first=False) for run, s in expected.items()]
     assert made == pytest.approx(prepared)
 
 
 def test_large_runs_wait_for_the_whole_memory():
-    small, large = stages.stages(RUNS, Pool(2), 6 * GB)
+    small, large = scheduling.stages(RUNS, Pool(2), 6 * GB)
     assert (small.engine, small.memory, sizes(small.runs)) == (Pool(2), 3 * GB, [1, 2, 3])
     assert (large.engine, large.memory, sizes(large.runs)) == (Inline(), 6 * GB, [6])
     given = {run.options["memory"] for run in small.runs}
@@ -65,18 +65,18 @@ def test_large_runs_wait_for_the_whole_memory():
 
 
 def test_another_engine_gets_all_runs_and_the_whole_memory():
-    only, = stages.stages(RUNS, Inline(), 6 * GB)
+    only, = scheduling.stages(RUNS, Inline(), 6 * GB)
     assert (only.engine, only.memory, sizes(only.runs)) == (Inline(), 6 * GB, sizes(RUNS))
 
 
 def test_a_budget_that_is_too_small_for_a_run_is_refused():
     with pytest.raises(UsageError, match=r"--memory: .*size=6.* needs 1.5 GB besides its matrix"):
-        list(stages.stages(RUNS, Pool(2), GB))
+        list(scheduling.stages(RUNS, Pool(2), GB))
 
 
 def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
-    monkeypatch.setattr(stages, "measured_rates", lambda plans: dict.fromkeys(plans, RATES))
-    work, expected = stages.budgeted([UNPLANNED, *RUNS], Store(tmp_path), Pool(2), 6 * GB)
+    monkeypatch.setattr(scheduling, "measured_rates", lambda plans: dict.fromkeys(plans, RATES))
+    work, expected = scheduling.budgeted([UNPLANNED, *RUNS], Store(tmp_path), Pool(2), 6 * GB)
     assert [sizes(stage.runs) for stage in work] == [[1, 3, 2], [6], [1]]
     assert (work[-1].engine, work[-1].memory) == (Pool(2), None)
     assert set(expected.seconds) == {run.id for run in [*RUNS, UNPLANNED]}
@@ -86,9 +86,9 @@ def test_claims_without_a_plan_come_last(tmp_path, monkeypatch):
 def test_rates_are_those_of_all_cores_at_once():
     """Measured in processes of their own, whose surroundings are as before afterwards."""
     before = dict(os.environ)
-    assert stages.measured_rates([PLANNED]) == {PLANNED: RATES}
+    assert scheduling.measured_rates([PLANNED]) == {PLANNED: RATES}
     assert dict(os.environ) == before
-    assert len(stages._at_once(rates)) == cores()
+    assert len(scheduling._at_once(rates)) == cores()
 
 
 def record(seconds, peak):
@@ -98,19 +98,20 @@ def record(seconds, peak):
 
 def test_a_process_beyond_its_share_is_named():
     records = {run.id: record(1.0, run.case.size * GB) for run in RUNS}
-    work = [stages.Stage(RUNS, Inline(), 5 * GB)]
-    said, = stages.cost_check(work, {}, records.get)
+    work = [scheduling.Stage(RUNS, Inline(), 5 * GB)]
+    said, = scheduling.cost_check(work, {}, records.get)
     assert "took 6.0 GB, more than its share of 5.0 GB" in said
     assert "size=6" in said
-    assert list(stages.cost_check([stages.Stage(RUNS, Inline(), 6 * GB)], {}, records.get)) == []
+    large = [scheduling.Stage(RUNS, Inline(), 6 * GB)]
+    assert list(scheduling.cost_check(large, {}, records.get)) == []
 
 
 def test_cost_model_and_measurement_stand_side_by_side():
     walls = [0.5, 16.0, 5.0, 0.5]
     records = {run.id: record(s, GB) for run, s in zip(RUNS, walls, strict=True)}
     predicted = dict(zip(records, [0.1, 2.0, 5.0, 0.1], strict=True))
-    work = [stages.Stage(RUNS[:2], Pool(2)), stages.Stage([*RUNS[2:], UNPLANNED], Inline())]
-    said = list(stages.cost_check(work, predicted, records.get))
+    work = [scheduling.Stage(RUNS[:2], Pool(2)), scheduling.Stage([*RUNS[2:], UNPLANNED], Inline())]
+    said = list(scheduling.cost_check(work, predicted, records.get))
     assert max(map(len, said)) <= 80
     assert len(said) == 2 + 2 + 2, "headings, one line for each group, the sum and the ratios"
     assert said[-2] == "altogether 7 s predicted, 22 s measured"
@@ -122,15 +123,15 @@ def test_cost_model_and_measurement_stand_side_by_side():
     ("tpu", "'tpu': accepted are cpu, and cuda"), ("cuda", "PyTorch finds no GPU here")])
 def test_devices_that_are_not_here_are_refused(device, why, monkeypatch):
     monkeypatch.setattr("torch.cuda.is_available", lambda: False)
-    stages.check_device("cpu")
+    scheduling.check_device("cpu")
     with pytest.raises(UsageError, match=why):
-        stages.check_device(device)
+        scheduling.check_device(device)
 
 
 def test_a_gpu_needs_pytorch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match="needs PyTorch"):
-        stages.check_device("cuda")
+        scheduling.check_device("cuda")
 
 
 def test_an_amount_of_memory_that_is_none_is_refused(tmp_path, capsys):

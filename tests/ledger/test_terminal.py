@@ -2,16 +2,18 @@
 in one of 40."""
 import io
 import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.tables import claims_table, print_table
-from depthlaw.ledger.run.index import claims_index
-from depthlaw.ledger.run.records import Store
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.index import claims_index
 from depthlaw.ledger.verdicts import report
-from depthlaw.theory.claim import registry
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.verdict import Verdict
 
 LONG = "rank_collapse/layernorm_right_multiplication"
 
@@ -21,7 +23,7 @@ def results(tmp_path_factory):
     claims = registry()
     chosen = {key: claims[key] for key in (LONG, "hops/depth_corrected", "separation_rank/degree")}
     store = Store(tmp_path_factory.mktemp("r"))
-    from depthlaw.ledger.run.plan import plan
+    from depthlaw.ledger.running.plan import plan
 
     for run in plan(chosen, "quick"):
         if run.case is not None:
@@ -71,8 +73,9 @@ def test_a_terminal_gets_every_word_within_its_width(results, width):
 @pytest.mark.parametrize("width", [40, 80])
 def test_show_and_claims_keep_within_the_terminal(results, width):
     rows = [claims_index()[result.claim.key] for result in results]
+    verdicts = {result.claim.key: str(result.verdict) for result in results}
     for what in (lambda c: terminal.show(c, results[1], "quick"),
-                 lambda c: print_table(c, claims_table(rows))):
+                 lambda c: print_table(c, claims_table(rows, verdicts))):
         text = printed(width, is_terminal=True, what=what)
         assert max(map(len, text.splitlines()), default=0) <= width
         assert "…" not in text
@@ -81,5 +84,36 @@ def test_show_and_claims_keep_within_the_terminal(results, width):
     for row in results[1].cases:
         assert all(field in shown for field in str(row.case).split())
     listed = printed(width, is_terminal=True,
-                     what=lambda c: print_table(c, claims_table(rows[:1])))
+                     what=lambda c: print_table(c, claims_table(rows[:1], verdicts)))
     assert all(word in listed.split() for word in results[0].claim.title.split())
+
+
+def test_show_leads_with_the_verdict_and_says_once_what_all_cases_share(results):
+    degree = next(r for r in results if r.claim.key == "separation_rank/degree")
+    of_one_depth = [row for row in degree.cases if row.case.depth == degree.cases[0].case.depth]
+    assert len(of_one_depth) > 1
+    text = printed(200, is_terminal=False, what=lambda c: terminal.show(
+        c, replace(degree, cases=tuple(of_one_depth)), "quick"))
+    assert text.splitlines()[1].startswith("verdict     HOLDS: ")
+    shared = f"depth={of_one_depth[0].case.depth}"
+    before, table = text.split(f"in every case: {shared}\n")
+    assert "depth=" not in before + table
+    assert all(f"width={row.case.width}" in table for row in of_one_depth)
+
+
+def test_a_refuted_claim_has_no_tightest_slack(results):
+    refuted = [r for r in results if r.verdict is Verdict.FAILS and r.tightest is not None]
+    assert refuted
+    for result in refuted:
+        text = printed(200, is_terminal=False,
+                       what=lambda c, of=result: terminal.show(c, of, "quick"))
+        assert "tightest slack" not in text
+        assert "counterexample" in text
+
+
+def test_claims_without_cases_in_the_suite_are_counted_and_not_listed(results):
+    none = replace(results[0], cases=(), proof=None, control=None)
+    text = printed(100, is_terminal=False, what=lambda c: print_table(
+        c, terminal.verdict_table([none, *results[1:]])))
+    assert text.splitlines()[-1].split() == ["1", "claim", "without", "cases", "here"]
+    assert f" {none.claim.name} " not in text

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from depthlaw.ledger.publish import typesetting
+from depthlaw.ledger.publish.appendix import typesetting
 from depthlaw.ledger.text import clean
 
 RENDERER = MarkdownIt("commonmark").enable(["table", "strikethrough"])

@@ -10,15 +10,15 @@ from rich.console import Console
 
 from depthlaw.ledger.cli import terminal
 from depthlaw.ledger.cli.arguments import main
-from depthlaw.ledger.run.index import claims_index
-from depthlaw.ledger.run.own_claims import own_claims
-from depthlaw.ledger.run.records import Store
-from depthlaw.ledger.verdicts.grounds import as_json, grounds
-from depthlaw.ledger.verdicts.recorded import Recorded
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.index import claims_index
+from depthlaw.ledger.running.user_claims import own_claims
+from depthlaw.ledger.verdicts.evidence_tree import as_json, grounds
+from depthlaw.ledger.verdicts.judged_ledger import Recorded
 from depthlaw.ledger.verdicts.reference import shipped
 from depthlaw.ledger.verdicts.report import results
-from depthlaw.theory.claim import find
-from depthlaw.theory.judgement import Verdict
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.verdict import Verdict
 
 REFUTED, RESTS_ON_IT = "separation_rank/upper_bound_deep", "separation_rank/corollary_2_recalled"
 OF_NETS, CERTIFIED = "trained_rank/floor_holds", "separation_rank/exact"
@@ -72,7 +72,8 @@ def test_what_fails_comes_first_and_has_its_certificates(judged, trees):
     assert reason(tree) == f"{failing} of {len(verdicts)} decided cases fail, and one is enough"
     certificates = below(tree, "certificate")
     assert len(certificates) == 3
-    assert all(each.name.startswith("theory/counterexamples/") for each in certificates)
+    place = "theory/certificates/counterexamples/"
+    assert all(each.name.startswith(place) for each in certificates)
     assert [each.name for each in below(tree, "source")] == ["levine2020"]
 
 
@@ -162,8 +163,8 @@ def test_piped_every_ground_is_one_line(trees):
 
 OWN = '''
 from sympy import Eq
-from depthlaw.theory.claim import Case, Control, Exact, Source, claim
-from depthlaw.theory.symbols import quantity, depth
+from depthlaw.theory.claims.definition import Case, Control, Exact, Source, claim
+from depthlaw.theory.claims.symbols import quantity, depth
 doubled = quantity("doubled", "q", "twice the depth")
 
 @claim(Eq(doubled, 2 * depth), source=Source("depthlaw", "after dong2021"),
@@ -226,3 +227,11 @@ def test_show_of_a_topic_lists_its_claims(capsys):
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 1 + sum(key.startswith("hops/") for key in claims_index())
     assert all(line.startswith("hops/") for line in lines[1:])
+
+
+def test_certificates_that_say_the_same_are_counted(capsys):
+    """Of thirteen, one sentence stands there; all of them with --all."""
+    assert main(["why", "separation_rank/exact"]) == 0
+    short = capsys.readouterr().out
+    assert short.count("theory/separation_rank/certificates/") == 1
+    assert "12 more certificates" in short

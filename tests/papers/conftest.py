@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from depthlaw.ledger.publish.appendix import write_appendix
+from depthlaw.ledger.publish.appendix.document import write_appendix
 from depthlaw.ledger.verdicts.reference import shipped
-from depthlaw.theory.claim import registry
+from depthlaw.theory.claims.definition import registry
 
 
 @pytest.fixture(scope="session")

@@ -31,10 +31,15 @@ class _Quiet(SimpleHTTPRequestHandler):
         """Nothing: a request that fails is reported by the test that made it."""
 
 
+class _Server(ThreadingHTTPServer):
+    def handle_error(self, *arguments: object) -> None:
+        """Nothing: a browser that leaves a page hangs up on what it no longer needs."""
+
+
 @contextmanager
 def served(folder: Path) -> Iterator[str]:
     """The address under which a folder is served while the block runs."""
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
+    with _Server(("127.0.0.1", 0), partial(_Quiet, directory=folder)) as server:
         thread = threading.Thread(target=server.serve_forever, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"

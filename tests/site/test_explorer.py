@@ -219,7 +219,8 @@ def test_a_wrong_answer_is_seen(explorer: Page) -> None:
     explorer.eval_on_selector("#calculator-answer dd", "it => { it.textContent += ' '; }")
     assert agrees(explorer, "calculator")
     explorer.eval_on_selector(
-        "#calculator-answer dd", "it => { it.textContent = it.textContent.replace('35', '36'); }")
+        "#calculator-answer dd",
+        r"it => { it.textContent = it.textContent.replace(/\d+/, n => String(Number(n) + 1)); }")
     assert not agrees(explorer, "calculator")
 
 
@@ -242,7 +243,8 @@ def test_every_claim_behind_a_curve_has_its_page_and_its_verdict(explorer: Page)
         each.querySelector("a").getAttribute("href"),
         each.querySelector(".verdict").textContent])""")
     told = {(f"../claims/{claim['key']}.html", claim["verdict"]) for claim in claims.values()}
-    assert len(shown) > 20
+    # A verdict stands only beside a curve that it is about.
+    assert len(shown) > 10
     assert {tuple(each) for each in shown} <= told
 
 

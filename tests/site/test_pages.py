@@ -106,7 +106,7 @@ def test_the_first_tab_leads_past_the_navigation(opened: Callable[..., Page]) ->
     page.keyboard.press("Tab")
     assert "content" in page.evaluate("document.activeElement.textContent").lower()
     page.keyboard.press("Enter")
-    assert "#" in page.url
+    page.wait_for_function("location.hash")  # a jump within the page ends after the key press
 
 
 @pytest.mark.parametrize(("body", "complaint"), [

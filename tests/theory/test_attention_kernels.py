@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.rank_collapse import attention_kernels as kernels
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Case, at
+from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.rank_collapse import attention_lipschitz as al
 from depthlaw.theory.rank_collapse.rational_matrices import rational_array
 

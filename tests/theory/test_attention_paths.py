@@ -4,7 +4,7 @@ from fractions import Fraction
 import pytest
 from scipy.stats import binom
 
-from depthlaw.theory.claim import Case, Exact, at
+from depthlaw.theory.claims.definition import Case, Exact, at
 from depthlaw.theory.rank_collapse import attention_paths as paths
 
 

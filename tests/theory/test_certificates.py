@@ -9,14 +9,14 @@ import random
 import numpy as np
 import pytest
 
-from depthlaw.theory import certificates
-from depthlaw.theory.certificates import (
+from depthlaw.theory.certificates import recheck as certificates
+from depthlaw.theory.certificates.recheck import (
     finding,
     load,
     recheck,
     shipped,
 )
-from depthlaw.theory.plain_net import NAMES, PlainForms, leading_exponents, read_net
+from depthlaw.theory.certificates.second_net import NAMES, PlainForms, leading_exponents, read_net
 from depthlaw.theory.separation_rank import rank_certificate
 from depthlaw.theory.separation_rank.dimension_count import (
     dimension_count,

@@ -1,17 +1,29 @@
 """Every claim of the registry, held to the same rules."""
+import ast
 import dataclasses
 import re
+import subprocess
+import sys
 from importlib.resources import files
+from pathlib import Path
 
 import pytest
 import sympy
 
-from depthlaw.theory.claim import SUITES, Claim, at, find, measured_symbol, registry, topics
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.notation import latex
-from depthlaw.theory.symbols import TERMS, depth, plain
-from depthlaw.theory.values import Case, Exact
-from depthlaw.theory.withdrawn import WITHDRAWN
+from depthlaw.theory.claims.definition import (
+    SUITES,
+    Claim,
+    at,
+    find,
+    measured_symbol,
+    registry,
+    topics,
+)
+from depthlaw.theory.claims.printing import latex
+from depthlaw.theory.claims.symbols import TERMS, depth, plain
+from depthlaw.theory.claims.values import Case, Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.claims.withdrawn import WITHDRAWN
 
 CLAIMS = list(registry().values())
 IDS = [c.key for c in CLAIMS]
@@ -35,6 +47,80 @@ def first_decidable(claim: Claim) -> Case:
 
 def test_every_topic_has_claims():
     assert sorted({c.topic for c in CLAIMS}) == topics()
+
+
+# Decorators that make no claim, by the last part of their name.
+OTHER_DECORATORS = {"argument", "cache", "contextmanager", "lru_cache", "no_grad"}
+
+
+def test_every_decorated_function_of_a_topic_is_a_claim():
+    """Read off the sources, so that a module which the registry passes over is seen."""
+    lost = []
+    for folder in map(Path, (str(files("depthlaw.theory")), str(files("depthlaw.empirics")))):
+        for path in sorted(folder.rglob("*.py")):
+            topic = path.relative_to(folder).with_suffix("").parts[0]
+            lost += [f"{path}: {name}" for name in decorated(path.read_text())
+                     if f"{topic}/{name}" not in registry()]
+    assert lost == []
+
+
+def decorated(source: str) -> list[str]:
+    """The functions of a module whose decorator may make a claim."""
+    found = []
+    for node in ast.parse(source).body:
+        for made_by in node.decorator_list if isinstance(node, ast.FunctionDef) else []:
+            called = made_by.func if isinstance(made_by, ast.Call) else made_by
+            if ast.unparse(called).rpartition(".")[2] not in OTHER_DECORATORS:
+                found.append(node.name)
+    return found
+
+
+# How a module may come by the decorator, and its name there.
+ROUTES = {
+    "borrowed": ("from .module import kernel", "kernel.claim"),
+    "lines": ("from ..claim import (\n    claim,\n)", "claim"),
+    "module": ("from .. import claim as kernel", "kernel.claim"),
+    "outright": ("from depthlaw.theory.claims import definition as kernel", "kernel.claim"),
+    "renamed": ("from ..claim import claim as theorem", "theorem"),
+    "whole": ("import depthlaw.theory.claims.definition as kernel", "kernel.claim"),
+}
+SILENT = """{how}
+from sympy import Eq
+from depthlaw.theory.claims.symbols import depth, quantity
+from depthlaw.theory.claims.values import Case, Exact
+
+reach = quantity("reach_{module}", "r", "reach", "nonnegative integer")
+
+@{decorator}(Eq(reach, depth), source=None, cases={{"quick": [Case(depth=1)]}}, control=None)
+def lost_{module}(case):
+    '''A title.
+
+    A statement.'''
+    return Exact(1)
+"""
+
+
+def test_no_way_to_import_the_decorator_hides_a_claim(tmp_path: Path):
+    topic = tmp_path / "silent"
+    topic.mkdir()
+    (topic / "__init__.py").write_text("")
+    for module, (how, decorator) in ROUTES.items():
+        (topic / f"{module}.py").write_text(
+            SILENT.format(how=how, decorator=decorator, module=module))
+    # What needs torch is not imported, whether it says so itself or not.
+    (topic / "net.py").write_text("from .. import claim\nraise SystemExit(3)\nimport torch.nn\n")
+    (topic / "run.py").write_text("from .. import claim\nraise SystemExit(3)\nfrom . import net\n")
+    done = subprocess.run([sys.executable, "-c", f"""
+import sys
+import depthlaw.theory
+depthlaw.theory.__path__.append({str(tmp_path)!r})
+from depthlaw.theory.claims.definition import find, registry
+keys = ["silent/lost_" + module for module in {list(ROUTES)}]
+assert [find(key).key for key in keys] == keys
+assert not any(module.startswith("depthlaw.empirics") for module in sys.modules)
+assert sorted(key for key in registry() if key.startswith("silent/")) == keys
+"""], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 @each_claim
@@ -71,6 +157,87 @@ def test_what_the_verdict_may_say_is_declared(claim: Claim):
         assert claim.note, "what it is conditional on"
 
 
+# What notes say of changes after data.
+CHANGED_AFTER_DATA = re.compile(
+    r"\b([Ss]plit off|Restated|dropped after|[Ff]irst measured|[Ww]ritten after|after (a|the) "
+    r"(first|second|third) (look|trial|run|measurement|recording)|since a (trial|first)|"
+    r"were added when they were known|had been (seen|measured))")
+# Notes that say what was expected, or how the control was chosen, and not that the claim changed.
+UNCHANGED = {"rank_collapse/layer_constant"}
+
+
+@each_claim
+def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
+    assert len(claim.post_hoc) <= 400
+    assert "\n" not in claim.post_hoc
+    if CHANGED_AFTER_DATA.search(claim.note) and claim.key not in UNCHANGED:
+        assert claim.post_hoc, "its note says that it was changed after data: a * belongs to it"
+
+
+@pytest.mark.parametrize("key", [
+    "trained_depth/cycles_at_chance", "trained_depth/cycles_beyond",
+    "trained_depth/reach_over_seeds", "rank_collapse/cubic_drop"])
+def test_claims_written_with_their_data_in_view_are_marked(key: str):
+    assert find(key).post_hoc
+
+
+def test_more_seeds_are_named_only_where_a_case_has_them():
+    named = [claim for claim in CLAIMS if "smallest size has sixteen seeds" in claim.post_hoc]
+    assert len(named) > 10
+    for claim in named:
+        assert any(case.replicas == 16 for case in claim.cases("training")), claim.key
+
+
+@pytest.mark.parametrize("key", [
+    "depth_width/best_rate_is_inside", "exercises/none_diverges", "trained_rank/width_at_least",
+    "rank_collapse/bert_init_published", "rank_collapse/slope_causal", "rank_collapse/slope_skip",
+    "rank_collapse/slope_positions"])
+def test_what_is_typical_is_asked_of_a_sample(key: str):
+    """One number of each case has no spread: it is about those nets, or about all."""
+    assert find(key).holds_for == ("all" if key.endswith("width_at_least") else "these nets")
+
+
+@each_claim
+def test_a_verdict_about_these_nets_says_so(claim: Claim):
+    if claim.holds_for == "these nets":
+        assert re.search(r"\b([Tt]hese|our)\b", claim.title), claim.title
+        assert "typical" not in claim.title + claim.text
+
+
+@pytest.mark.parametrize(("key", "says"), [
+    ("rank_collapse/one_layer_cubic", "less what all rows share"),
+    ("rank_collapse/doubly_exponential_slope", "Where each layer cubes"),
+    ("rank_collapse/short_paths_carry_half", "On sorting and circles"),
+    ("trained_rank/floor_holds", "no training can beat"),
+    ("trained_rank/rank_stays_generic", "off the exceptional set, as nearly all are"),
+    ("trained_depth/cycles_at_chance", "only one layer tests it"),
+    ("trained_depth/cycles_beyond", "only one layer tests it"),
+    ("trained_depth/reach_at_most", "one layer tests it"),
+    ("signal_propagation/admin_amplification", "within 1/8"),
+    ("depth_choice/levine_fit_width", "one formula, inverted")])
+def test_titles_and_texts_say_no_more_than_was_seen(key: str, says: str):
+    claim = find(key)
+    assert says in f"{claim.title}. {claim.text}"
+
+
+def test_that_nets_learn_at_all_is_a_precondition():
+    learning = [claim for claim in CLAIMS if claim.key.endswith("_learn")]
+    assert len(learning) == 5
+    assert all(claim.title.startswith("Precondition: ") for claim in learning)
+
+
+@pytest.mark.parametrize(("key", "lacks"), [
+    ("hops/experiment_dropout", "a missing file"), ("hops/depth_printed", "an open problem"),
+    ("evidence/wide_attention_gain", "a missing digit")])
+def test_where_no_run_can_decide_none_is_asked_for(key: str, lacks: str):
+    claim = find(key)
+    assert claim.known == "UNDECIDED"
+    assert claim.undecidable.startswith(f"no run can decide it: {lacks}")
+    found = [judge(claim, case, claim.measure(case)) for case in claim.cases("quick")]
+    reasons = {each.reason for each in found if each.verdict is Verdict.UNDECIDED}
+    assert reasons == {claim.undecidable}
+
+
 def test_withdrawn_keys_are_not_used_again_and_say_where_their_content_went():
     assert not set(WITHDRAWN) & set(IDS)
     for where in WITHDRAWN.values():
@@ -100,8 +267,8 @@ def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:
         raise AssertionError("measured used the prediction")
 
     patch.setattr(Claim, "predict", forbidden)
-    patch.setattr("depthlaw.theory.claim.at", forbidden)
-    patch.setattr("depthlaw.theory.judgement.at", forbidden)
+    patch.setattr("depthlaw.theory.claims.definition.at", forbidden)
+    patch.setattr("depthlaw.theory.claims.verdict.at", forbidden)
     if claim.predicted is not None:
         module, name = claim.predicted.__module__, claim.predicted.__qualname__
         if name.isidentifier():

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import clustering as cl
 
 

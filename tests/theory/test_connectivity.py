@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.advisor import laws
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.verdict import Decision, Verdict, judge
 from depthlaw.theory.connectivity import (
     doubling,
     graph_attention,
@@ -35,7 +36,6 @@ from depthlaw.theory.connectivity.graph_attention import (
     one_and_two_cycles,
     radius,
 )
-from depthlaw.theory.judgement import Decision, Verdict, judge
 
 MODULES = (doubling, parallel_machines, reach, relu_attention, pathless_counts)
 CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}

@@ -10,10 +10,11 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from depthlaw.empirics import separation_rank as exact
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.empirics.separation_rank import frontier as exact
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.values import Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.finite_field import rank
-from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank import count_loss, piece_rank
 from depthlaw.theory.separation_rank.count_loss import ideal_codimension, piece_bound
 from depthlaw.theory.separation_rank.dimension_count import dimension_count, moments_degree
@@ -21,7 +22,6 @@ from depthlaw.theory.separation_rank.graded_pieces import PRIME, piece_shape, sc
 from depthlaw.theory.separation_rank.head_word import kept_letters, separators, word_forms
 from depthlaw.theory.separation_rank.linear_attention import random_net
 from depthlaw.theory.separation_rank.piece_rank import graded_rank
-from depthlaw.theory.values import Exact
 
 CLAIMS = {claim.name: claim for module in (count_loss, exact)
           for claim in vars(module).values() if isinstance(claim, Claim)}

@@ -10,10 +10,12 @@ import pytest
 import sympy
 
 from depthlaw.advisor.models import models
-from depthlaw.theory.claim import Case, Claim, registry
+from depthlaw.theory.claims.definition import Case, Claim, registry
+from depthlaw.theory.claims.symbols import width
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.counting import parameter_count as count
 from depthlaw.theory.counting import published_sizes as published
-from depthlaw.theory.counting.nets import (
+from depthlaw.theory.counting.counted_nets import (
     Net,
     bert,
     counted,
@@ -24,8 +26,6 @@ from depthlaw.theory.counting.nets import (
     mixture_seen,
     t5,
 )
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import width
 
 
 def verdicts(claim: Claim, suite: str = "quick") -> dict[Case, Verdict]:

@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 from flint import arb
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.enclosure import ball
-from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.rank_collapse import cubic_law as cl
 from depthlaw.theory.rank_collapse.rational_matrices import random_matrix
-from depthlaw.theory.values import Exact
 
 ONE = {"qk_norm": "1", "value_norm": "1", "qk_width": 1}
 

@@ -9,7 +9,7 @@ from flint import arb
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import cubic_step as cs
 from depthlaw.theory.rank_collapse.cubic_law import SMALL_LOGITS
 from depthlaw.theory.rank_collapse.softmax_attention import ball_norms, centred, composite_norm

@@ -5,9 +5,9 @@ import flint
 import pytest
 from flint import arb
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.enclosure import ball
-from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.rank_collapse import deep_layers as dl
 
 # One layer on two tokens +-rho of width one: gamma = sqrt(1/2) = 0.70710..., and the logits range

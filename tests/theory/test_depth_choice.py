@@ -11,11 +11,11 @@ from scipy.special import lambertw
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.models import model, models
-from depthlaw.theory.claim import Case, Claim, Exact
+from depthlaw.theory.claims.definition import Case, Claim, Exact
+from depthlaw.theory.claims.symbols import parameters
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.depth_choice import levine_fit, threshold
 from depthlaw.theory.depth_choice.inversion import root
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import parameters
 
 CLAIMS = {c.name: c for module in (threshold, levine_fit) for c in vars(module).values()
           if isinstance(c, Claim)}

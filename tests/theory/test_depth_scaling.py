@@ -5,11 +5,11 @@ from fractions import Fraction
 import pytest
 from sympy import Eq, Ge, Le, Rational, log
 
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.symbols import depth
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import depth_scaling as ds
-from depthlaw.theory.symbols import depth
-from depthlaw.theory.values import Case
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
 POWER_COUNTING = {"branch_variance_exponent", "depth_gradient_exponent", "completep_learning_rate",

@@ -5,7 +5,8 @@ import flint
 import pytest
 
 from depthlaw.ledger.verdicts.mutation import mutants
-from depthlaw.theory.claim import Claim
+from depthlaw.theory.claims.definition import Claim
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.exact.enclosure import from_fraction
 from depthlaw.theory.separation_rank import count_size
 from depthlaw.theory.separation_rank.dimension_count import (
@@ -13,7 +14,6 @@ from depthlaw.theory.separation_rank.dimension_count import (
     log3_dimension_count,
     moments_degree,
 )
-from depthlaw.theory.values import Case
 
 CLAIMS = {name: c for name, c in vars(count_size).items() if isinstance(c, Claim)}
 

@@ -9,7 +9,9 @@ import pytest
 from sympy import Eq, Integer, Le, ceiling, floor, log
 
 from depthlaw.ledger.verdicts.mutation import mutants
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.symbols import depth, vertices
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import doubling
 from depthlaw.theory.connectivity.doubling import (
     directed_graphs,
@@ -20,8 +22,6 @@ from depthlaw.theory.connectivity.doubling import (
     log_depth_vertices,
     log_depth_vertices_printed,
 )
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import depth, vertices
 
 
 def verdicts(claim: Claim) -> dict[Case, Verdict]:

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from flint import arb, arb_mat
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Outside
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.rank_collapse import doubly_exponential as de
 from depthlaw.theory.rank_collapse.softmax_attention import (
     Head,
@@ -16,7 +17,6 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
     centred,
     instance,
 )
-from depthlaw.theory.values import Outside
 
 CASE = Case(tokens=4, width=3, heads=2, residual="1/2", beta="1", qk_width=1, bias=1, depth=2,
             first=0)

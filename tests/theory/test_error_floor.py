@@ -1,13 +1,14 @@
 """Tails of singular values against high precision and hand answers; ranks and widths of floors."""
+from dataclasses import replace
 from fractions import Fraction
 
 import mpmath
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import find
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.exact.singular_values import tails
-from depthlaw.theory.judgement import Verdict, judge
 from depthlaw.theory.separation_rank.error_floor import least_width, rank_bound
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net, random_tokens
 from depthlaw.theory.separation_rank.value_rank import rank_mod
@@ -79,5 +80,6 @@ def test_a_wrong_floor_is_noticed():
     case = claim.cases("quick")[0]
     assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS
     control = claim.control
-    found = judge(claim, control.case, claim.measure(control.case, control=True))
+    wrong = replace(claim, statement=control.statement)
+    found = judge(wrong, control.case, claim.measure(control.case))
     assert found.verdict is Verdict.FAILS

@@ -9,10 +9,10 @@ import pytest
 import sympy
 from flint import arb
 
-from depthlaw.theory.claim import Ball, Case, Claim, Exact, registry
+from depthlaw.theory.claims.definition import Ball, Case, Claim, Exact, registry
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.evidence import depth_against_width, printed, translation, wide_attention
 from depthlaw.theory.exact.enclosure import endpoints
-from depthlaw.theory.judgement import Verdict, judge
 
 DOCS = Path(__file__).parents[2] / "docs"
 COVERAGE = (DOCS / "coverage" / "evidence.md").read_text(encoding="utf-8")

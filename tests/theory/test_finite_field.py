@@ -20,6 +20,7 @@ from depthlaw.theory.exact.finite_field import (
     centred,
     default_prime,
     elimination_cost,
+    flint_side,
     matmul,
     ple,
     rank,
@@ -457,10 +458,21 @@ def test_swapping_the_routes_changes_no_rank(m: int, n: int, p: int) -> None:
             # The route that a matrix of this size takes, and the other one.
             found = {rank(matrix, p)}
             with pytest.MonkeyPatch.context() as patch:
-                side = -1 if max(m, n) <= FLINT_SIDE else max(m, n)
+                side = -1 if max(m, n) <= flint_side(p) else max(m, n)
                 patch.setattr(finite_field, "FLINT_SIDE", side)
                 found.add(rank(matrix, p))
             assert found == {len(rank_profile(matrix, p).columns)}
+
+
+@pytest.mark.parametrize(("p", "side"), [(3, 240), (997, 240), (1009, 120), (4194287, 120),
+                                         (33554393, 120), (67108859, 240)])
+def test_the_side_at_which_the_elimination_takes_over_follows_the_prime(
+        monkeypatch: pytest.MonkeyPatch, p: int, side: int) -> None:
+    assert flint_side(p) == side
+    monkeypatch.setattr(finite_field, "rank_profile", forbidden)
+    assert rank(np.eye(side, dtype=int), p) == side
+    with pytest.raises(AssertionError, match="not taken"):
+        rank(np.eye(side + 1, dtype=int), p)
 
 
 def test_small_matrices_go_to_flint_larger_ones_and_tensors_do_not(

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.formal_languages import counting_logic, hard_attention, star_free
 from depthlaw.theory.formal_languages.automaton import block_language, minimal, words
 from depthlaw.theory.formal_languages.temporal_logic import depth, kinds, run
-from depthlaw.theory.judgement import Verdict, judge
 
 CLAIMS = [claim for module in (counting_logic, hard_attention, star_free)
           for claim in vars(module).values() if isinstance(claim, Claim)]

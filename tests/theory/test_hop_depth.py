@@ -13,9 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from depthlaw.ledger.verdicts.mutation import mutants
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import score_gaps
-from depthlaw.theory.hops.lower_bounds import (
+from depthlaw.theory.hops.hop_lower_bounds import (
     cycle_reduction,
     cycle_reduction_length,
     edge_sequence,
@@ -33,7 +34,6 @@ from depthlaw.theory.hops.score_gaps import (
     lookup_angles_printed,
     lookup_gap,
 )
-from depthlaw.theory.judgement import Verdict, judge
 
 
 def strictly_masked(sequence: Sequence[int], alphabet: int, hops: int) -> list[int]:

@@ -7,9 +7,11 @@ from itertools import pairwise, product
 
 import pytest
 
-from depthlaw.theory.claim import Case, Claim
-from depthlaw.theory.hops import experiment
-from depthlaw.theory.hops.experiment import (
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.hops import published_experiment
+from depthlaw.theory.hops.pointers import find
+from depthlaw.theory.hops.published_experiment import (
     best_guess_error,
     counted,
     error_rows,
@@ -17,10 +19,8 @@ from depthlaw.theory.hops.experiment import (
     hop_errors,
     return_probability,
 )
-from depthlaw.theory.hops.pointers import find
-from depthlaw.theory.judgement import Verdict, judge
 
-CLAIMS = {c.name: c for c in vars(experiment).values() if isinstance(c, Claim)}
+CLAIMS = {c.name: c for c in vars(published_experiment).values() if isinstance(c, Claim)}
 
 
 def verdicts(claim: Claim) -> set[Verdict]:
@@ -40,7 +40,7 @@ def test_no_claim_is_decided_by_reported_errors(monkeypatch: pytest.MonkeyPatch)
     others = [claim for name, claim in CLAIMS.items() if name != "experiment_dropout"]
     before = [verdicts(claim) for claim in others]
     printed = tuple(row for row in hop_errors() if row.status == "printed")
-    monkeypatch.setattr(experiment, "hop_errors", lambda: printed)
+    monkeypatch.setattr(published_experiment, "hop_errors", lambda: printed)
     assert [verdicts(claim) for claim in others] == before
 
 

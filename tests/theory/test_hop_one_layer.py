@@ -7,11 +7,11 @@ from itertools import product
 import pytest
 from sympy import Rational
 
-from depthlaw.theory.claim import Case, Exact
+from depthlaw.theory.claims.definition import Case, Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import one_layer
 from depthlaw.theory.hops.one_layer import hops_ask_for_every_bit, index_sequence
 from depthlaw.theory.hops.pointers import hop_k
-from depthlaw.theory.judgement import Verdict, judge
 
 
 def test_induction_reads_off_the_bit_asked_for() -> None:

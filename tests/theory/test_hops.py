@@ -13,21 +13,21 @@ from hypothesis import strategies as st
 from sympy import Eq, Integer, Le, Ne, floor
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED, layers_for_hops, layers_for_hops_printed
-from depthlaw.theory.claim import Case, Claim, at
+from depthlaw.theory.claims.definition import Case, Claim, at
+from depthlaw.theory.claims.symbols import depth, hops_max
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.hops import (
     construction,
-    experiment,
-    lower_bounds,
+    hop_lower_bounds,
     network,
     one_layer,
+    published_experiment,
     score_gaps,
 )
 from depthlaw.theory.hops.network import BOTTOM, TIE, causal, right_answers, symbol_carrying
 from depthlaw.theory.hops.pointers import find, find1, hop_k
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.symbols import depth, hops_max
 
-MODULES = (construction, experiment, lower_bounds, one_layer, score_gaps)
+MODULES = (construction, published_experiment, hop_lower_bounds, one_layer, score_gaps)
 CLAIMS = {c.name: c for module in MODULES for c in vars(module).values() if isinstance(c, Claim)}
 SEQUENCES = st.lists(st.integers(0, 3), min_size=1, max_size=24)
 

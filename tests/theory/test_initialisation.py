@@ -7,11 +7,11 @@ from fractions import Fraction
 import pytest
 from sympy import Eq
 
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.symbols import depth, layer
+from depthlaw.theory.claims.values import Case, Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import initialisation as init
-from depthlaw.theory.symbols import depth, layer
-from depthlaw.theory.values import Case, Exact
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
 TEXTBOOK = {name: c for name, c in CLAIMS.items() if c.source.key == "deepnetworks63"}

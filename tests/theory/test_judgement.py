@@ -8,11 +8,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Case, Claim, Control, Source
+from depthlaw.theory.claims.definition import Case, Claim, Control, Source
+from depthlaw.theory.claims.symbols import depth as L
+from depthlaw.theory.claims.values import Ball, Exact, Outside, Proportion, Sample
+from depthlaw.theory.claims.verdict import Verdict, judge, log_base
 from depthlaw.theory.exact.enclosure import ball, enclose, endpoints, sign
-from depthlaw.theory.judgement import Verdict, judge, log_base
-from depthlaw.theory.symbols import depth as L
-from depthlaw.theory.values import Ball, Exact, Outside, Proportion, Sample
 
 sep = sympy.Symbol("sep", integer=True, positive=True)
 CASE = Case(depth=2)

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from flint import arb_mat
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Outside
 from depthlaw.theory.rank_collapse import layer_constants as lc
 from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
 from depthlaw.theory.rank_collapse.softmax_attention import (
@@ -15,7 +16,6 @@ from depthlaw.theory.rank_collapse.softmax_attention import (
     ball_norms,
     composite_norm,
 )
-from depthlaw.theory.values import Outside
 
 N, D, H = 6, 8, 2
 SMALL = Case(tokens=8, width=8, heads=2, std="1/10", replicas=3)

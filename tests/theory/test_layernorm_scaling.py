@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from sympy import Ge, Le, log, sqrt
 
-from depthlaw.theory.claim import find
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import layernorm_scaling as ls
 
 UPPER, LOWER, SCALED_UPPER, SCALED_LOWER = (find(f"signal_propagation/{name}") for name in (

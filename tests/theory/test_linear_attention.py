@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.theory.claims.values import Ball
 from depthlaw.theory.separation_rank import linear_attention
 from depthlaw.theory.separation_rank.linear_attention import (
     PRIME,
@@ -20,7 +21,6 @@ from depthlaw.theory.separation_rank.linear_attention import (
     random_tokens,
     value_matrix,
 )
-from depthlaw.theory.values import Ball
 
 
 def by_loops(net: AttentionNet, tokens: np.ndarray, position: int, coordinate: int):

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case, Exact, Outside
+from depthlaw.theory.claims.definition import Case, Exact, Outside
 from depthlaw.theory.rank_collapse import masked_attention as ma
 
 MASKS = [Case(mask=mask, instance=kind, tokens=5, window=3, position=3, least_weight="1/10")

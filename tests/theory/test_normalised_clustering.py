@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from flint import arb_mat
 
-from depthlaw.theory.claim import Case
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.values import Outside
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.rank_collapse import normalised_clustering as nc
-from depthlaw.theory.values import Outside
 
 POST, PRE = nc.post_norm_clusters, nc.pre_norm_clusters
 CASE = Case(tokens=4, width=3, inverse_temperature="3/2", step="1/2", centre=20)

@@ -12,10 +12,10 @@ import pytest
 import sympy
 from sympy import Eq, Integer, Le, Rational, Symbol, exp, floor, log, sqrt
 
-from depthlaw.theory.claim import registry
-from depthlaw.theory.notation import definitions, latex, symbols, text
-from depthlaw.theory.separation_rank.notation import dimension_sum
-from depthlaw.theory.symbols import TERMS, depth, heads, quantity, width
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.printing import definitions, latex, symbols, text
+from depthlaw.theory.claims.symbols import TERMS, depth, heads, quantity, width
+from depthlaw.theory.separation_rank.rank_symbols import dimension_sum
 
 N = quantity("tokens", "N", TERMS["tokens"].meaning)
 W = sympy.LambertW

@@ -4,10 +4,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case, Claim
+from depthlaw.theory.claims.definition import Case, Claim
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.counting import operation_count as count
 from depthlaw.theory.counting.operation_count import Meter, forward, layer_arrays, training
-from depthlaw.theory.judgement import Verdict, judge
 
 
 def test_meter_multiplies_and_counts() -> None:

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import parallel_machines
 from depthlaw.theory.connectivity.parallel_machines import (
     Machine,
@@ -18,7 +19,6 @@ from depthlaw.theory.connectivity.parallel_machines import (
     mpc_rounds_printed,
     one_layer_summaries,
 )
-from depthlaw.theory.judgement import Verdict, judge
 
 
 def test_one_token_needs_no_round() -> None:

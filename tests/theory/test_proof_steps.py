@@ -1,14 +1,17 @@
 """Steps of arguments: they hold for what is true and only for that."""
 import pytest
-from sympy import Integer, Le, Symbol, binomial, log, symbols
+from sympy import Ge, Integer, Le, Rational, Symbol, binomial, log, symbols
 
-from depthlaw.theory.proof_steps import (
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.proof_steps import (
     at_least,
+    counted,
     equal,
     factorial_steps,
     hockey_stick_steps,
     logarithm_step,
     nonnegative,
+    remark,
     sum_step,
     vanish,
 )
@@ -54,3 +57,43 @@ def test_the_induction_over_terms_is_confirmed_on_both_sides(sign):
 def test_order_of_expressions_is_decided_by_algebra():
     assert at_least(y**2 + y, y)
     assert not at_least(y, y**2)  # false for large y, and not decided by sign alone
+
+
+def test_a_remark_is_no_step():
+    steps = [remark("x - x = 0"), vanish("2 x = x + x", 2 * x - x - x)]
+    assert all(step.holds for step in steps)
+    assert [step.says for step in counted(steps)] == ["2 x = x + x"]
+
+
+def test_the_machine_confirms_the_identity_of_the_best_approximation():
+    """All else of that argument is squares and products of nonnegative numbers. A bound of another
+    size breaks the identity; so does one in the place of the error, or from above."""
+    claim = registry()["separation_rank/error_floor"]
+    steps = list(claim.proof(claim.statement))
+    assert (len(steps), len(counted(steps))) == (4, 1)
+    assert all(step.holds for step in steps)
+    left, right = claim.statement.args
+    for wrong in (Ge(left, 2 * right), Ge(left, right * Rational(101, 100)), Ge(left, right / 2),
+                  Ge(left, right**2), Le(left, right)):
+        assert [step.holds for step in counted(claim.proof(wrong))] == [False]
+
+
+def notices(key: str, *factors: Rational) -> bool:
+    """Whether a step fails, or the proof breaks off, when the right side is multiplied."""
+    claim = registry()[key]
+    left, right = claim.statement.args
+    for factor in factors:
+        wrong = right * factor if right != 0 else factor
+        try:
+            steps = list(claim.proof(claim.statement.func(left, wrong, evaluate=False)))
+        except (ArithmeticError, AttributeError, TypeError, ValueError):
+            return True
+        if not all(step.holds for step in steps):
+            return True
+    return False
+
+
+@pytest.mark.parametrize("key", [key for key, claim in registry().items()
+                                 if claim.proof and claim.evidence == "argument"])
+def test_every_argument_notices_a_factor_of_two(key):
+    assert notices(key, Rational(2), Rational(1, 2))

@@ -2,7 +2,7 @@
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
 from depthlaw.theory.rank_collapse import random_attention as ra
 
 FIRST = ra.CLAIMS[0]

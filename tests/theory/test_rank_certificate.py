@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from depthlaw.theory.certificates import finding, recheck
+from depthlaw.theory.certificates.recheck import finding, recheck
 from depthlaw.theory.separation_rank.rank_certificate import certificate
 
 

@@ -6,8 +6,9 @@ import pytest
 from sympy import Eq, Le, Rational, log, sqrt
 
 from depthlaw.ledger.verdicts.mutation import mutants
-from depthlaw.theory.claim import Case, at, registry
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case, at, registry
+from depthlaw.theory.claims.symbols import beta, depth, heads, residual
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.rank_collapse.cubic_law import (
     cubic_slope,
     qk_norm,
@@ -27,7 +28,6 @@ from depthlaw.theory.rank_collapse.softmax_perturbation import (
     softmax_root,
     softmax_shortfall,
 )
-from depthlaw.theory.symbols import beta, depth, heads, residual
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "rank_collapse" and not c.needs}
 PROVED = [name for name, claim in CLAIMS.items() if claim.proof]
@@ -61,7 +61,7 @@ def test_hardened_sentences_are_universal_readings_and_quoted():
 
 @pytest.mark.parametrize(("name", "restriction"), [
     ("cluster_rate_sa", "equiangular tokens"), ("cluster_rate_usa", "equiangular tokens"),
-    ("layers_uniform", "logit ranges at most 1.256"),
+    ("layers_uniform", "logits, less what all rows share, range over at most 1.256"),
     ("mlp_lipschitz", "logit ranges at most 1.256"),
     ("one_layer_cubic", "gamma = sqrt(|D1|_1 |D1|_inf) / (2 |E|_1)"),
     ("unit_rows_fixed_point", "from starts near it")])

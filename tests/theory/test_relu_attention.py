@@ -7,7 +7,8 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from depthlaw.theory.claim import Case
+from depthlaw.theory.claims.definition import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.connectivity import relu_attention
 from depthlaw.theory.connectivity.relu_attention import (
     nonnegative_one_layer,
@@ -17,7 +18,6 @@ from depthlaw.theory.connectivity.relu_attention import (
     relu_reach,
     relu_stream,
 )
-from depthlaw.theory.judgement import Verdict, judge
 
 
 def test_one_relu_layer_appends_a_cube() -> None:

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from depthlaw.theory.claims.values import Ball, Case, Exact
 from depthlaw.theory.rank_collapse import residual_norms as rn
 from depthlaw.theory.rank_collapse.rational_matrices import norms, rank, rational_array, root
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm, gamma
-from depthlaw.theory.values import Ball, Case, Exact
 
 entries = st.integers(-9, 9)
 squares = st.integers(2, 5).flatmap(

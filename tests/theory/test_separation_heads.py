@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case, made_in
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import heads
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.graded_pieces import PRIME, frontier_forms, scaled_forms

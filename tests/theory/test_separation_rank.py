@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case, Claim, registry
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case, Claim, registry
+from depthlaw.theory.claims.values import Ball
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import degree
 from depthlaw.theory.separation_rank.degree import triplings
-from depthlaw.theory.separation_rank.notation import L, d
-from depthlaw.theory.values import Ball
+from depthlaw.theory.separation_rank.rank_symbols import L, d
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "separation_rank"}
 

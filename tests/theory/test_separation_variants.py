@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case, at
+from depthlaw.theory.claims.definition import Case, at
 from depthlaw.theory.separation_rank import variants
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.linear_attention import forward, random_net

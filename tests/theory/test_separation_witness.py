@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import sympy
 
-from depthlaw.theory.claim import Case, made_in
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import Case, made_in
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank import product_bound, witness
 from depthlaw.theory.separation_rank.explicit_weights import (
     certified_rank,

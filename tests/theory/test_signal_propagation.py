@@ -9,11 +9,11 @@ import pytest
 import sympy
 from sympy import Eq, Ge, Le, Rational, exp
 
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
-from depthlaw.theory.signal_propagation import norms, notation
-from depthlaw.theory.symbols import layer, width
-from depthlaw.theory.values import Case, Exact
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.symbols import layer, width
+from depthlaw.theory.claims.values import Case, Exact
+from depthlaw.theory.claims.verdict import Verdict, judge
+from depthlaw.theory.signal_propagation import norms, signal_symbols
 
 CLAIMS = {c.name: c for c in registry().values()
           if c.topic == "signal_propagation" and not c.needs}
@@ -115,10 +115,10 @@ def test_jacobian_against_the_projections_in_floating_point(row):
 
 def test_rounding_down_refuses_a_straddling_ball():
     with pytest.raises(ArithmeticError, match="raise the precision"):
-        notation.rounded_down(flint.arb(1, 1e-3))
-    assert notation.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
+        signal_symbols.rounded_down(flint.arb(1, 1e-3))
+    assert signal_symbols.rounded_down(flint.arb(2).sqrt()) == Exact(Fraction(1_414_213_562, 10**9))
 
 
 def test_fraction_refuses_what_is_irrational():
     with pytest.raises(ValueError, match="not a rational number"):
-        notation.fraction(sympy.sqrt(2))
+        signal_symbols.fraction(sympy.sqrt(2))

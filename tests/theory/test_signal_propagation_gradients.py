@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from sympy import Eq, Rational
 
-from depthlaw.theory.claim import find
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import find
+from depthlaw.theory.claims.values import Case, Outside
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import backward as net
-from depthlaw.theory.signal_propagation import gradients
-from depthlaw.theory.values import Case, Outside
+from depthlaw.theory.signal_propagation import last_layer_gradient
 
 CLAIMS = {name: find(f"signal_propagation/{name}") for name in (
     "pre_ln_gradient_slope", "post_ln_gradient_slope", "pre_ln_gradient_upper",
@@ -22,7 +22,7 @@ STEP = 1e-5
 @cache
 def slopes_of(case, pre=True):
     """What the claims of slopes measure; several tests judge the same."""
-    return gradients.slopes(case, 0, pre=pre)
+    return last_layer_gradient.slopes(case, 0, pre=pre)
 
 
 @pytest.mark.parametrize("pre", [True, False])
@@ -63,7 +63,7 @@ def test_the_claims_are_measured_by_the_reverse_mode(monkeypatch):
         for layer in true(upstream, layers, *rest, **kinds):
             yield layer._replace(second=layer.second * math.sqrt(len(layers)))
 
-    monkeypatch.setattr(gradients, "backward", faulty)
+    monkeypatch.setattr(last_layer_gradient, "backward", faulty)
     assert judge(claim, case, claim.measure(case)).verdict is Verdict.FAILS
 
 
@@ -72,7 +72,7 @@ def test_the_claims_are_measured_by_the_reverse_mode(monkeypatch):
 def test_the_wrong_order_and_a_large_attention_branch_are_seen(name, pre, attention):
     claim = CLAIMS[name]
     for case in claim.cases("quick"):
-        found = gradients.log_sizes(case, 0, pre=pre, attention=attention)
+        found = last_layer_gradient.log_sizes(case, 0, pre=pre, attention=attention)
         assert judge(claim, case, found, alpha=1e-5).verdict is Verdict.FAILS
 
 
@@ -89,15 +89,15 @@ def test_at_equal_tokens_the_mean_is_exact_at_every_width(depth):
     for width in (24, 32):
         case = Case(
             width=width, tokens=3, start="equal", loss="linear", depth=depth, replicas=1000)
-        low, high = gradients.log_sizes(case, 0, pre=True).interval(1e-4)
-        exact = -float(gradients.mean_log_variance(depth, width, attention=True).mid())
+        low, high = last_layer_gradient.log_sizes(case, 0, pre=True).interval(1e-4)
+        exact = -float(last_layer_gradient.mean_log_variance(depth, width, attention=True).mid())
         assert low <= exact <= high
 
 
 def test_post_ln_has_one_law_at_every_depth_and_attention():
     cases = Case.grid(
         width=24, tokens=3, start="independent", loss="linear", depth=(1, 8), replicas=1000)
-    ends = [gradients.log_sizes(case, 0, pre=False, attention=attention).interval(1e-4)
+    ends = [last_layer_gradient.log_sizes(case, 0, pre=False, attention=attention).interval(1e-4)
             for case in cases for attention in (1.0, 7.0)]
     assert max(low for low, _ in ends) <= min(high for _, high in ends)
 
@@ -107,7 +107,7 @@ def test_the_mean_log_of_a_sum_against_sampling(attention):
     rng, depth, width = np.random.default_rng(0), 3, 5
     squares = (np.maximum(rng.normal(size=(200_000, depth, width)), 0) ** 2).sum((1, 2)) / width
     logs = np.log(1 + depth * attention + squares)
-    exact = gradients.mean_log_variance(depth, width, attention=attention)
+    exact = last_layer_gradient.mean_log_variance(depth, width, attention=attention)
     assert float(exact.rad()) < 1e-12
     assert abs(logs.mean() - float(exact.mid())) < 4 * logs.std() / math.sqrt(len(logs))
 
@@ -147,4 +147,4 @@ def test_a_net_whose_last_layer_is_dead_breaks_the_assumption():
     assert "active" in decision.reason
     slope = Case(
         width=3, tokens=2, start="independent", loss="linear", shallow=1, deep=2, replicas=64)
-    assert gradients.slopes(slope, 0, pre=True) == Outside(gradients.DEAD)
+    assert last_layer_gradient.slopes(slope, 0, pre=True) == Outside(last_layer_gradient.DEAD)

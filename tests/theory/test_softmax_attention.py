@@ -9,7 +9,7 @@ from flint import arb, arb_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from depthlaw.theory.claim import Ball, Case
+from depthlaw.theory.claims.definition import Ball, Case
 from depthlaw.theory.exact.enclosure import ball
 from depthlaw.theory.rank_collapse import softmax_attention as sa
 

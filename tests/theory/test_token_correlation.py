@@ -6,13 +6,13 @@ import flint
 import pytest
 from sympy import Eq, Gt, acos, exp, pi
 
-from depthlaw.theory.claim import registry
-from depthlaw.theory.judgement import Verdict, judge
+from depthlaw.theory.claims.definition import registry
+from depthlaw.theory.claims.symbols import layer, tokens
+from depthlaw.theory.claims.values import Case
+from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.signal_propagation import mean_field as mf
 from depthlaw.theory.signal_propagation import token_correlation as tc
-from depthlaw.theory.signal_propagation.notation import nine_decimals
-from depthlaw.theory.symbols import layer, tokens
-from depthlaw.theory.values import Case
+from depthlaw.theory.signal_propagation.signal_symbols import nine_decimals
 
 CLAIMS = {c.name: c for c in registry().values() if c.topic == "signal_propagation"}
 POWER = (1 + tc.attention_square) ** layer

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import sympy
 
+from depthlaw.theory.claims.values import Case
 from depthlaw.theory.separation_rank import explicit_weights
 from depthlaw.theory.separation_rank.explicit_weights import certified_rank, coordinate_net
 from depthlaw.theory.separation_rank.linear_attention import (
@@ -17,7 +18,6 @@ from depthlaw.theory.separation_rank.linear_attention import (
     value_matrix,
 )
 from depthlaw.theory.separation_rank.value_rank import measured_rank, rank_mod, separation_rank
-from depthlaw.theory.values import Case
 
 
 def coefficient_rank(net: AttentionNet, tokens: int) -> int:

@@ -11,8 +11,8 @@ import numpy as np
 from sympy import Eq, Ge, Integer, Le, Rational, Symbol, ceiling, diff, floor, log, simplify
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
-from ..symbols import depth, quantity, vertices
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, quantity, vertices
 from .graph_attention import Array, with_loops
 
 if TYPE_CHECKING:

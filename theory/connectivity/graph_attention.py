@@ -13,7 +13,7 @@ import numpy as np
 from flint import fmpz_mat
 from numpy.typing import NDArray
 
-from ..values import Case
+from ..claims.values import Case
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -11,8 +11,8 @@ from operator import add, mul
 import numpy as np
 from sympy import Eq, Le, bell, ceiling, log
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import depth, quantity, summaries, tokens, vertices, width
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import depth, quantity, summaries, tokens, vertices, width
 from .doubling import largest
 
 branching = quantity(

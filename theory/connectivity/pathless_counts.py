@@ -7,8 +7,8 @@ from itertools import count
 from flint import fmpz_mat
 from sympy import Eq
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import edges, quantity, vertices
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import edges, quantity, vertices
 from .graph_attention import one_and_two_cycles
 
 components = quantity("components", "c", "number of connected components of a graph")

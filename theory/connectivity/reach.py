@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from sympy import Eq, Ge, Le, Min, ceiling, log
 
-from ..claim import Case, Control, Exact, Outside, Source, claim
-from ..symbols import depth, diameter, quantity
+from ..claims.definition import Case, Control, Exact, Outside, Source, claim
+from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import (
     clipped_states,
     common,

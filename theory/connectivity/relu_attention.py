@@ -9,8 +9,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 from sympy import Eq, Ge, Min
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import depth, diameter, quantity
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import Array, common, graphs, radius, with_loops
 from .reach import GRAPHS, reached_distance
 

@@ -16,8 +16,8 @@ import numpy as np
 from sympy import Eq, Symbol, expand, summation
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
-from ..symbols import depth, heads, quantity, tokens, width
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, heads, quantity, tokens, width
 
 multiply_adds = quantity(
     "multiply_adds", r"\#_{mac}", "multiplications, each followed by an addition, of one pass")

@@ -10,9 +10,9 @@ from typing import Any
 from sympy import Eq, expand, floor, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
-from ..symbols import depth, quantity, vocabulary, width
-from .nets import counted, counted_weights, gpt2, llama, mixture, mixture_seen
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, quantity, vocabulary, width
+from .counted_nets import counted, counted_weights, gpt2, llama, mixture, mixture_seen
 
 total_parameters = quantity(
     "total_parameters", r"N_{tot}",

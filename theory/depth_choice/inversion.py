@@ -9,9 +9,9 @@ from flint import arb
 from sympy import Expr, LambertW, Symbol, exp, floor, simplify, solve
 from sympy.core.relational import Relational
 
+from ..claims.symbols import parameters
+from ..claims.values import Step
 from ..exact.enclosure import from_fraction
-from ..symbols import parameters
-from ..values import Step
 
 # Equality of rationals can be decided, of reals it cannot: depths are compared as floor(10^9 L).
 UNITS = 10**9

@@ -15,11 +15,11 @@ from sympy import Eq, Expr, LambertW, Lt, Rational, Symbol, exp, floor, log, sim
 from sympy.core.relational import Relational
 
 from depthlaw.advisor import laws
-from depthlaw.advisor.evidence import projection_rows
+from depthlaw.advisor.rule_scores import projection_rows
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, parameters, quantity, rounding_gap
 from ..exact.enclosure import from_fraction, sign
-from ..symbols import depth, parameters, quantity, rounding_gap
 from .inversion import inversion_steps, last, nine_decimals, root
 
 transition_width = quantity(
@@ -57,15 +57,16 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
     control=Control(
         Case(depth=48), "b = 0.0565",
         statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half))),
-    weight="measurement")
+    weight="arithmetic")
 def levine_fit_width(case: Case) -> Exact:
-    """Levine's fit: its two published forms agree.
+    """Levine's fit read as a width: one formula, inverted.
 
     In Levine's fit the width from which a net of depth L stops losing to shallower ones of equal
     size is exp(a + b L), with a = 5.039 and b = 0.0555; here to the nearest integer, measured by
     inverting the other published form L = (ln d - a) / b.
 
-    Says that the published forms of the fit agree, not that nets obey it. Nets of 6 to 48 layers
+    An identity: the other form is the first inverted, with the same two constants, so that it
+    checks our typing of them and nothing else; not that nets obey the fit. Nets of 6 to 48 layers
     are behind it. By its slope it asks for 18.0 more layers when the width grows by a factor e, and
     for 19.8 by a factor 3.
     """
@@ -186,8 +187,8 @@ def gpt3_projection(case: Case) -> Exact:
 @claim(
     Lt(rounding_gap, 1), known="FAILS", cases={"quick": _SHAPES},
     source=levine_2020("Table 1, all nine rows; how it was computed is our reconstruction"),
-    control=Control(_SHAPES[4], "a twentieth of a unit",
-                    statement=Lt(rounding_gap, Rational(1, 20))),
+    control=Control(_SHAPES[4], "an eighth of a unit",
+                    statement=Lt(rounding_gap, Rational(1, 8))),
     weight="arithmetic")
 def projected_widths(case: Case) -> Ball:
     """Projected widths spend the budget at the projected depth.

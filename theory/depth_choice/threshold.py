@@ -9,8 +9,8 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.models import model, models
 
-from ..claim import Case, Control, Exact, Source, Step, claim
-from ..symbols import depth, parameters, quantity, width
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, parameters, quantity, width
 from .inversion import inversion_steps, last, nine_decimals, root
 
 threshold_depth = quantity(

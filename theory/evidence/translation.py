@@ -5,8 +5,8 @@ from fractions import Fraction
 
 from sympy import Eq, Gt, Le, Rational
 
-from ..claim import Ball, Case, Control, Exact, Source, claim
-from ..symbols import quantity, rounding_gap
+from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity, rounding_gap
 from .printed import gain, interval, rows
 
 bleu_delta = quantity("bleu_delta", r"\Delta", "printed difference in BLEU", "positive real")

@@ -36,11 +36,11 @@ from .residues import (
 
 __all__ = [
     "PLE", "Cost", "RankProfile", "Relations", "centred", "default_prime", "elimination_cost",
-    "matmul", "ple", "rank", "rank_profile", "relations", "triangular_solve"]
+    "flint_side", "matmul", "ple", "rank", "rank_profile", "relations", "triangular_solve"]
 
 # Up to this side python-flint finds most ranks faster, although every entry reaches it as a Python
 # integer; beyond, that alone costs more than the elimination. Measured: docs/finite-field.md.
-FLINT_SIDE = 80
+FLINT_SIDE = 120
 
 
 # --- products -------------------------------------------------------------------------------------
@@ -159,8 +159,20 @@ class PLE(NamedTuple):
     upper: Array
 
 
+def flint_side(p: int) -> int:
+    """Up to which side python-flint is the faster route to a rank modulo p.
+
+    The elimination takes twice as long modulo a small prime, where a leading minor vanishes in most
+    panels, and modulo one whose room is less than 16, where every product is cut into pieces.
+
+    >>> flint_side(default_prime(100)), flint_side(3), flint_side(67108859)
+    (120, 240, 240)
+    """
+    return FLINT_SIDE if p > 1000 and room(p) >= 16 else 2 * FLINT_SIDE
+
+
 def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
-    """The rank of a matrix over F_p; of a small NumPy array by python-flint, see `FLINT_SIDE`.
+    """The rank of a matrix over F_p; of a small NumPy array by python-flint, see `flint_side`.
 
     For an integer matrix it is at most the rank over the rationals, for every p: a minor that is
     not zero modulo p is not zero. So it proves a lower bound, with `rank_profile` as the witness
@@ -182,7 +194,7 @@ def rank(a: Array, p: int, *, overwrite: bool = False) -> int:
     """
     matrix = matrix_of(a)
     field = Field(p, matrix)
-    if field.host and max(matrix.shape) <= FLINT_SIDE:
+    if field.host and max(matrix.shape) <= flint_side(int(p)):
         entries = residues(matrix, field, overwrite).astype(np.int64).ravel().tolist()
         # Through a matrix of integers, into which entries are read faster.
         integers = flint.fmpz_mat(matrix.shape[0], matrix.shape[1], entries)

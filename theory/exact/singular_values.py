@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb, arb_mat
 from numpy.typing import NDArray
 
-from ..values import Ball
+from ..claims.values import Ball
 from .enclosure import from_fraction
 
 __all__ = ["Tails", "tails"]

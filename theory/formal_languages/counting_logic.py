@@ -11,8 +11,8 @@ from typing import Any
 
 from sympy import Eq, Min
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import quantity
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity
 from .automaton import block_language, minimal, words
 from .hard_attention import blocks as k
 
@@ -149,8 +149,10 @@ def crasp_depth_one(case: Case) -> Exact:
     C-RASP of depth 1 sees the numbers of a and b and the last letter of a word only; so it defines
     the words with k blocks for k = 1 and for no other k.
 
-    Two words, one in the language and one not, with equal counts and last letter: a certificate for
-    every depth-1 formula.
+    Measured: whether two words of at most 8 letters, one in the language and one not, have equal
+    counts and last letter. If so, no formula that sees only these defines it. That C-RASP of depth
+    1 sees just these is the reading of its definition, and not measured; for k = 1 it is found only
+    that no such pair exists, not that a formula does.
     """
     accepts, seen = minimal(block_language(case.blocks)).accepts, dict[Any, bool]()
     counts = ((word, (word.count("a"), word.count("b"), word[-1]))

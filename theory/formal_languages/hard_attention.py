@@ -6,9 +6,9 @@ from typing import Any
 
 from sympy import Eq, floor
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import depth as t
-from ..symbols import quantity, stated
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import depth as t
+from ..claims.symbols import quantity, stated
 from .automaton import block_language, minimal, words
 from .temporal_logic import Formula, depth, every, kinds, means, neither, once, previous, run
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from sympy import Eq
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import quantity
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity
 from .automaton import (
     Expression,
     block_language,

@@ -12,8 +12,8 @@ from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
-from ..symbols import depth, hops, hops_max, quantity
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, hops, hops_max, quantity
 from . import network
 from .one_layer import hops_ask_for_every_bit
 from .pointers import find
@@ -67,7 +67,11 @@ SHORT = {"quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaus
 
 @claim(
     Le(layers_needed, floor(log2_k) + 2), source=Source("sanford2024", "Theorem 4.2", SANFORD),
-    wording="printed", known="UNDECIDED", cases=EXECUTED, control=Control(
+    wording="printed", known="UNDECIDED", cases=EXECUTED,
+    undecidable=(
+        "no run can decide it: an open problem; for other k than powers of two the known lower "
+        "end is 2, whatever k, and the known construction takes a layer more"),
+    control=Control(
         FIRST, "one layer less at k = 1 is one layer, which cannot do the induction task",
         Le(layers_needed, floor(log2_k) + 1)))
 def depth_printed(case: Case, seed: int) -> Ball:

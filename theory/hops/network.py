@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ..values import Case
+from ..claims.values import Case
 from .pointers import hop_k
 
 Array = NDArray[np.int64]

@@ -10,8 +10,8 @@ from math import isqrt
 
 from sympy import Eq, Ge, Integer, log
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import depth, hops, quantity, summaries, tokens, width
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import depth, hops, quantity, summaries, tokens, width
 from .pointers import hop_k
 
 precision = quantity("precision", "p", "bits of each number that a layer passes on")

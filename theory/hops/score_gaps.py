@@ -10,9 +10,9 @@ import flint
 from flint import arb
 from sympy import Eq, Ge, Le, cos, floor, pi
 
-from ..claim import Ball, Case, Control, Exact, Source, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.symbols import alphabet, quantity, tokens
 from ..exact.enclosure import from_fraction
-from ..symbols import alphabet, quantity, tokens
 from .construction import SANFORD, ours
 
 gap_scaled = quantity(

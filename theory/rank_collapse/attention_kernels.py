@@ -13,10 +13,10 @@ from flint import arb, arb_mat, fmpq, fmpq_mat
 from sympy import Eq, Integer, Symbol, expand, factor, symbols
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import at_least, vanish
+from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least, vanish
-from ..symbols import quantity
 from .rational_matrices import row_stochastic
 
 wrong_entries = quantity(

@@ -13,11 +13,11 @@ from flint import acb_mat, arb, arb_mat
 from sympy import Eq, Expr, Integer, LambertW, Le, Rational, Symbol, exp, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import at_least, vanish
+from ..claims.symbols import quantity, width
+from ..claims.symbols import tokens as N
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least, vanish
-from ..symbols import quantity, width
-from ..symbols import tokens as N
 from .rational_matrices import random_matrix, rational_array, row_stochastic
 from .softmax_attention import ball_norms, largest, softmax_rows
 
@@ -94,8 +94,8 @@ def _inputs(kind: str) -> dict[str, tuple[Case, ...]]:
 @l2_lipschitz(
     Le(norm, 4 * inverse + 1 / sqrt(width)), cases=_inputs("infinity"),
     control=Control(
-        Case(norm="infinity", tokens=2, width=1, spread="5/4"), "a fraction of the bound",
-        statement=Le(norm, inverse / 4 + 1 / sqrt(width) / 4)))
+        Case(norm="infinity", tokens=2, width=1, spread="5/4"), "half of the bound",
+        statement=Le(norm, 2 * inverse + 1 / sqrt(width) / 2)))
 def l2_attention_infinity(case: Case) -> Ball:
     """L2 attention is Lipschitz in the infinity norm.
 
@@ -116,8 +116,8 @@ def l2_attention_infinity(case: Case) -> Ball:
 @l2_lipschitz(
     Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1)), cases=_inputs("spectral"),
     control=Control(
-        Case(norm="spectral", tokens=2, width=1, spread="5/4"), "a fraction of the bound",
-        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 8)))
+        Case(norm="spectral", tokens=2, width=1, spread="5/4"), "half of the bound",
+        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 2)))
 def l2_attention_spectral(case: Case) -> Ball:
     """L2 attention is Lipschitz in the 2-norm.
 

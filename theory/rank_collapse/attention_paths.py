@@ -12,12 +12,12 @@ from flint import arb, arb_mat
 from sympy import Eq, Ge, Piecewise, Symbol, binomial, floor, simplify
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import equal
+from ..claims.symbols import depth as L
+from ..claims.symbols import heads as H
+from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
-from ..proof_steps import equal
-from ..symbols import depth as L
-from ..symbols import heads as H
-from ..symbols import quantity
 from .rational_matrices import rational_array, row_stochastic
 from .softmax_attention import Head, attention, ball_composite_norm, centred, resolved
 

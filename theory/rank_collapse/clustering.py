@@ -17,11 +17,11 @@ from flint import acb
 from sympy import Eq, Expr, KroneckerDelta, Piecewise, Rational, Symbol, floor, simplify
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import vanish
+from ..claims.symbols import quantity
+from ..claims.symbols import tokens as n
 from ..exact.enclosure import from_fraction
-from ..proof_steps import vanish
-from ..symbols import quantity
-from ..symbols import tokens as n
 from .attention_kernels import wrong_entries
 from .attention_paths import figure
 from .rational_matrices import random_matrix, rational_array, row_stochastic

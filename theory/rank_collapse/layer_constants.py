@@ -15,8 +15,8 @@ from typing import NamedTuple
 import numpy as np
 from sympy import Eq, Le, Lt, Rational, log
 
-from ..claim import Ball, Case, Control, Outside, Sample, Source, claim
-from ..symbols import quantity
+from ..claims.definition import Ball, Case, Control, Outside, Sample, Source, claim
+from ..claims.symbols import quantity
 from .deep_layers import SMALL_RANGES, gamma
 from .doubly_exponential import fitted_slope, slope_interval
 from .residual_norms import V2
@@ -220,9 +220,9 @@ _per_layer = partial(claim, reads=("layer",))
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below the repaired bound.
 
-    For every net of softmax attention alone, every input and every layer whose logits range over at
-    most 1.256, r_(l+1) / r_l^3 is at most 4 sqrt(sum_h g_h a_h sum_h g'_h b_h) / sqrt(d_qk), with
-    g_h, g'_h, a_h, b_h as in layers_product.
+    For every net of softmax attention alone, every input and every layer whose logits, less what
+    all rows share, range over at most 1.256, r_(l+1) / r_l^3 is at most 4 sqrt(sum_h g_h a_h sum_h
+    g'_h b_h) / sqrt(d_qk), with g_h, g'_h, a_h, b_h as in layers_product.
 
     Measured on random normal weights of a small shape, of BERT-base and of BERT-large, whose tokens
     start layer-normalised, and are not normalised between layers. The value is the largest of all
@@ -242,9 +242,9 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 def layer_constant_uniform(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below 4 gamma beta H/sqrt(d_qk).
 
-    For every net of softmax attention alone, every input and every layer whose logits range over at
-    most 1.256, r_(l+1) / r_l^3 is at most 4 gamma beta H / sqrt(d_qk), with gamma and beta the
-    largest of that layer's heads.
+    For every net of softmax attention alone, every input and every layer whose logits, less what
+    all rows share, range over at most 1.256, r_(l+1) / r_l^3 is at most 4 gamma beta H /
+    sqrt(d_qk), with gamma and beta the largest of that layer's heads.
 
     As layer_constant, with the constant as reported. The slack says how little of the speed of
     collapse the bound explains at real shapes: its norms count the largest column of each matrix
@@ -314,10 +314,14 @@ _DEEP = {"quick": (Case(**_SMALL, **_REAL, depth=8),),
 
 @claim(
     Eq(fitted_slope, log(3)), kind="rate", holds_for="typical", predicted=slope_interval,
+    post_hoc=(
+        "The least coefficient 10^-12 was chosen after coefficients of 10^-7 to 10^-5 had been "
+        "seen."),
     source=Source("depthlaw", "after dong2021, Theorem 2.3"), cases=_DEEP,
-    control=Control(_DEEP["quick"][0], "slope log 2", statement=Eq(fitted_slope, log(2))))
+    control=Control(_DEEP["quick"][0], "slope log(14/5)",
+                    statement=Eq(fitted_slope, log(Rational(14, 5)))))
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:
-    """At BERT's shape log(-log residual) grows by log 3 per layer.
+    """In random nets log(-log residual) grows by about log 3 a layer.
 
     In random nets of softmax attention alone, of a small shape, of BERT-base and of BERT-large, the
     least-squares slope of log(-log r_l) over the layers m to L is typically log 3 within the

@@ -13,13 +13,13 @@ from flint import arb
 from sympy import Eq, Ge, Integer, Le, Rational, asin, ceiling, cos, exp, floor, log, simplify, sin
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
+from ..claims.proof_steps import at_least, sum_step, vanish
+from ..claims.symbols import depth as L
+from ..claims.symbols import position as j
+from ..claims.symbols import quantity
+from ..claims.symbols import tokens as N
 from ..exact.enclosure import from_fraction
-from ..proof_steps import at_least, sum_step, vanish
-from ..symbols import depth as L
-from ..symbols import position as j
-from ..symbols import quantity
-from ..symbols import tokens as N
 from .cubic_step import qk_weight as w
 from .rational_matrices import rational_array, row_stochastic
 from .softmax_attention import resolved, whole_part
@@ -115,9 +115,9 @@ def _(statement: Relational) -> Iterator[Step]:
     # The tokens start at B - delta_0 and B.
     assumes={"w > 0, delta_0 > 0, both tokens in [-B, B]": lambda c: c.rational("qk_weight") > 0
              and 0 < c.rational("difference") <= 2 * c.rational("token_bound")},
-    control=Control(Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=8),
-                    "difference doubled at every layer",
-                    statement=Ge(log(end), log(start) + L * log(2))))
+    control=Control(Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
+                    "divided by 3/2 at every layer, and not by 2",
+                    statement=Ge(log(end), log(start) - L * log(Rational(3, 2)))))
 def causal_exponential(case: Case) -> Ball:
     """A causal mask leaves two tokens only exponential collapse.
 

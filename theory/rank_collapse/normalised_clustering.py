@@ -13,12 +13,12 @@ from typing import NamedTuple
 import flint
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Integer, log, simplify
+from sympy import Eq, Rational, log, simplify
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Outside, Source, Step, at, claim
+from ..claims.definition import Ball, Case, Control, Outside, Source, Step, at, claim
+from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction
-from ..symbols import quantity
 from .softmax_attention import largest, resolved, softmax_rows
 
 step = quantity("step", "h", "factor on what attention adds to a token", "positive real")
@@ -179,8 +179,8 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
     Eq(post_norm_rate, 2 * log(1 + step)), kind="rate",
     source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters "
                   "exponentially"), cases=_POST, predicted=_rate_interval,
-    control=Control(_POST["quick"][0], "the rate 2 of the flow, for a whole step per layer",
-                    statement=Eq(post_norm_rate, 2 * step)))
+    control=Control(_POST["quick"][0], "a rate higher by 1/10000",
+                    statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000))))
 def post_norm_clusters(case: Case) -> Ball | Outside:
     """Post-norm: tokens cluster exponentially with depth.
 
@@ -223,7 +223,8 @@ def _chord() -> bool:
     Eq(pre_norm_exponent, 2), kind="rate", wording="reported",
     source=_reported("pre-LN clusters polynomially, about 1/t^2"), cases=_PRE,
     predicted=_exponent_interval,
-    control=Control(_PRE["quick"][0], "exponent 1", statement=Eq(pre_norm_exponent, Integer(1))))
+    control=Control(_PRE["quick"][0], "an exponent higher by 1/80",
+                    statement=Eq(pre_norm_exponent, 2 + Rational(1, 80))))
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.
 

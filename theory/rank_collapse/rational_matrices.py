@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from ..claims.values import Ball, Case, Exact
 from ..exact.enclosure import from_fraction
-from ..values import Ball, Case, Exact
 
 
 def rational_array(entries: Any) -> np.ndarray:

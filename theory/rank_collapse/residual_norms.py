@@ -12,9 +12,9 @@ import numpy as np
 from sympy import Eq, KroneckerDelta, Le, Rational, Symbol, expand, simplify, summation, symbols
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
-from ..proof_steps import at_least, sum_step
-from ..symbols import quantity, tokens
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import at_least, sum_step
+from ..claims.symbols import quantity, tokens
 from .rational_matrices import norms, random_matrix, rank, rational_array, root, squared_norm
 
 V1, V2 = "arXiv:2103.03404v1", "arXiv:2103.03404v2"

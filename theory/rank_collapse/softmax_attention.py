@@ -15,8 +15,8 @@ import flint
 import numpy as np
 from flint import arb, arb_mat
 
+from ..claims.values import Ball, Case
 from ..exact.enclosure import from_fraction
-from ..values import Ball, Case
 
 
 class Head(NamedTuple):

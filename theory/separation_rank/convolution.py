@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import Eq
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import tokens as N
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import tokens as N
 from .linear_attention import PRIME
-from .notation import d
+from .rank_symbols import d
 from .value_rank import rank_mod, sep
 
 __all__ = ["circuit", "coefficient_matrix"]

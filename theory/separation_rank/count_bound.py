@@ -10,11 +10,11 @@ import numpy as np
 from sympy import Expr, Max, Min, Sum, binomial, expand, symbols
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
-from ..proof_steps import hockey_stick_steps, nonnegative, vanish
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import hockey_stick_steps, nonnegative, vanish
 from .degree import positive_net, positive_symbols
 from .linear_attention import forward
-from .notation import COUNT_PAGE, ONE_HEAD, C, D, Eq, L, Le, d, dimension_sum, k
+from .rank_symbols import COUNT_PAGE, ONE_HEAD, C, D, Eq, L, Le, d, dimension_sum, k
 from .value_rank import measured_rank, sep
 
 SMALL = (*Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=(2, 4)),

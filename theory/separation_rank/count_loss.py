@@ -18,15 +18,15 @@ from typing import Any
 from sympy import Expr, Integer, Matrix, Piecewise, Sum, Symbol, binomial, floor, symbols
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, at, claim
-from ..proof_steps import equal, nonnegative, vanish
-from ..symbols import quantity
+from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
+from ..claims.proof_steps import equal, nonnegative, vanish
+from ..claims.symbols import quantity
 from .dimension_count import moments_degree
 from .graded_pieces import PRIME, piece_shape
 from .head_word import kept_letters, separators, word_forms
-from .notation import COLUMNS, D, L, Le, catalecticant_rank, d, k
-from .notation import index as i
 from .piece_rank import graded_rank, rank_of_piece
+from .rank_symbols import COLUMNS, D, L, Le, catalecticant_rank, d, k
+from .rank_symbols import index as i
 
 __all__ = ["LOSS", "count_loss", "ideal_codimension", "piece_bound", "word_loss"]
 

@@ -27,11 +27,17 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Step, claim
-from ..proof_steps import equal, factorial_steps, hockey_stick_steps, logarithm_step, nonnegative
-from ..symbols import quantity
+from ..claims.definition import Case, Control, Exact, Step, claim
+from ..claims.proof_steps import (
+    equal,
+    factorial_steps,
+    hockey_stick_steps,
+    logarithm_step,
+    nonnegative,
+)
+from ..claims.symbols import quantity
 from .dimension_count import dimension_count, log3_dimension_count, moments_degree
-from .notation import COUNT_PAGE, C, D, Eq, Ge, L, Le, d, dimension_sum, k
+from .rank_symbols import COUNT_PAGE, C, D, Eq, Ge, L, Le, d, dimension_sum, k
 
 S = quantity(
     "count", "S", "the dimension count S(d_x, L), an upper bound on the separation rank")
@@ -96,7 +102,7 @@ _SIZES = {"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)),
 
 @_on_the_page(
     Ge(S, MIDDLE), cases=_SIZES,
-    control=Control(Case(width=3, depth=3), "the whole of C in place of half",
+    control=Control(Case(width=2, depth=2), "the whole of C in place of half",
                     statement=Ge(S, binomial(D + C, D))))
 def count_lower(case: Case) -> Exact:
     """Lower bound on the dimension count.
@@ -119,7 +125,7 @@ def _lower_steps(statement: Relational) -> Iterator[Step]:
 
 @_on_the_page(
     Le(S, (d + 1) * MIDDLE), cases=_SIZES,
-    control=Control(Case(width=3, depth=1), "without the factor", statement=Le(S, MIDDLE)))
+    control=Control(Case(width=1, depth=1), "without the factor", statement=Le(S, MIDDLE)))
 def count_upper(case: Case) -> Exact:
     """The dimension count up to a factor d + 1.
 
@@ -186,7 +192,8 @@ def _beyond_knee(case: Case) -> int:
         "quick": (*Case.grid(width=(1, 2, 5, 9), depth=1), *Case.grid(width=(2, 5, 9), depth=2),
                   *Case.grid(width=(5, 9), depth=3), Case(width=9, depth=4)),
         "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8)))},
-    control=Control(Case(width=2, depth=5), "past the knee: D = 3 and C/2 = 60"))
+    control=Control(Case(width=1, depth=1), "four times as much",
+                    statement=Ge(S, 4 * 2 ** floor(C / 2))))
 def growth_before_knee(case: Case) -> Exact:
     """Doubly exponential growth before the knee.
 
@@ -217,8 +224,8 @@ def _(statement: Relational) -> Iterator[Step]:
         "quick": (*Case.grid(width=(1, 2), depth=(3, 5, 20)),
                   *Case.grid(width=(5, 9), depth=(5, 8, 20))),
         "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
-    control=Control(Case(width=5, depth=20), "the slope 2 d of Theorem 2",
-                    statement=Le(log(S, 3), 2 * d * L + log(d + 1, 3))))
+    control=Control(Case(width=1, depth=3), "a ninth of the bound", statement=Le(
+        log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3) - 2)))
 def growth_after_knee(case: Case) -> Exact:
     """Slope d(d+1)/2 after the knee.
 
@@ -244,8 +251,8 @@ def _(statement: Relational) -> Iterator[Step]:
 
 @_on_the_page(
     Le(S, 3 ** (D * L)), cases={"quick": Case.grid(width=(1, 2, 5), depth=(1, 2, 5, 30))},
-    control=Control(Case(width=5, depth=30), "the slope 2 d + 1 of Theorem 2",
-                    statement=Le(S, 3 ** ((2 * d + 1) * L))))
+    control=Control(Case(width=1, depth=1), "half of the bound",
+                    statement=Le(S, 3 ** (D * L) / 2)))
 def count_linear(case: Case) -> Exact:
     """The count never exceeds 3^(D L).
 

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from sympy import Expr, Indexed, IndexedBase, Integer, Symbol, diff, log
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
-from ..proof_steps import vanish
-from ..symbols import quantity
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.proof_steps import vanish
+from ..claims.symbols import quantity
 from .linear_attention import (
     AttentionNet,
     forward,
@@ -24,7 +24,7 @@ from .linear_attention import (
     random_net,
     random_tokens,
 )
-from .notation import C, Eq, L, d, levine
+from .rank_symbols import C, Eq, L, d, levine
 
 Array = NDArray[Any]
 

@@ -11,7 +11,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..values import Exact
+from ..claims.values import Exact
 from .linear_attention import PRIME, AttentionNet, forward, moments, random_tokens
 
 __all__ = ["certified_rank", "coordinate_net", "form_exponents", "linear_forms"]

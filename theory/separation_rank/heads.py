@@ -16,10 +16,10 @@ from flint import Ordering, fmpz_mat, fmpz_mpoly_ctx
 from numpy.typing import NDArray
 from sympy import Expr, Min, Sum, binomial, floor
 
-from ..claim import Case, Control, Exact, Source, claim
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity
+from ..claims.symbols import tokens as N
 from ..exact.finite_field import matmul, rank
-from ..symbols import quantity
-from ..symbols import tokens as N
 from .graded_pieces import (
     PRIME,
     Piece,
@@ -28,9 +28,9 @@ from .graded_pieces import (
     frontier_forms,
     piece_shape,
 )
-from .notation import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
-from .notation import index as i
 from .piece_rank import graded_rank
+from .rank_symbols import ONE_HEAD, D, Eq, H, L, catalecticant_rank, d, k
+from .rank_symbols import index as i
 from .value_rank import measured_rank, sep
 
 __all__ = ["best_cut", "heads_bounds"]

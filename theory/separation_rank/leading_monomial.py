@@ -20,7 +20,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from ..values import Exact
+from ..claims.values import Exact
 from .linear_attention import AttentionNet
 
 __all__ = ["GRADING", "graded_net", "leading_monomial", "leading_monomials", "leading_rank"]

@@ -16,7 +16,7 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..values import Ball, Exact
+from ..claims.values import Ball, Exact
 
 __all__ = ["PRIME", "AttentionNet", "forward", "layer_matrix", "measured_degree", "moments",
            "normal_form", "random_net", "random_tokens", "value_matrix"]

@@ -23,10 +23,10 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Step, claim
-from ..proof_steps import equal, logarithm_step, nonnegative
-from ..symbols import quantity
-from .notation import DEEP, SHALLOW, SPARE_WIDTH, Ge, H, L, d, levine
+from ..claims.definition import Case, Control, Exact, Step, claim
+from ..claims.proof_steps import equal, logarithm_step, nonnegative
+from ..claims.symbols import quantity
+from .rank_symbols import DEEP, SHALLOW, SPARE_WIDTH, Ge, H, L, d, levine
 from .value_rank import measured_rank, sep
 
 multiset = quantity(
@@ -50,8 +50,8 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
                      *Case.grid(width=10, depth=2, heads=(1, 2), tokens=4, inputs=32),
                      Case(width=28, depth=3, heads=7, tokens=4, inputs=100)),
            "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200)},
-    control=Control(Case(width=4, depth=1, heads=1, tokens=4), "3^L in place of 3^(L-2)",
-                    statement=Ge(log(sep, 3), 3**L * LOG_RATIO)))
+    control=Control(Case(width=4, depth=1, heads=1, tokens=4), "nine times as much",
+                    statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO)))
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
     """Lower bound below the threshold.
 
@@ -144,8 +144,8 @@ def _coefficient(case: Case) -> Exact:
     assumes={**SPARE_WIDTH, **LAYERS},
     cases={"quick": Case.grid(width=(4, 12, 30), depth=(2, 3, 4), heads=(1, 2)),
            "theory": Case.grid(width=(100, 1000), depth=(5, 6), heads=4)},
-    control=Control(Case(width=12, depth=3, heads=2), "3^L in place of 3^(L-2)",
-                    statement=Ge(log(multiset, 3), 3**L * LOG_RATIO)))
+    control=Control(Case(width=4, depth=2, heads=1), "sqrt(3) times as much",
+                    statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO)))
 def multiset_shallow(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 1.
 
@@ -179,8 +179,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": (*Case.grid(width=(3, 4, 8, 30), depth=(2, 3, 5), heads=(1, 2)),
                      *Case.grid(width=2, depth=(2, 3), heads=1)),
            "theory": Case.grid(width=(100,), depth=(5, 8), heads=(1, 4))},
-    control=Control(Case(width=8, depth=5, heads=1), "the slope d_x of the width",
-                    statement=Ge(log(multiset, 3), d * L + _CONSTANTS)))
+    control=Control(Case(width=2, depth=2, heads=1), "nine times as much",
+                    statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS)))
 def multiset_deep(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 2.
 

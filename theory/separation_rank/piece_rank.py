@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..budget import Cost
+from ..claims.budget import Cost
+from ..claims.values import Case, Exact
 from ..exact.finite_field import elimination_cost, relations
 from ..exact.residues import pieces
-from ..values import Case, Exact
 from .graded_pieces import (
     PRIME,
     SPARE,

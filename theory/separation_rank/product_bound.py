@@ -41,12 +41,12 @@ from sympy import (
 )
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, at, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
+from ..claims.proof_steps import equal, logarithm_step, nonnegative
+from ..claims.symbols import layer, quantity
 from ..exact.enclosure import ball, enclose
-from ..proof_steps import equal, logarithm_step, nonnegative
-from ..symbols import layer, quantity
 from .dimension_count import log3_dimension_count
-from .notation import Eq, Ge, H, L, d, levine
+from .rank_symbols import Eq, Ge, H, L, d, levine
 from .upper_bounds import RECALLED
 from .value_rank import measured_rank, sep
 
@@ -100,8 +100,8 @@ def _coordinate(**fields: Any) -> Case:
            "theory": (_coordinate(width=16, depth=36, heads=8),
                       _coordinate(width=10, depth=55, heads=10))},
     control=Control(Case(width=2, depth=2, heads=2, tokens=6),
-                    "every exponent three times as large",
-                    statement=Ge(sep, _product(3 ** (L - layer + 1) + 1))))
+                    "two and a half times as much",
+                    statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1))))
 def product_lower_bound(case: Case, seed: int) -> Exact:
     """Lower bound by a product of linear forms.
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sympy import primepi
 
-from ..values import Exact
+from ..claims.values import Exact
 from .graded_pieces import piece_shape, scaled_forms
 from .linear_attention import AttentionNet, normal_form
 from .piece_rank import graded_rank

@@ -19,10 +19,10 @@ import numpy as np
 from flint import nmod_mat
 from numpy.typing import NDArray
 
+from ..certificates.second_net import NAMES, PlainForms, read_net, whole, whole_list
+from ..claims.values import Step
 from ..exact.finite_field import centred, matmul, ple, triangular_solve
 from ..exact.residues import checked_prime
-from ..plain_net import NAMES, PlainForms, read_net, whole, whole_list
-from ..values import Step
 from .graded_pieces import (
     PRIME,
     Forms,

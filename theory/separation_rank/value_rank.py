@@ -8,8 +8,8 @@ import flint
 import numpy as np
 from numpy.typing import NDArray
 
-from ..symbols import quantity
-from ..values import Case, Exact
+from ..claims.symbols import quantity
+from ..claims.values import Case, Exact
 from .explicit_weights import certified_rank, coordinate_net
 from .leading_monomial import GRADING, graded_net, leading_rank
 from .linear_attention import PRIME, random_net, random_tokens, value_matrix

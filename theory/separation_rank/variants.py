@@ -16,8 +16,8 @@ from flint import fmpz_poly
 from numpy.typing import NDArray
 from sympy import Min
 
-from ..claim import Case, Control, Exact, Source, claim
-from ..symbols import quantity
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity
 from .linear_attention import (
     AttentionNet,
     forward,
@@ -28,7 +28,7 @@ from .linear_attention import (
     value_matrix,
 )
 from .moment_forms import catalecticant, catalecticant_sum, moment_forms
-from .notation import (
+from .rank_symbols import (
     COUNT_PAGE,
     LONGER,
     ONE_HEAD,
@@ -279,8 +279,8 @@ _DEEPER = (Case(width=4, depth=3, heads=1, tokens=6, input_rank=2),
     cases={"quick": (*_NARROW, *Case.grid(width=4, depth=2, heads=(2, 4), tokens=6, input_rank=2)),
            "theory": (*_DEEPER, Case(width=6, depth=2, heads=3, tokens=8, input_rank=4),
                       Case(width=2, depth=2, heads=1, tokens=6, input_rank=3))},
-    control=Control(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "the rank less one",
-                    statement=Le(sep, _count(Min(d, r) - 1))))
+    control=Control(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less",
+                    statement=Le(sep, _count(Min(d, r)) - 1)))
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
     """Inputs of rank r act like width r.
 

@@ -17,8 +17,8 @@ from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 from sympy import Eq, Ge, Integer, Le
 
-from ..claim import Ball, Case, Control, Exact, Source, claim
-from ..symbols import quantity
+from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.symbols import quantity
 from .linear_attention import (
     AttentionNet,
     measured_degree,
@@ -26,7 +26,7 @@ from .linear_attention import (
     random_tokens,
     value_matrix,
 )
-from .notation import L
+from .rank_symbols import L
 from .value_rank import rank_mod
 
 p = quantity("prime", "p", "a prime")

@@ -15,10 +15,10 @@ import sympy
 from sympy import Rational, expand_log, log, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Case, Claim, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Claim, Control, Exact, Source, Step, claim
+from ..claims.symbols import depth, quantity
 from ..exact.enclosure import enclose
-from ..symbols import depth, quantity
-from .notation import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_decimals
+from .signal_symbols import ROUNDS, UNITS, Eq, Ge, Le, before_rounding, nine_decimals
 
 decoder_depth = quantity("decoder_depth", "M", "decoder layers of an encoder-decoder")
 residual_scale = quantity(
@@ -318,8 +318,8 @@ def amplification_post_ln(case: Case) -> Exact:
 
 @amplified(
     Ge(amplification, log(sublayers + 2) - Rational(3, 5)),
-    control=Control(Case(sublayers=96), "another growth",
-                    statement=Ge(amplification, sublayers / 2)))
+    control=Control(Case(sublayers=96), "by 8/5 more",
+                    statement=Ge(amplification, log(sublayers + 2) + 1)))
 def amplification_pre_ln_lower(case: Case) -> Exact:
     """Pre-LN branch shares add up logarithmically: lower bound.
 

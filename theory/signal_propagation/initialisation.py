@@ -17,9 +17,9 @@ import sympy
 from sympy import Max, Piecewise, Product, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, at, claim
-from ..symbols import depth, layer, quantity
-from .notation import Eq, Ge, Lt, fraction
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, at, claim
+from ..claims.symbols import depth, layer, quantity
+from .signal_symbols import Eq, Ge, Lt, fraction
 
 layer_growth = quantity(
     "layer_growth", "g", "fan-in times the variance of a weight", "positive real")

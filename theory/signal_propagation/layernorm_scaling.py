@@ -17,10 +17,10 @@ from flint import arb
 from sympy import Rational, log, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Source, Step, claim
+from ..claims.symbols import layer, quantity
 from ..exact.enclosure import from_fraction
-from ..symbols import layer, quantity
-from .notation import Ge, Le
+from .signal_symbols import Ge, Le
 
 first_deviation = quantity(
     "first_deviation", r"\sigma_1", "standard deviation of the residual stream before the first "
@@ -88,7 +88,8 @@ _UNIT = partial(Case, first_deviation="1")
     cases={"quick": (_UNIT(layer=2, growth_rate="11/10"), _UNIT(layer=200, growth_rate="11/10"),
                      _UNIT(layer=2000, growth_rate="101/100")),
            "theory": (_UNIT(layer=40000, growth_rate="1001/1000"),)},
-    control=Control(_UNIT(layer=20, growth_rate="2"), "doubling at every layer"))
+    control=Control(_UNIT(layer=2, growth_rate="11/10"), "twice as much",
+                    statement=Ge(recursion_variance, 2 * growth_rate ** (layer - 1))))
 def pre_ln_variance_exponential(case: Case) -> Ball:
     """The variance of a pre-LN stream grows exponentially.
 
@@ -123,8 +124,8 @@ _THETA = partial(Case, first_deviation="1", least_constant="1", largest_constant
                      _THETA(layer=50, least_constant="1/9", largest_constant="4")),
            "theory": (_THETA(layer=20000), _THETA(layer=5000, first_deviation="30"),
                       _THETA(layer=2000, least_constant="1/100", largest_constant="100"))},
-    control=Control(_THETA(layer=1000), "a quarter in place of a half", statement=Le(
-        recursion_variance, (first_deviation + (layer - 1) / 4) ** 2)))
+    control=Control(_THETA(layer=1000), "two fifths in place of a half", statement=Le(
+        recursion_variance, (first_deviation + 2 * (layer - 1) / 5) ** 2)))
 def pre_ln_variance_quadratic_upper(case: Case) -> Ball:
     """The recursion for pre-LN variance grows at most quadratically.
 
@@ -223,8 +224,8 @@ scaled = partial(
 
 @scaled(
     Le(recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
-    control=Control(_UNIT(layer=1000), "half of the growth", statement=Le(
-        recursion_variance, (first_deviation + sqrt(layer - 1) / 2) ** 2)))
+    control=Control(_UNIT(layer=1000), "three quarters of the growth", statement=Le(
+        recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2)))
 def layernorm_scaling_variance_upper(case: Case) -> Ball:
     """LayerNorm scaling: the same recursion grows at most linearly.
 

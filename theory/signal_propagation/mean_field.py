@@ -16,10 +16,10 @@ from flint import arb
 from sympy import Integer, Max, Piecewise, Rational, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
-from ..symbols import quantity
-from .notation import Eq, nine_decimals, rounded_down
+from .signal_symbols import Eq, nine_decimals, rounded_down
 from .token_correlation import CLOSED_FORM, attention_square, cosine, mlp_square, relu_kernel_ball
 
 pre_norm = quantity("pre_norm", "pre", "1 for pre-LN, 0 for post-LN", "nonnegative integer")

@@ -20,10 +20,10 @@ from flint import arb, fmpq, fmpq_mat
 from sympy import Rational, exp, log, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import layer, quantity, width
 from ..exact.enclosure import enclose, from_fraction
-from ..symbols import layer, quantity, width
-from .notation import Eq, Ge, Le, fraction
+from .signal_symbols import Eq, Ge, Le, fraction
 from .token_correlation import relu_kernel_ball
 
 input_variance = quantity(
@@ -217,7 +217,8 @@ pre_ln_norm_upper.argument(_INDUCTION)(partial(_pre_ln_steps, side=1))
     assumes={"eps <= 8/5": lambda c: 0 < c.rational("relative_excess") <= Fraction(8, 5)},
     cases={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
            "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
-    control=Control(Case(width=64, relative_excess="3"), "eps = 3 is beyond the range"))
+    control=Control(Case(width=64, relative_excess="1/100"), "a third of the bound", statement=Le(
+        excess_probability, exp(-width * relative_excess**2 / 8) / 3)))
 def norm_concentration(case: Case) -> Ball:
     """Squared norms of Gaussians rarely exceed their mean.
 

@@ -19,10 +19,10 @@ from flint import arb
 from sympy import acos, cos, exp, limit, oo, pi, simplify, sqrt
 from sympy.core.relational import Relational
 
-from ..claim import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.symbols import layer, quantity, tokens, width
 from ..exact.enclosure import from_fraction
-from ..symbols import layer, quantity, tokens, width
-from .notation import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
+from .signal_symbols import ROUNDS, Eq, Gt, before_rounding, nine_decimals, rounded_down
 
 attention_square = quantity(
     "attention_square", "a^2", "squared weight of the attention branch", "nonnegative real")

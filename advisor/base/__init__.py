@@ -1,0 +1,1 @@
+"""What every folder needs: the error for people, and parsing of quantities."""

@@ -1,0 +1,651 @@
+"""Rules of depth scored by published grids, the recommendation that follows, and its interval.
+
+A rule is charged what a grid says at the depth it asks for at the grid's volume L d^2, linear in
+ln L between cells. (By the nearest cell alone, a rule whose depth lies between two cells is judged
+by which side it falls on.) Values differ in unit, so the score is the regret as a share of the
+grid's range: 0 for the best cell, 1 for the worst; where a grid prints only an order of two nets,
+0 or 1. Regrets relative to the best loss stand beside it, for grids of losses alone. Grids are
+averaged within a source, and sources with equal weights.
+
+The recommendation is the rule of the least mean score among published rules for plain residuals
+that name a depth to build. How far that can be trusted is shown by leaving each source out: the
+others choose, without the rules that were read off the one left out, and it judges; and by the
+same for other sets of rules.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from itertools import pairwise
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Literal, NamedTuple, get_args
+
+from . import laws
+from .base.quantities import plural
+from .grids import (
+    NEAR,
+    SIZE_EXPONENT,
+    STANDARD,
+    Grid,
+    Key,
+    Price,
+    grids,
+    least_ratio,
+    loss_grids,
+    price,
+)
+from .rules import Rule, family, mup_held, rule, rules
+
+__all__ = [
+    "Interval", "Key", "Outcome", "Price", "Projection", "Row", "Scores", "Table", "best_rule",
+    "interval", "outcomes", "price", "projection_rows", "projections", "reason",
+    "score", "table"]
+
+Pool = Literal["published", "held", "standard", "family", "both", "all"]
+# How much more loss the interval allows: what E1 of the sources calls compute-efficient.
+TOLERANCE = 0.01
+# Losses that differ by less are not told apart: no source tells them (answer.percents).
+UNTOLD = 0.001
+
+
+# A mean gain this many standard errors from 0, and a sign test at this level, tell two rules apart.
+_ERRORS, _LEVEL = 2, 0.05
+
+
+class Comparison(NamedTuple):
+    """How grids are read."""
+
+    size_exponent: float = SIZE_EXPONENT  # losses are compared at equal size by N^-exponent
+    nearest: bool = False  # at the nearest cell, instead of between cells
+
+
+COMPARISON = Comparison()
+
+
+class Outcome(NamedTuple):
+    """What a rule does on one grid."""
+
+    grid: Grid
+    depth: float  # asked for
+    layers: int  # of the nearest cell
+    share: float  # its regret: 0 for the best cell, 1 for the worst
+    loss: float | None  # its regret relative to the best loss, for grids of losses
+    hit: bool  # no cell is better than the nearest
+    beyond: bool  # the depth lies outside the depths of the grid
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A rule over all sources; sources have equal weights, and so have the grids of a source."""
+
+    rule: Rule
+    sources: dict[str, float]  # mean share for each source
+    losses: dict[str, float]  # mean relative regret in loss, for sources with losses
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def mean(self) -> float:
+        """Mean share over sources."""
+        return fmean(self.sources.values()) if self.sources else math.nan
+
+    @property
+    def worst(self) -> float:
+        """The greatest share of any source."""
+        return max(self.sources.values(), default=math.nan)
+
+    @property
+    def loss(self) -> float | None:
+        """Mean relative regret in loss over the sources that print losses."""
+        return fmean(self.losses.values()) if self.losses else None
+
+    @property
+    def hits(self) -> int:
+        """On how many grids no cell is better."""
+        return sum(outcome.hit for outcome in self.outcomes)
+
+
+@dataclass(frozen=True)
+class Interval:
+    """The depths that lose at most 1 % of the best loss by published grids. By Marin's fits 1 % of
+    a loss of 2.6 is worth a fifth to a quarter of the compute: the interval is no indifference.
+    """
+
+    low: int
+    high: int
+    why: str  # one sentence
+    sources: tuple[str, ...]
+    extrapolated: bool = False  # no grid has nets of this size
+    ended: bool = False  # the deep end is where training ended, not where the loss grew
+    started: bool = False  # the same of the shallow end
+    # From where on a grid loses more; beyond an end where training ended that is one of larger nets
+    # at the deep end, of smaller ones at the shallow end. What lies between is not known.
+    too_deep: int | None = None
+    too_shallow: int | None = None
+
+    @property
+    def ends(self) -> str:
+        """Both ends in words, with a plus or a minus where training ended.
+
+        >>> Interval(10, 1200, "", (), ended=True).ends, Interval(1, 1, "", (), started=True).ends
+        ('10 to 1,200+ layers', '1- to 1 layer')
+        """
+        return (f"{self.low:,}{'-' if self.started else ''} to {self.high:,}"
+                f"{'+' if self.ended else ''} layer{'s' if self.high > 1 else ''}")
+
+    def place(self, layers: int) -> Literal[
+            "inside", "too shallow", "too deep", "shallower than trained", "deeper than trained"]:
+        """Where a depth lies. Outside an end where training ended, nothing is known of it."""
+        if layers < self.low:
+            known = self.too_shallow is not None and layers <= self.too_shallow
+            return "too shallow" if known else "shallower than trained"
+        if layers > self.high:
+            known = self.too_deep is not None and layers >= self.too_deep
+            return "too deep" if known else "deeper than trained"
+        return "inside"
+
+
+class Gain(NamedTuple):
+    """How much less regret one rule has than another, source by source."""
+
+    mean: float  # of the differences; positive: the first is better
+    error: float  # its standard error; nan of a single source
+    better: int  # sources on which the first is better,
+    worse: int  # and worse; on the others both are equal
+    sources: int
+    chance: float  # of a split of signs at least as uneven, were both as good: a sign test
+
+    @property
+    def told(self) -> bool:
+        """Whether the sources tell the two rules apart: by more than two standard errors, and by
+        the sign test at 5 %."""
+        return abs(self.mean) > _ERRORS * self.error and self.chance <= _LEVEL
+
+    def __str__(self) -> str:
+        apart = "" if self.told else "not "
+        return (f"mean gain {self.mean:.3f}, standard error {self.error:.3f}; better on "
+                f"{self.better} of {self.sources} sources, worse on {self.worse}, sign test p = "
+                f"{self.chance:.2f}: {apart}told apart")
+
+
+def gain(first: Scores, second: Scores) -> Gain:
+    """The differences in regret of two rules, paired by source.
+
+    >>> found = gain(score(rule("mup")), score(rule("nanochat")))
+    >>> found.better, found.worse, round(found.chance, 2), found.told
+    (6, 2, 0.29, False)
+    """
+    found = [second.sources[source] - share for source, share in first.sources.items()]
+    better, worse = sum(x > 1e-9 for x in found), sum(x < -1e-9 for x in found)
+    decided, fewer = better + worse, min(better, worse)
+    tail = sum(math.comb(decided, k) for k in range(fewer + 1)) / 2**decided
+    error = stdev(found) / math.sqrt(len(found)) if len(found) > 1 else math.nan
+    return Gain(fmean(found), error, better, worse, len(found), min(1.0, 2 * tail))
+
+
+@dataclass(frozen=True)
+class Row:
+    """One source, and what happens when the recommendation is chosen without it."""
+
+    source: str
+    grids: int
+    chosen: Rule  # by the other sources
+    share: float  # its regret here
+    built: float  # of what is built by it: the same, leaning by the losses of the other sources
+    loss: float | None
+    best: float  # of the best single rule in hindsight
+    default: float  # of d = 64 L
+    inside: int  # best depths inside the interval of the other sources,
+    losers: int  # worst depths inside it,
+    asked: int  # out of so many grids for which there is one
+
+
+@dataclass(frozen=True)
+class Table:
+    """The evidence table: every rule over all sources, and the recommendation without each."""
+
+    scores: tuple[Scores, ...]  # best first
+    rows: tuple[Row, ...]
+    best: Scores  # of the rule with the least mean among those that may be chosen
+    default: Scores  # of d = 64 L, whatever was known
+    choices: frozenset[str]  # keys of the rules that may be chosen
+
+    @property
+    def settled(self) -> bool:
+        """Whether the others choose the same rule, whichever source is left out: then what that
+        rule scores is no score on sources that it has not seen."""
+        return bool(self.rows) and {row.chosen.key for row in self.rows} == {self.best.rule.key}
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Whose grids are scored, in the order of grids.csv."""
+        return tuple(row.source for row in self.rows)
+
+    @property
+    def held_out(self) -> float:
+        """Mean share of the recommendation, each source by what the others choose."""
+        return fmean(row.share for row in self.rows) if self.rows else math.nan
+
+    @property
+    def held_out_built(self) -> float:
+        """The same of what is built by the choice."""
+        return fmean(row.built for row in self.rows) if self.rows else math.nan
+
+    def of(self, key: str) -> Scores:
+        """The scores of one rule."""
+        return next(s for s in (*self.scores, self.default) if s.rule.key == key)
+
+
+@cache
+def _scored(how: Comparison, known_by: int | None) -> tuple[Grid, ...]:
+    return tuple(g for g in grids(how.size_exponent)
+                 if g.scored and (known_by is None or g.year <= known_by))
+
+
+def outcomes(
+    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
+) -> tuple[Outcome, ...]:
+    """What a rule does on every scored grid, those that it was read off included."""
+    found = []
+    for grid in _scored(how, known_by):
+        depth = each.depth(grid.volume, per_layer=1)
+        cell = grid.nearest(depth)
+        place = cell.layers if how.nearest else depth
+        found.append(Outcome(
+            grid, depth, cell.layers, grid.at(place, grid.share),
+            grid.at(place, grid.loss_regret) if grid.is_loss else None, grid.share(cell) == 0,
+            not grid.cells[0].layers <= depth <= grid.cells[-1].layers))
+    return tuple(found)
+
+
+@cache
+def score(
+    each: Rule, how: Comparison = COMPARISON, known_by: int | None = None,
+) -> Scores:
+    """A rule scored by every source.
+
+    >>> score(rule("nanochat")).sources["codelion"] < score(rule("levine")).sources["codelion"]
+    True
+    """
+    found = outcomes(each, how, known_by)
+    shares, losses = defaultdict(list), defaultdict(list)
+    for outcome in found:
+        shares[outcome.grid.source].append(outcome.share)
+        if outcome.loss is not None:
+            losses[outcome.grid.source].append(outcome.loss)
+    return Scores(each, {source: fmean(values) for source, values in shares.items()},
+                  {source: fmean(values) for source, values in losses.items()}, found)
+
+
+def _chosen(
+    candidates: tuple[Scores, ...], without: str | None = None,
+) -> Rule:
+    """The rule of the least mean share over all sources but one. Ties go to the least worst share,
+    then to published rules before the family, the older first."""
+    def cost(scores: Scores) -> tuple[float, float]:
+        shares = [v for source, v in scores.sources.items() if source != without]
+        return (round(fmean(shares), 9), round(max(shares), 9)) if shares else (math.inf, math.inf)
+
+    return min(candidates, key=cost).rule
+
+
+@cache
+def _candidates(
+    how: Comparison, known_by: int | None, pool: Pool = "published",
+) -> tuple[Scores, ...]:
+    found = [] if pool == "family" else [
+        r for r in rules(known_by) if pool == "all" or (r.recommends and (
+            r.applies == STANDARD if pool == "standard" else r.applies.residual == "plain"))]
+    if pool == "held":
+        found = [mup_held() if r.key == "mup" else r for r in found]
+    if pool in ("family", "both", "all"):
+        found += family(known_by)
+    return tuple(score(r, how, known_by) for r in found)
+
+
+@cache
+def best_rule(key: Key = STANDARD, known_by: int | None = None) -> Rule:
+    """The rule that the advisor follows: for the standard parametrisation and plain residuals the
+    one with the least mean regret among published rules for plain residuals that name a depth to
+    build, whatever their parametrisation; for muP, CompleteP and attention residuals, of which no
+    grid is published cell by cell, the optimum published for them (for CompleteP that of muP: its
+    paper says that other shapes lose less, not that another one is best). The norm makes no
+    difference: no grid compares depths in another norm.
+
+    Args:
+        known_by: a year; rules and grids of later years are left out.
+
+    >>> best_rule(Key("mup")).key, best_rule(Key(residual="attnres")).key
+    ('mup', 'attnres')
+    """
+    wanted = Key("standard" if key.parametrisation == "standard" else "mup", residual=key.residual)
+    if wanted != STANDARD:
+        for special in (Key(residual=wanted.residual), Key(wanted.parametrisation)):
+            if special != STANDARD:
+                for each in rules(known_by):
+                    if each.applies == special and each.meaning == "optimum":
+                        return each
+    return _winner(COMPARISON, known_by, "published")
+
+
+def _winner(how: Comparison, known_by: int | None, pool: Pool) -> Rule:
+    """Without any grid: the oldest rule, or today's default."""
+    if not _scored(how, known_by):
+        return next((r for r in rules(known_by) if r.recommends), rule("nanochat"))
+    return _chosen(_candidates(how, known_by, pool))
+
+
+def _end_of_grids(known_by: int | None, without: str | None = None) -> tuple[Grid, ...]:
+    """The grids of losses of the largest size."""
+    known = loss_grids(known_by, without)
+    largest = max((grid.volume for grid in known), default=0)
+    return tuple(grid for grid in known if grid.volume == largest)
+
+
+def _leaning(each: Rule, largest: tuple[Grid, ...], least: float, size: float) -> float:
+    """The depth of a rule up to the largest size of the grids; above it the shallowest depth that
+    these grids, read at equal d / L, do not tell from the rule's, but at least that at their size.
+    """
+    depth, volume = each.law(size), size / 12
+    if not largest or volume <= largest[0].volume:
+        return depth
+    ratio = math.sqrt(volume / depth**3)
+    ends = []
+    for grid in largest:
+        regret = grid.regret_at(ratio)
+        if regret is None or regret > TOLERANCE:
+            return depth
+        (_, _), (end, _) = grid.within(min(regret + UNTOLD, TOLERANCE))
+        ends.append(end)
+    return min(depth, max(laws.aspect_depth(size, max(ratio, min(ends))), least))
+
+
+@cache
+def default_rule(
+    key: Key = STANDARD, known_by: int | None = None, without: str | None = None,
+) -> Rule:
+    """The rule that the advisor builds by: `best_rule` as far as losses were measured; above these
+    sizes, of the depths that the extrapolated losses do not tell apart, the shallowest. A layer
+    takes time of its own there as everywhere, and most published models just above the grids are
+    shallower than the rule; how many, by size, is in docs/decisions/0016. Up to the largest grid
+    losses were measured, and the rule is followed as it was scored. For other parametrisations and
+    residuals no losses are published cell by cell: there it is `best_rule`.
+
+    Args:
+        known_by: a year; rules and grids of later years are left out.
+        without: a source whose losses are left out.
+
+    >>> default_rule().depth(1e9) == best_rule().depth(1e9)
+    True
+    >>> round(best_rule().depth(7e9, 14)), round(default_rule().depth(7e9, 14))
+    (45, 42)
+    """
+    chosen = best_rule(key, known_by)
+    if Key(key.parametrisation, residual=key.residual) != STANDARD:
+        return chosen
+    return leaning(chosen, known_by, without)
+
+
+def depth_at_end(key: Key = STANDARD, known_by: int | None = None) -> float | None:
+    """The depth of `best_rule` at the largest size of the grids of losses, below which
+    `default_rule` does not go above that size; None without such grids."""
+    largest = _end_of_grids(known_by)
+    return best_rule(key, known_by).law(12 * largest[0].volume) if largest else None
+
+
+def leaning(each: Rule, known_by: int | None = None, without: str | None = None) -> Rule:
+    """A rule that takes the shallowest depth where extrapolated losses do not tell depths apart."""
+    largest = _end_of_grids(known_by, without)
+    least = each.law(12 * largest[0].volume) if largest else 0.0
+    return replace(each, law=partial(_leaning, each, largest, least))
+
+
+def reason(key: Key = STANDARD, known_by: int | None = None, brief: bool = False) -> str:
+    """Why `best_rule` is the one, in a sentence with its numbers, or in a shorter one."""
+    chosen, found = best_rule(key, known_by), table(known_by=known_by)
+    if Key(key.parametrisation, residual=key.residual) != STANDARD != chosen.applies:
+        return f"the optimum published for this kind of net ({chosen.source}; {chosen.wording})"
+    if not found.rows:
+        return ("the oldest rule: no grid was published by then" if chosen in rules(known_by)
+                else "no rule was published by then: today's default")
+    number = len(found.choices)
+    published = chosen.key != "nanochat" and any(r.key == "nanochat" for r in rules(known_by))
+    against = gain(found.best, found.default)
+    if brief:
+        apart = (f", not told apart from d = 64 L by {plural(against.sources, 'source')}"
+                 if published and not against.told else "")
+        if number == 1:
+            return "the only rule that may be chosen: no proof"
+        return (f"best on published grids of the {number} rules that may be chosen{apart}: "
+                "no proof")
+    said = [f"the least mean regret of the {plural(number, 'published rule')} that may be chosen, "
+            f"over {plural(len(found.rows), 'source')}: {found.best.mean:.3f} of a grid's range"]
+    if published:
+        said.append(f"d = 64 L: {found.default.mean:.3f}; {against}")
+    said += [f"{s.rule.name}, {s.mean:.3f}, is less, but may not be chosen"
+             for s in found.scores if s.mean < found.best.mean]
+    said.append(
+        f"leaving each source out chooses the same rule, so its {found.held_out:.3f} there is no "
+        "score on new sources" if found.settled else
+        f"chosen without the source that judges {found.held_out:.3f}")
+    others = {pool: table(known_by=known_by, pool=pool).held_out for pool in get_args(Pool)}
+    said.append("which rules may be chosen was settled with the scores in view: chosen without the "
+                f"source that judges, standard rules alone have {others['standard']:.2f}, other "
+                f"sets up to {max(others.values()):.2f}")
+    return "; ".join(said)
+
+
+@cache
+def table(
+    how: Comparison = COMPARISON, known_by: int | None = None, pool: Pool = "published",
+) -> Table:
+    """Every rule scored by every source, and the recommendation chosen without each.
+
+    Args:
+        how: losses are compared at equal size by an exponent (0 takes them as published), and
+            grids are read between their cells, or at the nearest one.
+        known_by: a year; rules and grids of later years are left out.
+        pool: what may be chosen: published rules for plain residuals that name a depth to build;
+            "held": the same with muP's ratio constant beyond the sizes it was published for;
+            of those the ones for the standard parametrisation; the family alone; "both": the
+            published ones and the family; or "all" rules, bounds and what is built too.
+    """
+    published = [score(r, how, known_by) for r in rules(known_by)]
+    candidates = _candidates(how, known_by, pool)
+    best = score(_winner(how, known_by, pool), how, known_by)
+    shown = published if best.rule in rules(known_by) else [*published, best]
+    default = score(rule("nanochat"), how, known_by)
+    found = []
+    for source in dict.fromkeys(g.source for g in _scored(how, known_by)):
+        chosen = _chosen(tuple(c for c in candidates if c.rule.read_off != source), source)
+        scores = score(chosen, how, known_by)
+        own = [g for g in _scored(how, known_by) if g.source == source]
+        found.append(Row(
+            source, len(own), chosen, scores.sources[source],
+            score(leaning(chosen, known_by, source), how, known_by).sources[source],
+            scores.losses.get(source),
+            best.sources.get(source, math.nan), default.sources.get(source, math.nan),
+            *_covered(own, source, known_by)))
+    shown = [scores for scores in shown if scores.sources]
+    return Table(tuple(sorted(shown, key=lambda s: (s.mean, s.worst))), tuple(found), best,
+                 default, frozenset(c.rule.key for c in candidates))
+
+
+def _covered(own: list[Grid], source: str, known_by: int | None) -> tuple[int, int, int]:
+    """On how many grids of a source the interval of the others holds a best depth, on how many a
+    worst one, of how many that have an interval: one that is wide holds both."""
+    found = [(g, within) for g in own
+             if (within := interval(g.volume, 1, known_by=known_by, without=source))]
+
+    def holds(share: float) -> int:
+        return sum(any(each.low <= cell.layers <= each.high
+                       for cell in g.cells if g.share(cell) == share) for g, each in found)
+
+    return holds(0), holds(1), len(found)
+
+
+class _End(NamedTuple):
+    """Where the depths within 1 % end at one size."""
+
+    depth: float
+    crossed: bool  # beyond it a grid loses more; False: beyond it nothing was trained
+
+
+def _ends(known: tuple[Grid, ...]) -> list[tuple[float, _End, _End]]:
+    """For every size of which there are grids, smallest first: its volume, and the shallow and the
+    deep end. Of several grids of one size the tightest crossing counts; where none crosses, an end
+    is as far as one of them was trained.
+
+    Where training ended, other sizes say more: depths that are not too deep for a smaller net are
+    not too deep for a larger one, and the other way round. No grid contradicts that.
+    """
+    volumes = sorted({grid.volume for grid in known})
+    shallow, deep = [], []
+    for volume in volumes:
+        ends = [grid.within(TOLERANCE) for grid in known if grid.volume == volume]
+        narrow = [ratio for (ratio, crossed), _ in ends if crossed]
+        wide = [ratio for _, (ratio, crossed) in ends if crossed]
+        least = max(narrow, default=min(ratio for (ratio, _), _ in ends))
+        most = min(wide, default=max(ratio for _, (ratio, _) in ends))
+        shallow.append(_End(laws.aspect_depth(12 * volume, most), bool(wide)))
+        deep.append(_End(laws.aspect_depth(12 * volume, least), bool(narrow)))
+    for i in range(1, len(volumes)):
+        if not deep[i].crossed:
+            deep[i] = deep[i]._replace(depth=max(deep[i].depth, deep[i - 1].depth))
+    for i in reversed(range(len(volumes) - 1)):
+        if not shallow[i].crossed:
+            shallow[i] = shallow[i]._replace(depth=min(shallow[i].depth, shallow[i + 1].depth))
+    return list(zip(volumes, shallow, deep, strict=True))
+
+
+def _between(points: list[tuple[float, _End]], volume: float) -> _End:
+    """An end at a volume: ln L linear in the logarithm of the volume; beyond all sizes at the d / L
+    of the outermost. It is crossed where it is on both sides."""
+    (first, least), (last, most) = points[0], points[-1]
+    if volume <= first:
+        return least._replace(depth=least.depth * math.cbrt(volume / first))
+    if volume >= last:
+        return most._replace(depth=most.depth * math.cbrt(volume / last))
+    return next(
+        _End(below.depth * (above.depth / below.depth) ** (
+            math.log(volume / small) / math.log(large / small)), below.crossed and above.crossed)
+        for (small, below), (large, above) in pairwise(points) if volume <= large)
+
+
+def interval(
+    parameters: float, per_layer: float = 12.0, key: Key = STANDARD, *,
+    known_by: int | None = None, without: str | None = None,
+) -> Interval | None:
+    """The depths whose loss is within 1 % of the best by the grids of losses.
+
+    Regret is linear in ln(d / L) between the cells of a grid. At the size of a grid an end is where
+    it crosses 1 %; where it does not, the end of what was trained, which is said. Between two sizes
+    the ends are interpolated, so that they move with the size without a jump. Where the least d / L
+    within 1 % is published for the parametrisation, it is the deep end. None where there is no grid
+    at all.
+
+    Args:
+        parameters: N without embeddings. per_layer: c of N = c L d^2.
+        known_by: a year; later sources are left out. without: a source that is left out.
+    """
+    volume = parameters / per_layer
+    known = loss_grids(known_by, without)
+    if not known:
+        return None
+    ends = _ends(known)
+    shallow, deep = (_between([(v, pair[side]) for v, *pair in ends], volume) for side in (0, 1))
+    extrapolated = not ends[0][0] <= volume <= ends[-1][0]
+    sources = list(dict.fromkeys(g.source for g in known))
+    notes = []
+    if shallow.depth > deep.depth:
+        shallow, deep = deep, shallow
+        notes.append("grids of this size disagree")
+    if not deep.crossed:
+        notes.append("no deeper net was trained")
+    if not shallow.crossed:
+        notes.append("no wider net was trained")
+    if key.norm != "pre":
+        notes.append("these nets are pre-norm")
+    if extrapolated:
+        notes.append("no grid has nets of this size: d / L is that of the nearest")
+    low, high = (math.sqrt(volume / end.depth**3) for end in (deep, shallow))
+    said = f"d / L from {low:.0f} to {high:.0f} loses at most 1 % by {' and '.join(sources)}"
+    published = least_ratio(key)
+    if published is not None and without != "CompleteP" and (known_by is None or known_by >= 2025):
+        sources = [*sources, "CompleteP"]
+        said = (f"d / L from {published:.1f} (CompleteP, measured at 1.5B) to {high:.0f} "
+                f"({sources[0]}, standard nets) loses at most 1 %")
+        notes = [n for n in notes if "deeper" not in n]
+        deep, extrapolated = _End(laws.aspect_depth(12 * volume, published), True), True
+    elif Key(key.parametrisation, residual=key.residual) != STANDARD:
+        notes.append("measured on standard nets")
+        extrapolated = True
+    least = max(1, math.ceil(shallow.depth - 1e-9))
+    most = max(least, math.floor(deep.depth + 1e-9))
+    above = [math.floor(end.depth + 1e-9) + 1
+             for v, _, end in ends if end.crossed and v >= volume * (1 - 1e-9)]
+    below = [math.ceil(end.depth - 1e-9) - 1
+             for v, end, _ in ends if end.crossed and v <= volume * (1 + 1e-9)]
+    too_deep = most + 1 if deep.crossed else min(above, default=None)
+    too_shallow = least - 1 if shallow.crossed else max(below, default=None)
+    return Interval(
+        least, most, "; ".join([said, *notes]), tuple(sources), extrapolated,
+        too_deep is None or too_deep > most + 1,
+        too_shallow is None or too_shallow < least - 1, too_deep, too_shallow)
+
+
+def contradicting(
+    parameters: float, layers: int, per_layer: float = 12.0, known_by: int | None = None,
+) -> tuple[str, ...]:
+    """What scored grids at most a factor 4 away in size have against a depth: those that put it in
+    the worse half of their range.
+
+    >>> contradicting(3.1e8, 12, 32 / 3)[-1]
+    'MobileLLM: 32 layers beat 12'
+    """
+    volume = parameters / per_layer
+    found = []
+    for grid in _scored(COMPARISON, known_by):
+        if 1 / NEAR <= grid.volume / volume <= NEAR and grid.at(layers, grid.share) > 0.5:
+            found.append(f"{grid.source}: {grid.best.layers} layers beat "
+                         f"{grid.nearest(layers).layers}")
+    return tuple(dict.fromkeys(found))
+
+
+# --- Levine's projections -------------------------------------------------------------------------
+
+
+class Projection(NamedTuple):
+    """A row of Levine's table of projected shapes beside the solution of the fit."""
+
+    model: str
+    stated_in: str
+    parameters: int
+    stated: int
+    solved: float
+    error: float  # standard error of the solution
+    matches: bool  # the solution rounds to what is stated
+
+
+@cache
+def projection_rows() -> tuple[dict[str, str], ...]:
+    """The rows of projections.csv as recalled."""
+    with (Path(__file__).parent / "projections.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+@cache
+def projections() -> tuple[Projection, ...]:
+    """The projected depths as stated (recalled), each beside the fit solved for its size.
+
+    >>> [(p.model, p.stated, round(p.solved, 1)) for p in projections() if not p.matches]
+    [('GPT-3 Large', 38, 37.4), ('1 trillion', 92, 94.7)]
+    """
+    return tuple(
+        Projection(row["model"], row["stated_in"], size := int(row["parameters"]),
+                   stated := int(row["projected_depth"]), solved := laws.transition_depth(size),
+                   laws.transition_depth_error(size), math.floor(solved + 0.5) == stated)
+        for row in projection_rows())

@@ -1,0 +1,1 @@
+"""Nets: layers, attention, initial weights, and networks with explicit weights."""

@@ -1,0 +1,1 @@
+"""Separation ranks near the limits of memory and time."""

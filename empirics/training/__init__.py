@@ -1,0 +1,1 @@
+"""Training: optimiser, settings, runs that resume, evaluation."""

@@ -1,0 +1,301 @@
+"""`depthlaw exercise`: the exercises of the text on a corpus that every machine has, or on one's
+own."""
+from __future__ import annotations
+
+import importlib.util
+import json
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, replace
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TaskID, TextColumn
+from rich.text import Text
+
+from depthlaw.advisor.answer_text import wrapped
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.empirics.exercises import corpus as corpora
+from depthlaw.empirics.exercises.exercise import Exercise, exercises
+from depthlaw.empirics.figure_data import Found
+
+from ..records.environment import cores
+from ..records.run import Failure, Run
+from ..running.options import Options
+from ..running.scheduling import Stage
+from ..running.signals import Stopped
+from ..suite import Work, on_corpus, prepare
+from ..text import clean
+from ..verdicts.report import ClaimResult, as_json, marked
+from ..verdicts.undecided_advice import remedies
+from .depth_command import columns
+from .output import dump, notes, report_set_aside, say, stdout
+from .tables import data_table, plain_table, print_table
+from .terminal import STYLES
+
+__all__ = ["exercise"]
+
+_SUITES = {"cpu": "exercises", "cuda": "gpu"}
+# A training may take hours where the machine is slow.
+_LONGEST = 24 * 3600.0
+# Seconds between two looks at the trainings, and between two lines where there is no terminal.
+_LOOK, _LINE = 0.5, 15.0
+
+
+def exercise(name: str, results: Path | None, *, corpus: Path | None = None, device: str = "cpu",
+             plot: Path | None = None, force: bool = False, json_output: bool = False) -> int:
+    """List the exercises, or do one, or all of them; the exit code is 0, 1 (something unexpected)
+    or 130 (interrupted: the same command goes on from there).
+
+    Raises:
+        UsageError: for anything that cannot be used, before anything is written.
+    """
+    known = exercises()
+    if not name:
+        if corpus is not None or plot is not None or force or results is not None:
+            raise UsageError(f"no exercise is named; accepted: {', '.join(known)}, all")
+        _list(known, json_output)
+        return 0
+    chosen = _chosen(name, known)
+    _check_installed()
+    pictures = _pictures(chosen, plot, force)
+    # Of which /dev/zero never ends.
+    if corpus is not None and (corpus.is_char_device() or corpus.is_block_device()):
+        raise UsageError(f"--corpus {corpus} is a device; give a text file")
+    text = corpora.own(corpus) if corpus is not None else None
+    digest = text.digest if text is not None else corpora.STANDARD
+    work = prepare(
+        _SUITES.get(device, _SUITES["cpu"]), results, only=[k for e in chosen for k in e.claims],
+        options=Options(processes=cores(), timeout=_LONGEST, device=device),
+        changed=lambda claim: on_corpus(claim, digest))
+    first = {key for each in chosen for key in each.trains}
+    work = replace(work, stages=[
+        Stage(runs, stage.engine) for stage in work.stages for early in (True, False)
+        if (runs := [run for run in stage.runs if (run.claim.key in first) is early])])
+    report_set_aside(work.store)
+    cache = str(work.store.root / "cache")
+    if work.todo:
+        if text is not None:
+            corpora.keep(text, cache)
+        # Here, where what is wrong with a corpus is one line, and not in every process.
+        for vocabulary in sorted({run.case.vocabulary for run in work.todo
+                                  if run.case is not None and "vocabulary" in run.case}):
+            corpora.encoded(digest, vocabulary, cache)
+    if not json_output:
+        say(notes(), f"corpus {digest} ({corpus or 'the standard library of this Python'}); "
+                     f"{len(work.runs)} runs, {len(work.runs) - len(work.todo)} already recorded "
+                     f"in {work.store.root}")
+    try:
+        with _progress(notes(), Path(cache), len(work.todo), quiet=json_output) as finished:
+            failures = work.execute(finished)
+    except Stopped as stop:
+        say(notes(), f"{stop}: {len(work.recorded)} of {len(work.runs)} runs are recorded in "
+                     f"{work.store.root}; the same command goes on from there")
+        return 130
+    judged = {result.claim.key: result for result in work.judged(failures)}
+    # On a GPU only some have larger cases.
+    done = [each for each in chosen if any(key in judged for key in each.claims)]
+    for each in done:
+        if pictures:
+            _draw(each, _found(each, judged), pictures[each.name])
+    if json_output:
+        dump({"corpus": digest, "results_folder": str(work.store.root),
+              "exercises": [_as_data(each, judged) for each in done]})
+    else:
+        for each in done:
+            _print(each, judged)
+        _print_end(work, failures, [pictures[each.name] for each in done if pictures])
+    return 1 if any(result.unexpected for result in judged.values()) else 0
+
+
+# --- what was asked for --------------------------------------------------------------------------
+
+
+def _list(known: dict[str, Exercise], json_output: bool) -> None:
+    if json_output:
+        dump([{"number": e.number, "name": e.name, "title": e.title, "predicts": e.predicts,
+               "claims": e.claims} for e in known.values()])
+        return
+    table = plain_table(2)
+    table.add_column("exercise", no_wrap=True)
+    table.add_column("what it measures", overflow="fold", min_width=20)
+    for each in known.values():
+        table.add_row(each.name, each.title)
+    print_table(stdout(), table)
+    say(stdout(), "\ndepthlaw exercise NAME does one, in minutes; depthlaw exercise all does every "
+                  "one.")
+
+
+def _chosen(name: str, known: dict[str, Exercise]) -> list[Exercise]:
+    if name == "all":
+        return list(known.values())
+    if name not in known:
+        close = get_close_matches(name, known, n=1)
+        hint = f"did you mean {close[0]}?" if close else f"accepted: {', '.join(known)}, all"
+        raise UsageError(f"unknown exercise {quoted(name)}; {hint}")
+    return [known[name]]
+
+
+def _check_installed() -> None:
+    missing = [what for what in ("torch", "tokenizers", "safetensors")
+               if importlib.util.find_spec(what) is None]
+    if missing:
+        raise UsageError(f"the exercises train nets and need {' and '.join(missing)}; pip install "
+                         "'depthlaw[empirics]'")
+
+
+def _pictures(chosen: list[Exercise], plot: Path | None, force: bool) -> dict[str, Path]:
+    """The file of each exercise's picture; of several each has its exercise's name behind the
+    file's."""
+    if plot is None:
+        if force:
+            raise UsageError("--force replaces a file, and none is written; say which by "
+                             "--plot FILE")
+        return {}
+    from ..publish.drawing.depth_plot import plot_format
+
+    plot_format(plot.suffix)
+    files = {each.name: plot if len(chosen) == 1
+             else plot.with_stem(f"{plot.stem}-{each.name}") for each in chosen}
+    for file in files.values():
+        if not file.parent.is_dir():
+            raise UsageError(f"--plot {file}: there is no folder {file.parent}; make it first")
+        if file.is_dir() or (file.exists() and not force):
+            what = "is a folder" if file.is_dir() else "exists; --force replaces it"
+            raise UsageError(f"--plot: {file} {what}")
+    return files
+
+
+# --- while it runs -------------------------------------------------------------------------------
+
+
+@contextmanager
+def _progress(console: Console, cache: Path, runs: int, *,
+              quiet: bool) -> Iterator[Callable[[Run], None]]:
+    """Runs done, and the step of each training, which its process writes to a small file: bars in a
+    terminal, else a line now and then."""
+    if quiet or not runs:
+        yield lambda run: None
+        return
+    done, over, began = [0], threading.Event(), time.time()
+
+    def finished(run: Run) -> None:
+        done[0] += 1
+
+    def news() -> list[dict[str, Any]]:
+        return list(_news(cache, began))
+
+    watch = _bars if console.is_terminal else _lines
+    watcher = threading.Thread(target=watch, args=(console, done, runs, news, over), daemon=True)
+    watcher.start()
+    try:
+        yield finished
+    finally:
+        over.set()
+        watcher.join(2.0)
+
+
+def _news(cache: Path, began: float) -> Iterator[dict[str, Any]]:
+    from depthlaw.empirics.exercises.language_model import FOLDER, NEWS
+
+    for file in sorted((cache / FOLDER).glob(f"*/{NEWS}")):
+        try:
+            # What a killed process left is older.
+            if file.stat().st_mtime >= began:
+                yield json.loads(file.read_bytes())
+        except (OSError, ValueError):
+            continue
+
+
+def _bars(console: Console, done: list[int], runs: int, news: Callable[[], list[dict[str, Any]]],
+          over: threading.Event) -> None:
+    shown: dict[str, TaskID] = {}
+    parts = (BarColumn(bar_width=12), TextColumn("{task.completed:.0f}/{task.total:.0f}"),
+             TextColumn("{task.description}", markup=False))
+    with Progress(*parts, console=console, transient=True) as bars:
+        whole = bars.add_task("runs", total=runs)
+        while not over.wait(_LOOK):
+            bars.update(whole, completed=done[0])
+            now = {f"{each['label']} {each['process']}": each for each in news()}
+            for key in [key for key in shown if key not in now]:
+                bars.remove_task(shown.pop(key))
+            for key, each in now.items():
+                if key not in shown:
+                    shown[key] = bars.add_task(clean(each["label"])[:max(8, console.width - 30)],
+                                               total=each["steps"])
+                bars.update(shown[key], completed=each["step"])
+
+
+def _lines(console: Console, done: list[int], runs: int, news: Callable[[], list[dict[str, Any]]],
+           over: threading.Event) -> None:
+    said = ""
+    while not over.wait(_LINE):
+        line = "; ".join([f"{done[0]} of {runs} runs",
+                          *(f"{e['label']}: step {e['step']} of {e['steps']}" for e in news())])
+        if line != said:
+            say(console, line)
+        said = line
+
+
+# --- what came of it -----------------------------------------------------------------------------
+
+
+def _found(each: Exercise, judged: dict[str, ClaimResult]) -> Found:
+    return {judged[key].claim.name: {row.case: row.measured for row in judged[key].cases
+                                     if row.measured is not None}
+            for key in each.claims if key in judged}
+
+
+def _as_data(each: Exercise, judged: dict[str, ClaimResult]) -> dict[str, Any]:
+    found = _found(each, judged)
+    return {"number": each.number, "name": each.name, "title": each.title,
+            "predicts": each.predicts, "measured": each.says(found),
+            "table": asdict(each.table(found)),
+            "panels": [asdict(panel) for panel in each.panels(found)],
+            "claims": [as_json(judged[key]) for key in each.claims if key in judged]}
+
+
+def _print(each: Exercise, judged: dict[str, ClaimResult]) -> None:
+    console, width, found = stdout(), columns(), _found(each, judged)
+    console.print(Text(f"{each.number}. {each.name}: {each.title}", style="bold"), soft_wrap=True)
+    _paragraph("Predicted: " + each.predicts, width)
+    print()
+    print_table(console, data_table(each.table(found)))
+    print()
+    _paragraph("Measured: " + each.says(found), width)
+    print()
+    for result in (judged[key] for key in each.claims if key in judged):
+        verdict = Text(marked(result), style=STYLES[result.verdict])
+        console.print(Text.assemble(verdict, f"  {result.claim.key}"), soft_wrap=True)
+        said = [f"{result.claim.title} ({len(result.decided)} of {len(result.in_scope)} cases "
+                "decided)", *(f"{each.where}: {each}" for each in remedies(result))]
+        if result.unexpected:
+            said.append(f"ATTENTION: {result.unexpected}")
+        for line in said:
+            _paragraph(line, width, "   ")
+    print()
+
+
+def _paragraph(text: str, width: int, before: str = "") -> None:
+    print("\n".join(wrapped(clean(text), width, before, before)))
+
+
+def _print_end(work: Work, failures: list[Failure], pictures: list[Path]) -> None:
+    for failure in failures:
+        say(stdout(), f"failed: {failure.run}: {failure.why}")
+    for file in pictures:
+        say(stdout(), f"plot: {file}")
+    say(stdout(), f"records: {work.store.root}; +- and intervals of measured numbers: 95 % over "
+                  "seeds; those of verdicts are wider (depthlaw show KEY)")
+
+
+def _draw(each: Exercise, found: Found, file: Path) -> None:
+    from ..publish.drawing.depth_plot import plot_format
+    from ..publish.drawing.line_plot import line_plot
+    from ..records.store import write_file
+
+    write_file(file, line_plot(each.panels(found), plot_format(file.suffix)))

@@ -1,0 +1,430 @@
+"""What one can do with records besides judging them: list, show, verify, export, clear up, and
+compare two collections of them."""
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+import sqlite3
+import sys
+import textwrap
+import time
+from collections.abc import Callable, Iterable, Mapping
+from fractions import Fraction
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.claims.definition import SUITES, Case, Claim, registry
+from depthlaw.theory.claims.values import Ball, Measured, Outside, Statistical, joined
+from depthlaw.theory.claims.verdict import judge
+
+from ..records.store import (
+    MARKER,
+    SCHEMA,
+    Record,
+    Store,
+    canonical,
+    decode,
+    digest,
+    open_store,
+    write_file,
+)
+from ..running.plan import plan
+from ..running.user_claims import all_claims
+from ..text import clean
+from ..verdicts.display import number
+from ..verdicts.record_source import wanted
+from ..verdicts.reference import Key, Ledger, agree, by_run, run_key, run_name, shipped
+from .output import dump, report_set_aside, say, stdout
+
+# Writing takes milliseconds: a temporary file of this age belongs to a process that was killed.
+STALE = 24 * 3600.0
+_TEMPORARY = re.compile(r"\d+-[0-9a-f]{32}")
+
+
+def collection(place: Path | None) -> Store:
+    """The records of a results folder, of a ledger file, or (the word "reference") of the ledger
+    that comes with depthlaw; read-only."""
+    if place is None:
+        return open_store(None, read_only=True)
+    if str(place) == "reference" and not place.exists():
+        found = shipped()
+        if found is None:
+            raise UsageError("this installation holds no reference ledger")
+        return found
+    return Ledger(place) if place.is_file() else open_store(place, read_only=True)
+
+
+def _opened(place: Path | None) -> Store:
+    store = collection(place)
+    report_set_aside(store)
+    return store
+
+
+# --- list, show, verify ---------------------------------------------------------------------------
+
+
+def list_records(place: Path | None, claim: str, suite: str, json_output: bool) -> int:
+    """List records, of claims whose key contains a text, or of those that a suite asks for now."""
+    store = _opened(place)
+    chosen = [record for record in store if claim.lower() in record.inputs["claim"].lower()]
+    if suite:
+        asked = _asked_by(suite)
+        chosen = [record for record in chosen if record.id in asked]
+    chosen.sort(key=run_key)
+    controls = _controls(chosen)
+    if json_output:
+        dump([_row(record) | {"case": record.inputs["case"], "result": record.result,
+                              "control": record.id in controls} for record in chosen])
+        return 0
+    _print_records(chosen, controls)
+    of = f" of {len(store)}" if len(chosen) != len(store) else ""
+    say(stdout(), f"{len(chosen)}{of} records in {store.root}")
+    return 0
+
+
+def _controls(records: Iterable[Record]) -> frozenset[str]:
+    """The ids of those that were measured for a negative control alone, whatever code did it."""
+    claims = registry()
+
+    def alone(key: str, case: object) -> bool:
+        """Whether the case of a control is no case of the claim."""
+        control = claims[key].control.case if key in claims else None
+        return control is not None and control.fields() == case and not any(
+            control in listed for listed in claims[key].grid.values())
+
+    return frozenset(record.id for record in records if record.inputs.get("control")
+                     or alone(record.inputs["claim"], record.inputs["case"]))
+
+
+def _print_records(chosen: Iterable[Record], controls: frozenset[str] = frozenset()) -> None:
+    """A row for each record, whole: piped as it is, wrapped in a terminal."""
+    rows = [(record.id[:10],
+             *(clean(text) for text in (*_claim_and_case(record, record.id in controls),
+                                        _short(record.result)))) for record in chosen]
+    rows.insert(0, ("id", "claim", "case", "value"))
+    widths = [max(len(row[place]) for row in rows) for place in range(3)]
+    console = stdout()
+    lines = ["  ".join([*(text.ljust(width) for text, width in zip(row, widths, strict=False)),
+                        row[3]]).rstrip() for row in rows]
+    if console.is_terminal and max(map(len, lines)) > console.width:
+        # Thousands of rows: the standard library wraps them a hundred times faster than a table of
+        # rich.
+        lines = [line for row in rows
+                 for line in textwrap.wrap("  ".join(row), console.width,
+                                           subsequent_indent=" " * 12, break_on_hyphens=False)]
+    sys.stdout.write("\n".join([*lines, ""]))
+
+
+def _claim_and_case(record: Record, control: bool) -> tuple[str, str]:
+    key, case, seed, _ = run_key(record)
+    claim, _, rest = run_name((key, case, seed, control)).partition(" [")
+    named, _, more = rest.rpartition("]")
+    return claim, named + more
+
+
+def _short(result: Mapping[str, Any]) -> str:
+    if "proof" in result:
+        open_steps = sum(holds is not True for _, holds in result["proof"])
+        return (f"{open_steps} of {len(result['proof'])} open" if open_steps
+                else f"{len(result['proof'])} steps ok")
+    value = _value(result)
+    return "out of scope" if isinstance(value, Outside) else number(value)
+
+
+def _value(result: Mapping[str, Any]) -> Measured | None:
+    value = decode(result)
+    return None if isinstance(value, tuple) else value
+
+
+def _asked_by(suite: str) -> frozenset[str]:
+    if suite not in SUITES:
+        raise UsageError(f"unknown suite {quoted(suite)}; accepted: {', '.join(SUITES)}")
+    return frozenset(run.id for run in plan(registry(), suite))
+
+
+def show_record(start: str, place: Path | None, json_output: bool) -> int:
+    """Show one record whole, found by the beginning of its id."""
+    store = _opened(place)
+    found = [record for record in store if record.id.startswith(start.lower())]
+    if len(found) != 1 or not start:
+        what = (f"{len(found)} records have ids that begin with {quoted(start)}; type more of it"
+                if found else f"no record has the id {quoted(start)}")
+        raise UsageError(f"{what}; `depthlaw records list` shows ids")
+    record, file = found[0], store.file_of(found[0].id)
+    if json_output:
+        dump({"file": str(file)} | json.loads(record.to_bytes()))
+        return 0
+    facts = record.facts
+    key, case, seed, _ = run_key(record)
+    name = run_name((key, case, seed, bool(_controls([record]))))
+    rows = [("id", record.id), ("run", name),
+            ("result", json.dumps(dict(record.result), ensure_ascii=False)),
+            ("result hash", record.result_hash), ("code", str(record.inputs.get("code", ""))),
+            ("device", str(record.inputs.get("device", "")))]
+    for group in sorted(facts):
+        values = facts[group] if isinstance(facts[group], dict) else {"": facts[group]}
+        rows += [(group if not place_in else "", f"{k} {json.dumps(v, ensure_ascii=False)}")
+                 for place_in, (k, v) in enumerate(values.items())]
+    rows.append(("file", str(file)))
+    sys.stdout.write("".join(f"{name:12}{clean(text)}\n" for name, text in rows))
+    return 0
+
+
+def verify_records(place: Path | None, json_output: bool) -> int:
+    """Verify every hash in a results folder or ledger. Returns 1 when something does not verify."""
+    store = collection(place)
+    broken = [[item.name, item.why] for item in store.set_aside]
+    broken += [] if isinstance(store, Ledger) else broken_manifests(store)
+    if json_output:
+        dump({"place": str(store.root), "verified": len(store), "broken": broken})
+    else:
+        console = stdout()
+        for name, why in broken:
+            say(console, f"does not verify: {name} ({why})")
+        say(console,
+            f"{len(store)} records in {store.root} verify" + (
+                f"; {len(broken)} files do not" if broken else ""))
+    return 1 if broken else 0
+
+
+def broken_manifests(store: Store) -> list[list[str]]:
+    """Manifests that do not match their hash or the records."""
+    broken = []
+    for path in sorted((store.root / "manifests").glob("*")):
+        name = path.relative_to(store.root).as_posix()
+        try:
+            body = json.loads(path.read_bytes())
+            runs = dict(body["runs"])
+            if digest(body["runs"]) != body["hash"] or path.name != f"{body['hash']}.json":
+                raise ValueError("its content does not match its hash")
+            wrong = [run for run, result in runs.items() if (r := store.get(run))
+                     and r.result_hash != result and body["schema"] == SCHEMA]
+            if wrong:
+                raise ValueError(f"it lists another result for the recorded run {wrong[0][:10]}")
+        except (OSError, KeyError, TypeError, AttributeError, RecursionError):
+            broken.append([name, "not a manifest: truncated, foreign or unreadable"])
+        except ValueError as reason:
+            broken.append([name,
+                           "not a manifest"
+                           if isinstance(reason, json.JSONDecodeError | UnicodeDecodeError)
+                           else str(reason)])
+    return broken
+
+
+# --- export ---------------------------------------------------------------------------------------
+
+_COLUMNS = {"id": "TEXT PRIMARY KEY", "claim": "TEXT", "case": "TEXT", "seed": "INTEGER",
+            "code": "TEXT", "device": "TEXT", "form": "TEXT",
+            "result": "TEXT", "approximately": "REAL", "result_hash": "TEXT", "wall_s": "REAL",
+            "cpu_s": "REAL", "facts": "TEXT"}
+
+
+def _row(record: Record) -> dict[str, Any]:
+    """A record as one flat row: exact values stay text, `approximately` is for plots."""
+    inputs, timing = record.inputs, record.facts.get("timing", {})
+    form = next(name for name in ("exact", "ball", "sample", "proportion", "outside", "proof")
+                if name in record.result)
+    return {"id": record.id, "claim": inputs["claim"], "case": canonical(inputs["case"]).decode(),
+            "seed": inputs["seed"], "code": inputs.get("code", ""),
+            "device": inputs.get("device", ""), "form": form,
+            "result": canonical(record.result).decode(),
+            "approximately": _approximately(_value(record.result)),
+            "result_hash": record.result_hash, "wall_s": timing.get("wall_s"),
+            "cpu_s": timing.get("cpu_s"), "facts": canonical(record.facts).decode()}
+
+
+def _approximately(value: Measured | None) -> float | None:
+    if value is None or isinstance(value, Outside):
+        return None
+    try:
+        if isinstance(value, Statistical):
+            return value.mean
+        return float(Fraction(value.value) if not isinstance(value, Ball)
+                     else (value.low + value.high) / 2)
+    except OverflowError:
+        return None
+
+
+def export(file: Path, form: str, place: Path | None, force: bool, json_output: bool) -> int:
+    """Write all records as one table. The table is derived: delete it and export again at any
+    time."""
+    writers: dict[str, Callable[[list[dict[str, Any]]], bytes]] = {
+        "csv": _as_csv, "sqlite": _as_sqlite, "parquet": _as_parquet}
+    form = form or {".csv": "csv", ".sqlite": "sqlite", ".db": "sqlite",
+                    ".parquet": "parquet"}.get(file.suffix.lower(), "")
+    if file.is_dir() or (file.exists() and not force):
+        raise UsageError(f"{file} exists; give another name"
+                         + ("" if file.is_dir() else ", or --force to replace it"))
+    if form not in writers:
+        asked = quoted(form or file.suffix.removeprefix(".") or file.name)
+        raise UsageError(f"unknown format {asked}; accepted: --format {', '.join(writers)}")
+    store = _opened(place)
+    rows = [_row(record) for record in sorted(store, key=run_key)]
+    write_file(file, writers[form](rows))
+    if json_output:
+        dump({"file": str(file), "format": form, "records": len(rows)})
+    else:
+        say(stdout(), f"{len(rows)} records of {store.root} written to {file} ({form})")
+    return 0
+
+
+def _as_csv(rows: list[dict[str, Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, _COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _as_sqlite(rows: list[dict[str, Any]]) -> bytes:
+    names = ", ".join(f'"{name}"' for name in _COLUMNS)
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "records.sqlite"
+        connection = sqlite3.connect(path)
+        try:
+            with connection:
+                connection.execute("CREATE TABLE records (" + ", ".join(
+                                       f'"{name}" {kind}' for name, kind in _COLUMNS.items()) + ")")
+                connection.executemany(f"INSERT INTO records ({names}) VALUES "
+                                       f"({', '.join('?' * len(_COLUMNS))})",
+                                       [tuple(r.values()) for r in rows])
+        finally:
+            connection.close()
+        return path.read_bytes()
+
+
+def _as_parquet(rows: list[dict[str, Any]]) -> bytes:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError:
+        raise UsageError("the format parquet needs pyarrow: pip install 'depthlaw[parquet]'; or "
+                         "take --format sqlite") from None
+    kinds = {"TEXT PRIMARY KEY": pyarrow.string(), "TEXT": pyarrow.string(),
+             "INTEGER": pyarrow.int64(), "REAL": pyarrow.float64()}
+    table = pyarrow.Table.from_pylist(
+        rows, schema=pyarrow.schema([(name, kinds[kind]) for name, kind in _COLUMNS.items()]))
+    sink = io.BytesIO()
+    pyarrow.parquet.write_table(table, sink)
+    return sink.getvalue()
+
+
+# --- clearing up ----------------------------------------------------------------------------------
+
+
+def gc(folder: Path | None, delete: bool, json_output: bool, own: Path | None = None) -> int:
+    """Remove what killed writers left behind, and list the records that no claim asks for now; with
+    `delete`, remove these too.
+
+    What was set aside is never removed. The records of somebody's own claims are asked for when
+    their file `own` is given.
+    """
+    store = open_store(folder, read_only=True)
+    if not (store.root / MARKER).is_file():
+        raise UsageError(f"{store.root} is not a results folder (no {MARKER} in it); give one with "
+                         "--results DIR")
+    report_set_aside(store)
+    temporary = _stale(store.root / "tmp")
+    asked = wanted(all_claims(own))
+    unasked = sorted((record for record in store if record.id not in asked), key=run_key)
+    files = [store.file_of(record.id) for record in unasked]
+    size = sum(file.stat().st_size for file in files if file.exists())
+    try:
+        for file in [*temporary, *(files if delete else [])]:
+            file.unlink(missing_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot remove {error.filename} ({error.strerror})") from None
+    if json_output:
+        dump({"temporary_removed": [str(p) for p in temporary],
+              "unasked": [_row(r)["id"] for r in unasked], "bytes": size, "deleted": delete})
+        return 0
+    if unasked:
+        _print_records(unasked)
+    console = stdout()
+    say(console, f"{len(temporary)} stale temporary files removed")
+    fate = ": removed" if delete else ": kept; --delete removes them"
+    say(console, f"{len(unasked)} of {len(store)} records ({size} bytes) are of claims, cases or "
+                 f"code that no suite asks for now{fate if unasked else ''}")
+    return 0
+
+
+def _stale(folder: Path) -> list[Path]:
+    """Temporary files of ours that no living writer can still be at."""
+    found = []
+    for path in sorted(folder.glob("*")):
+        facts = path.lstat()
+        if (_TEMPORARY.fullmatch(path.name) and path.is_file() and not path.is_symlink()
+            and time.time() - facts.st_mtime > STALE):
+            found.append(path)
+    return found
+
+
+# --- comparing two collections --------------------------------------------------------------------
+
+
+def diff(first: Path, second: Path, json_output: bool) -> int:
+    """Say which runs were added, removed or came out differently between two results folders or
+    ledgers. Returns 1 when any did."""
+    stores = _opened(first), _opened(second)
+    claims = registry()
+    asked = wanted(claims)
+    a, b = (by_run(store, asked) for store in stores)
+    judged = partial(_verdict, claims)
+    changed = []
+    for key in sorted(k for k in a if k in b and a[k].result != b[k].result):
+        before, after = decode(a[key].result), decode(b[key].result)
+        changed.append({"run": run_name(key), "before": a[key].result, "after": b[key].result,
+                        "verdict_before": judged(key, a), "verdict_after": judged(key, b),
+                        "compatible": agree(before, after, 0.01)})
+    added, removed = sorted(b.keys() - a.keys()), sorted(a.keys() - b.keys())
+    same = len(a.keys() & b.keys()) - len(changed)
+    if json_output:
+        dump({"same": same, "changed": changed, "added": [run_name(k) for k in added],
+              "removed": [run_name(k) for k in removed]})
+    else:
+        _print_diff(changed, [run_name(k) for k in added], [run_name(k) for k in removed], same)
+    return 1 if changed or added or removed else 0
+
+
+def _print_diff(changed: list[dict[str, Any]], added: list[str], removed: list[str],
+                same: int) -> None:
+    console = stdout()
+    for row in changed:
+        verdicts = [row["verdict_before"], row["verdict_after"]]
+        verdict = verdicts[0] if len(set(verdicts)) == 1 else " -> ".join(verdicts)
+        fits = " (within their uncertainty)" if row["compatible"] else ""
+        say(console, f"changed {row['run']}: {_short(row['before'])} -> "
+                     f"{_short(row['after'])}{fits}; {verdict}")
+    for word, names in (("added", added), ("removed", removed)):
+        for name in names:
+            say(console, f"{word} {name}")
+    turned = sum(row["verdict_before"] != row["verdict_after"] for row in changed)
+    say(console, f"{same} runs the same, {len(changed)} changed ({turned} with another verdict), "
+                 f"{len(added)} added, {len(removed)} removed")
+
+
+def _verdict(claims: Mapping[str, Claim], key: Key, records: Mapping[Key, Record]) -> str:
+    """What today's claim says of a run's value; samples are pooled over the seeds of the case."""
+    claim, result = claims.get(key[0]), decode(records[key].result)
+    if claim is None:
+        return "no such claim now"
+    if isinstance(result, tuple):
+        # What confirmed steps amount to depends on the claim and its cases; here is only said
+        # whether they are confirmed.
+        return "steps confirmed" if all(step.holds for step in result) else "steps open"
+    value = (_pool(result, (r for k, r in records.items() if (k[:2], k[3]) == (key[:2], key[3])))
+             if isinstance(result, Statistical) else result)
+    try:
+        return judge(claim, Case(**json.loads(key[1])), value).verdict.value
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return "cannot be judged now"
+
+
+def _pool(own: Statistical, records: Iterable[Record]) -> Measured:
+    return joined([value for record in records
+                   if isinstance(value := decode(record.result), type(own))])[0]

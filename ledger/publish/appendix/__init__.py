@@ -1,0 +1,1 @@
+"""The appendix: text, statements, data, formats."""

@@ -1,0 +1,515 @@
+"""The appendix of a paper: what was claimed, what came of it and how it was found, written from
+records and from nothing else.
+
+One text in Markdown (`templates/appendix.md`) becomes PDF, HTML and LaTeX (`formats`); figures,
+data and the description of the files come from `appendix_figures`, `data` and `provenance`.
+"""
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Literal
+
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
+from depthlaw.theory.claims.definition import SUITES, Claim
+from depthlaw.theory.claims.printing import symbols
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict
+
+from ...records.store import Record, Store, canonical
+from ...records.store import manifest as manifest_of
+from ...verdicts.citations import bibtex_for, entries
+from ...verdicts.claim_set import altered, claim_set, claim_sets, entry, hash_of
+from ...verdicts.display import duration
+from ...verdicts.findings import groups, reason
+from ...verdicts.judged_ledger import Recorded
+from ...verdicts.record_source import largest_recorded_suite, runs_of
+from ...verdicts.reference import Agreement, Ledger
+from ...verdicts.report import NOT_RUN, PREMISE_REFUTED, VERDICT_NAMES, ClaimResult, verdict_name
+from ..drawing.appendix_figures import Plate, plates
+from . import data, provenance
+from .formats import Document
+from .output_folder import DeliveryError, deliver
+from .printed_claims import Statement, explained, told
+from .typesetting import code, factor, macro, prose, tex
+
+if TYPE_CHECKING:
+    import jinja2
+    from sympy import Symbol
+
+__all__ = ["Shown", "write_appendix"]
+
+Shown = Literal["headlines", "claims", "all"]
+# Groups of findings that the statements themselves, and their counts, tell.
+_ATTENTION = "Needs attention"
+_TOLD_ELSEWHERE = ("Vacuous", "Not run", "Decided in part")
+# Symbols of so many statements are explained once.
+_OFTEN = 3
+_TITLE = "How deep must a transformer be?"
+_SUBTITLES = {"headlines": "Claims on depth, and the verdicts on them",
+              "claims": "Verdicts on the claims that this paper uses",
+              "all": "Supplement: every claim and its verdict"}
+# The order in which topics are told, and what a reader must know before the first claim of each.
+_CHAPTERS: tuple[tuple[str, tuple[str, ...], str], ...] = (
+    ("Separation rank", ("separation_rank",),
+     "A separation rank counts how richly an output coordinate mixes two sides of the input. All "
+     "statements of this section are about linearised attention, $X \\mapsto X X^T X$ with "
+     "weights; an output is then a polynomial."),
+    ("Rank collapse", ("rank_collapse",),
+     "The residual of hidden states is their distance from the nearest matrix with equal rows: "
+     "how much tokens still differ."),
+    ("Signal propagation", ("signal_propagation",), ""),
+    ("Least depth of tasks", ("connectivity", "hops", "formal_languages"),
+     "Nets with explicit weights are executed exactly, and counted is the first layer that "
+     "answers every question right."),
+    ("Depth in training", ("trained_depth", "trained_rank", "depth_width", "exercises"),
+     "What a net can represent is one question, what training finds another."),
+    ("Choosing a depth", ("evidence", "depth_choice", "counting"),
+     "Published tables and shapes, read by exact arithmetic."))
+_MEANINGS = {
+    Verdict.PROVED: "every case of a finite statement is decided by a certificate that is checked "
+                    "again from its file",
+    Verdict.ARGUED: "a written proof over the whole domain; its algebra is confirmed by machine, "
+                    "its joints are for a reader to check",
+    Verdict.HOLDS: "every decided case agrees; evidence, not a proof",
+    Verdict.FAILS: "a counterexample is recorded",
+    Verdict.UNDECIDED: "what was measured leaves both sides open",
+    Verdict.CONDITIONAL: "rests on a premise that is neither PROVED nor ARGUED",
+    Verdict.OUT_OF_SCOPE: "every case breaks an assumption",
+    PREMISE_REFUTED: "rests on a claim that FAILS",
+    NOT_RUN: "nothing is recorded"}
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """Statements of a few topics, with their figures."""
+
+    title: str
+    name: str
+    says: str
+    statements: tuple[Statement, ...]
+    plates: tuple[Plate, ...]
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What a reader must know of theorems and steps of proofs, and in short of the rest."""
+
+    says: str
+    failing: tuple[Statement, ...]
+    others: tuple[tuple[str, str, tuple[str, ...]], ...]
+
+
+def write_appendix(directory: Path, claims: Mapping[str, Claim], store: Store, *,
+                   keys: Sequence[str] = (), everything: bool = False, suite: str = "",
+                   repeated: Agreement | None = None,
+                   command: str = "depthlaw appendix FOLDER") -> list[Path]:
+    """Write the appendix: the same records give the same bytes.
+
+    Args:
+        directory: new, empty, or with an unedited earlier appendix and nothing else. It receives
+            `appendix.pdf`, `.html`, `.tex` (a fragment to \\input) and `.md` (what the three are
+            written from), `values.tex` (one macro per claim), `references.bib`, `figures/`,
+            `results.csv` and `.parquet`, `checklist.md`, `CITATION.cff`, `manifest.json`,
+            `ro-crate-metadata.json` and `SHA256SUMS`, moved in whole.
+        claims: every claim, by key.
+        store: of the records.
+        keys: the claims in print; by default the headlines.
+        everything: all claims.
+        suite: as which the claims are judged; by default the longest that is recorded of each.
+        repeated: how records of the user's own agree with the store's, where that is the reference
+            ledger; None: the store holds the user's own.
+        command: what writes the same again.
+
+    Returns:
+        The files.
+
+    Raises:
+        UsageError: in one line, when nothing is recorded or the folder cannot be used; nothing in
+            it was changed.
+    """
+    shown: Shown = "all" if everything else "claims" if keys else "headlines"
+    asked = keys or [key for key, claim in claims.items() if everything or claim.headline]
+    recorded = Recorded(claims, store)
+    records = _records(claims, store, suite)
+    judged = {key: _judged(recorded, key, suite, named=bool(keys)) for key in asked}
+    if not any(result.records for result in judged.values()):
+        raise UsageError(f"nothing is recorded of these claims in {store.root}; run `depthlaw "
+                         f"verify {suite or 'quick'}` first")
+    with TemporaryDirectory() as folder:
+        # The temporary folder itself is closed to others; what is delivered gets the user's usual
+        # permissions.
+        workshop = Path(folder) / "appendix"
+        workshop.mkdir()
+        try:
+            for name, content in _files(recorded, judged, records, shown, suite, repeated,
+                                        command).items():
+                (workshop / name).parent.mkdir(exist_ok=True)
+                (workshop / name).write_bytes(content)
+            return deliver(workshop, directory)
+        except DeliveryError as error:
+            raise UsageError(str(error)) from None
+        except OSError as error:
+            raise UsageError(f"cannot write the appendix ({error.strerror}); nothing in "
+                             f"{directory} was changed") from None
+
+
+def _records(claims: Mapping[str, Claim], store: Store, suite: str) -> list[Record]:
+    """The records of today's runs, of one suite or of all, sorted."""
+    suites = (suite,) if suite else SUITES
+    runs = {run.id: run for claim in claims.values() for run in runs_of(claim, suites)}
+    return [record for run in sorted(runs) if (record := store.get(run)) is not None]
+
+
+def _judged(recorded: Recorded, key: str, suite: str, *, named: bool) -> ClaimResult:
+    claim = recorded.claims[key]
+    if suite and named and not claim.cases(suite):
+        raise UsageError(f"{quoted(key)} has no cases in suite {suite}; leave --suite out")
+    where = suite if suite and claim.cases(suite) else ""
+    found = recorded.of(where, key) if where else recorded.judged(key)
+    if found is None:
+        found = recorded.of(largest_recorded_suite(claim, recorded.store), key)
+    assert found is not None
+    return found
+
+
+def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Sequence[Record],
+           shown: Shown, suite: str, repeated: Agreement | None,
+           command: str) -> dict[str, bytes]:
+    """Every file by name."""
+    told = [result for chapter in _told(judged) for result in chapter]
+    verdicts = _verdicts(recorded, judged, suite)
+    drawn = plates(recorded, None if shown != "claims" else judged)
+    behind = [*told, *_heavy(recorded, verdicts, judged, shown, suite)]
+    counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
+    source = _source(recorded, verdicts, records, suite, command, repeated)
+    statements = [Statement(result, number) for number, result in enumerate(told, 1)]
+    context = {
+        "shown": shown, "statements": statements, "shared": _shared(statements),
+        "chapters": _chapters(statements, drawn),
+        "verdicts": _counts(counted.values()), "total": len(counted),
+        "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "this appendix",
+        "wordings": Counter(recorded.claims[key].wording for key in counted).most_common(),
+        "findings": _findings(behind, counted, recorded.claims),
+        "trained": any(r.claim.needs for r in told), "budget": FALSE_ALARM_BUDGET,
+        "levels": _levels(told), "controls": _controls(behind), "training": _training(told),
+        "recalled": _recalled(behind), "origin": _origin(source), "compute": _compute(records),
+        "devices": _devices(records), "environments": _environments(records),
+        "commands": _commands(behind, shown), "command": source.command,
+        "version": source.version, "manifest": source.manifest, "runs": len(records),
+        "claim_set": source.claim_set, "claims_hash": source.claims_hash,
+        "released": source.claim_set in claim_sets()}
+    text = _templates().get_template("appendix.md").render(context)
+    references = _references(text, source)
+    pictures = {f"{plate.name}.{form}": plate.drawn(form)
+                for plate in drawn for form in ("pdf", "svg")}
+    document = Document(
+        text, _TITLE, _SUBTITLES[shown], f"depthlaw {source.version}, {source.claim_set}, "
+        f"manifest {source.manifest[:12]}", source.date, references,
+        {name: content for name, content in pictures.items() if name.endswith(".svg")})
+    rows = data.rows(behind)
+    made = {
+        "appendix.md": text.encode(), "appendix.pdf": document.pdf(),
+        "appendix.html": document.html().encode(), "appendix.tex": document.latex().encode(),
+        "values.tex": _values(statements, source).encode(), "references.bib": references.encode(),
+        "results.csv": data.results_csv(rows), "results.parquet": data.results_parquet(rows),
+        "checklist.md": provenance.checklist(behind, records, source),
+        "CITATION.cff": provenance.citation_cff(source),
+        "manifest.json": canonical(manifest_of(records)) + b"\n",
+        **{f"figures/{name}": content for name, content in pictures.items()}}
+    return made | {"ro-crate-metadata.json": provenance.ro_crate(made, behind, records, source)}
+
+
+# --- what is told, in which order -----------------------------------------------------------------
+
+
+def _told(judged: Mapping[str, ClaimResult]) -> list[list[ClaimResult]]:
+    """The results by chapter; topics that no chapter names follow."""
+    named = [topic for _, topics, _ in _CHAPTERS for topic in topics]
+    rest = dict.fromkeys(r.claim.topic for r in judged.values() if r.claim.topic not in named)
+    groups_ = [*(topics for _, topics, _ in _CHAPTERS), *((topic,) for topic in rest)]
+    # What fails is told after what stands.
+    return [sorted((r for topic in topics for r in judged.values() if r.claim.topic == topic),
+                   key=lambda r: r.verdict is Verdict.FAILS) for topics in groups_]
+
+
+def _chapters(statements: Sequence[Statement], drawn: Sequence[Plate]) -> list[Chapter]:
+    """With each figure in the first chapter that holds a claim or a topic that it draws."""
+    own = [(title, topics, says) for title, topics, says in _CHAPTERS]
+    named = {topic for _, topics, _ in own for topic in topics}
+    rest = dict.fromkeys(s.claim.topic for s in statements if s.claim.topic not in named)
+    own += [(topic.replace("_", " ").capitalize(), (topic,), "") for topic in rest]
+    left, chapters = list(drawn), []
+    for title, topics, says in own:
+        inside = tuple(s for s in statements if s.claim.topic in topics)
+        if inside:
+            fitting = tuple(plate for plate in left
+                            if any(key.partition("/")[0] in topics for key in plate.claims))
+            left = [plate for plate in left if plate not in fitting]
+            chapters.append(Chapter(title, topics[0].replace("_", "-"), says, inside, fitting))
+    return chapters
+
+
+def _shared(statements: Sequence[Statement]) -> dict[str, Symbol]:
+    """The symbols that several statements use, by name: they are explained once."""
+    used = Counter(s for each in statements for s in symbols(each.claim.statement))
+    return {s.name: s for s, count in used.items() if count >= _OFTEN}
+
+
+# --- verdicts and findings ------------------------------------------------------------------------
+
+
+def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
+              suite: str) -> dict[str, str]:
+    """The verdict of every claim: of the reference ledger as the claim set lists them, which costs
+    nothing, where a claim says what it says there; else by judging it."""
+    known, ledger = claim_set(), recorded.store
+    listed = {}
+    if not suite and isinstance(ledger, Ledger) and ledger.header["manifest"] == known.manifest:
+        changed = altered(known, recorded.claims)
+        listed = {key: each.verdict for key, each in known.claims.items() if key not in changed}
+
+    def verdict(key: str) -> str:
+        if key in judged:
+            return verdict_name(judged[key])
+        return listed.get(key) or verdict_name(_judged(recorded, key, suite, named=False))
+
+    return {key: verdict(key) for key in recorded.claims}
+
+
+def _heavy(recorded: Recorded, verdicts: Mapping[str, str], judged: Mapping[str, ClaimResult],
+           shown: Shown, suite: str) -> list[ClaimResult]:
+    """For the headlines: the theorems and steps, besides those in print, of which a reader must
+    know more than that they hold."""
+    if shown != "headlines":
+        return []
+    fine = (Verdict.PROVED, Verdict.ARGUED, Verdict.HOLDS, NOT_RUN)
+    return [_judged(recorded, key, suite, named=False) for key, claim in recorded.claims.items()
+            if claim.weight in ("theorem", "step") and verdicts[key] not in fine
+            and key not in judged]
+
+
+def _counts(found: Iterable[str]) -> list[tuple[str, str, int]]:
+    counted = Counter(found)
+    return [(name.replace("_", " "), _MEANINGS[name], counted[name]) for name in VERDICT_NAMES
+            if counted[name]]
+
+
+def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
+              claims: Mapping[str, Claim]) -> Findings:
+    # A surprise of any weight must not be missed; of the rest, theorems and steps are told.
+    ordered = groups([r for r in behind if r.claim.weight in ("theorem", "step") or r.unexpected])
+    failing = {r.claim.key: r for group in ordered for r in group.results
+               if r.counterexample is not None}
+    others = []
+    for group in ordered:
+        lines = tuple(_line(r) for r in group.results if group.heading == _ATTENTION
+                      or (r.counterexample is None and not r.unexpected))
+        if lines and group.heading not in _TOLD_ELSEWHERE:
+            others.append((group.heading, group.meaning, lines))
+    return Findings(_summary(verdicts, claims), tuple(map(Statement, failing.values())),
+                    tuple(others))
+
+
+def _line(result: ClaimResult) -> str:
+    shown = Statement(result)
+    why = reason(result)
+    return f"{shown.title} ({shown.whence}). {told(why[:1].upper() + why[1:])}".rstrip()
+
+
+def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
+    """Of how many claims of each weight what came."""
+    sentences = []
+    for weights, one, several in (
+            (("theorem", "step"), "theorem or step of a proof", "theorems and steps of proofs"),
+            (("measurement",), "measurement", "measurements"),
+            (("arithmetic",), "claim on printed numbers", "claims on printed numbers")):
+        counted = Counter(verdicts[key] for key in verdicts if claims[key].weight in weights)
+        parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
+                 if counted[name]]
+        if parts:
+            total = sum(counted.values())
+            sentences.append(f"{total} {one if total == 1 else several}: {_listed(parts)}")
+    return f"{'; '.join(sentences)}." if sentences else ""
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+# --- methods, compute, limits ---------------------------------------------------------------------
+
+
+def _levels(told: Sequence[ClaimResult]) -> str:
+    levels = sorted({r.alpha(row) for r in told if r.by_chance for row in r.cases})
+    if not levels:
+        return ""
+    ends = " to ".join(dict.fromkeys(f"${_scientific(end)}$" for end in (levels[0], levels[-1])))
+    return f". One comparison of a mean or a share has the level {ends}"
+
+
+def _scientific(number: float) -> str:
+    mantissa, _, exponent = f"{number:.1e}".partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}"
+
+
+def _controls(behind: Sequence[ClaimResult]) -> str:
+    ran = [r.control for r in behind if r.control is not None]
+    fail = sum(c.decision.verdict is Verdict.FAILS for c in ran)
+    return (f"Each claim carries one: a changed constant, a changed measurement, or a case that "
+            f"breaks an assumption. Of the {len(ran)} recorded for the claims in this text, "
+            f"{fail} fail, as they must.")
+
+
+def _training(told: Sequence[ClaimResult]) -> str:
+    own = [r for r in told if r.claim.needs and r.suite in ("training", "exercises", "full")]
+    counts = {seeds for r in own for c in r.cases if (seeds := _seeds(c.measured))}
+    if not counts:
+        return ""
+    low, high = min(counts), max(counts)
+    return f"Means are of {low} to {high} seeds." if low < high else f"Means are of {low} seeds."
+
+
+def _seeds(value: object) -> int:
+    return len(getattr(value, "values", ()))
+
+
+def _recalled(behind: Sequence[ClaimResult]) -> str:
+    fail = [r for r in behind if r.counterexample is not None]
+    if not fail:
+        return ""
+    memory = [r for r in fail if r.claim.wording in ("recalled", "reported")]
+    if not memory:
+        return ""
+    return (f" Of the {plural(len(fail), 'claim')} in this text that fail, {len(memory)} "
+            f"{'was' if len(memory) == 1 else 'were'} recalled from memory or reported by another "
+            "text: the source itself may be right.")
+
+
+def _origin(source: provenance.Provenance) -> str:
+    """Whose records these are, and whether they were repeated here."""
+    records = plural(source.records, "record")
+    if source.repeated is None:
+        return f"The {records} are those of {source.origin}."
+    compared, equal = source.repeated
+    again = ("None of them was repeated on this machine: `depthlaw verify quick` repeats some, and "
+             "`--results DIR` writes these pages from records of one's own.")
+    if compared:
+        again = (f"{compared:,} of them {'was' if compared == 1 else 'were'} repeated on this "
+                 f"machine, and {'agree' if equal == compared else f'{equal:,} of these agree'}.")
+        if equal == compared == 1:
+            again = "1 of them was repeated on this machine, and agrees."
+    return (f"These are the package authors' records: the {records} of {source.origin}. {again} "
+            "A record counts where the code that measured it is that of this release, by a digest "
+            "that each run holds, whatever version of depthlaw ran it.")
+
+
+def _compute(records: Sequence[Record]) -> str:
+    seconds = sum(float(record.facts.get("timing", {}).get("wall_s") or 0) for record in records)
+    return f"{duration(seconds)} of wall-clock time, added up over runs"
+
+
+def _devices(records: Sequence[Record]) -> str:
+    names = {"cpu": "CPUs", "cuda": "a GPU (CUDA)"}
+    found = sorted({str(record.inputs.get("device", "unknown")) for record in records})
+    return _listed([names.get(device, device) for device in found])
+
+
+def _environments(records: Iterable[Record]) -> list[str]:
+    """The distinct environments of the records, most runs first."""
+    lines = []
+    for runs, facts, packages in provenance.environments(records):
+        commit = str(facts.get("commit") or "unknown")
+        edited = ", with uncommitted changes" if commit.endswith("+") else ""
+        machine = ", ".join(str(facts.get(name) or "unknown") for name in ("platform", "cpu"))
+        ran = facts.get("packages", {}).get("depthlaw")
+        others = packages.replace(f"depthlaw {ran}, ", "")
+        lines.append(f"{plural(runs, 'run')} by depthlaw {prose(str(ran or 'unknown'))} at commit "
+                     f"{code(commit.rstrip('+')[:12])}{edited} on {prose(machine)}, "
+                     f"{facts.get('cores') or 'unknown'} cores; Python "
+                     f"{prose(str(facts.get('python') or 'unknown'))}; "
+                     f"{prose(others or 'packages unknown')}.")
+    return lines
+
+
+def _commands(told: Sequence[ClaimResult], shown: Shown) -> list[str]:
+    used = [suite for suite in SUITES if any(r.suite == suite for r in told)]
+    chain = ("quick", "theory", "full")
+    longest = [max((s for s in used if s in chain), key=chain.index)] \
+        if any(s in chain for s in used) else []
+    keys = "".join(f" --only {r.claim.key}" for r in told) if shown == "claims" else ""
+    return [f"depthlaw verify {suite}{keys}"
+            for suite in (*longest, *(s for s in used if s not in chain))]
+
+
+# --- the other files ------------------------------------------------------------------------------
+
+
+def _source(recorded: Recorded, verdicts: Mapping[str, str], records: Sequence[Record], suite: str,
+            command: str, repeated: Agreement | None = None) -> provenance.Provenance:
+    known, store = claim_set(), recorded.store
+    name, hash_ = known.name, known.hash
+    # A set that was changed here is not the one that its hash names.
+    if changed := len(altered(known, recorded.claims)):
+        name += f" with {changed} changed {'claim' if changed == 1 else 'claims'}"
+        hash_ = hash_of(entry(claim, verdicts[key]) for key, claim in recorded.claims.items())
+    number = version("depthlaw")
+    shipped = isinstance(store, Ledger)
+    origin = (f"the reference ledger that comes with depthlaw {number}" if shipped
+              else "a results folder, not of the reference ledger")
+    return provenance.Provenance(
+        version=number, claim_set=name, claims_hash=hash_,
+        manifest=str(manifest_of(records)["hash"]), records=len(records),
+        origin=origin + (f", suite {suite}" if suite else ""), command=command,
+        date=provenance.DATE,
+        repeated=None if repeated is None else (
+            repeated.compared, repeated.compared - len(repeated.disagreements)))
+
+
+def _references(text: str, source: provenance.Provenance) -> str:
+    """The entries that the text cites, sorted by key, and the software's own."""
+    cited = set(re.findall(r"@([a-z][\w-]*)", text)) & entries().keys() - {"depthlaw"}
+    listed = bibtex_for(sorted(cited)).values()
+    return "\n\n".join([*listed, provenance.citation_bibtex(source).strip()]) + "\n"
+
+
+def _values(statements: Sequence[Statement], source: provenance.Provenance) -> str:
+    """One macro for each number that a paper may quote; names are letters only and unique."""
+    macros = [(r"\dlVersion", tex(source.version)), (r"\dlClaimSet", tex(source.claim_set)),
+              (r"\dlRecords", f"{source.records:,}".replace(",", "{,}")),
+              (r"\dlManifestShort", rf"\texttt{{{source.manifest[:12]}}}")]
+    for each in statements:
+        name, result = macro(each.claim.key), each.result
+        slack = factor(result.tightest)
+        macros += [(name, tex(each.verdict)), (f"{name}Decided", str(len(result.decided))),
+                   (f"{name}InScope", str(len(result.in_scope))),
+                   (f"{name}Slack", rf"\ensuremath{{{slack}}}" if slack else "--")]
+    twice = [name for name, count in Counter(name for name, _ in macros).items() if count > 1]
+    if twice:
+        raise UsageError(f"two claims would share the macro {twice[0]}; rename one of their keys")
+    return _templates().get_template("values.tex").render(
+        macros=macros, version=source.version, manifest=source.manifest)
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    import jinja2
+
+    # Delimiters that LaTeX and Markdown do not use; a name that is missing is an error, never an
+    # empty place.
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(
+            lambda name: (files(__package__) / "templates" / name).read_text(encoding="utf-8")),
+        block_start_string="<%", block_end_string="%>", variable_start_string="<<",
+        variable_end_string=">>", comment_start_string="<#", comment_end_string="#>",
+        trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True,
+        undefined=jinja2.StrictUndefined, autoescape=False)
+    environment.globals["plural"] = plural
+    environment.filters["explained"] = explained
+    return environment

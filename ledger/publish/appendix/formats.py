@@ -1,0 +1,154 @@
+"""One text in pandoc's Markdown as PDF (by Typst), as one HTML file, and as LaTeX to be \\input.
+
+The same text gives the same bytes: nothing looks at the clock, at fonts of the machine, or at the
+network.
+"""
+from __future__ import annotations
+
+import base64
+import importlib.util
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from depthlaw.advisor.base.quantities import UsageError
+
+from ...text import clean
+
+__all__ = ["Document", "check_programs"]
+
+# Extensions of pandoc's own Markdown that would read plain words as markup.
+_READER = "markdown-auto_identifiers-example_lists-tex_math_single_backslash-raw_html-raw_tex"
+_LIBRARIES = {"pypandoc": "pandoc", "typst": "Typst", "pyarrow": "Parquet"}
+# What a PDF promises: to be read and rendered the same in decades.
+PDF_STANDARD: Final = "a-2b"
+
+
+def check_programs() -> None:
+    """Complain where what writes the formats is not installed.
+
+    Raises:
+        UsageError: in one line.
+    """
+    missing = [name for library, name in _LIBRARIES.items()
+               if importlib.util.find_spec(library) is None]
+    if missing:
+        raise UsageError(f"the appendix is written by {', '.join(missing)}, not installed here; "
+                         "pip install 'depthlaw[appendix]'")
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text and what belongs to it.
+
+    Attributes:
+        text: in pandoc's Markdown; figures are named `figures/NAME.svg`.
+        title, subtitle, footer: plain text.
+        date: a day, as 2026-11-22: that of what it reports on, not of its writing.
+        references: BibTeX entries of everything that it cites.
+        figures: SVG by name.
+    """
+
+    text: str
+    title: str
+    subtitle: str
+    footer: str
+    date: str
+    references: str
+    figures: Mapping[str, bytes]
+
+    def pdf(self) -> bytes:
+        """As PDF/A-2b, A4. Cost: seconds.
+
+        Raises:
+            UsageError: in one line, where the fonts that come with Typst lack a character.
+        """
+        import typst
+
+        # Names of signs that pandoc writes and Typst has given up.
+        written = re.sub(r"\b(dot|times)\.circle\b", r"\1.o", self._converted("typst"))
+        with TemporaryDirectory() as name:
+            folder = Path(name)
+            (folder / "figures").mkdir()
+            for figure, drawn in self.figures.items():
+                (folder / "figures" / figure).write_bytes(drawn)
+            (folder / "appendix.typ").write_text(written, encoding="utf-8")
+            try:
+                return bytes(typst.compile(
+                    str(folder / "appendix.typ"), root=name, ignore_system_fonts=True,
+                    pdf_standards=[PDF_STANDARD]))
+            except typst.TypstError as error:
+                raise UsageError(_refused("PDF", error)) from None
+
+    def html(self) -> str:
+        """As one file that asks for nothing: style, script, fonts and figures stand in it."""
+        page = self._converted("html5", "--katex", "--toc", "--toc-depth=2", "--section-divs",
+                               "--shift-heading-level-by=1")
+        for figure, drawn in self.figures.items():
+            page = page.replace(f'"figures/{figure}"', f'"{_data("image/svg+xml", drawn)}"')
+        for mark, text in (("@@KATEX-STYLE@@", _katex_style()), ("@@STYLE@@", _own("appendix.css")),
+                           ("@@KATEX-SCRIPT@@", _vendored("katex.min.js").decode())):
+            page = page.replace(mark, text)
+        return page
+
+    def latex(self) -> str:
+        """As LaTeX to be \\input in one column or two, citing by natbib."""
+        return self._converted("latex", "--natbib", "--shift-heading-level-by=1")
+
+    def _converted(self, form: str, *options: str) -> str:
+        import pypandoc
+
+        year, month, day = (str(int(part)) for part in self.date.split("-"))
+        facts = {"title": self.title, "subtitle": self.subtitle, "footer": self.footer,
+                 "author": "depthlaw", "year": year, "month": month, "day": day,
+                 "lang": "en", "link-citations": "true"}
+        name = {"html5": "appendix.html", "typst": "appendix.typ", "latex": "appendix.tex"}[form]
+        with TemporaryDirectory() as place:
+            folder = Path(place)
+            for file in (name, "filter.lua"):
+                (folder / file).write_text(_own(file), encoding="utf-8")
+            (folder / "references.bib").write_text(self.references, encoding="utf-8")
+            arguments = [f"--template={folder / name}", f"--lua-filter={folder / 'filter.lua'}",
+                         f"--bibliography={folder / 'references.bib'}",
+                         *([] if form == "latex" else ["--citeproc"]), "--wrap=none",
+                         *(f"--metadata={key}:{text}" for key, text in facts.items()), *options]
+            try:
+                written: str = pypandoc.convert_text(self.text, form, format=_READER,
+                                                     extra_args=arguments)
+            except RuntimeError as error:
+                raise UsageError(_refused(form, error)) from None
+        return written
+
+
+def _refused(form: str, error: Exception) -> str:
+    """What a program said, in one line, with the code points of letters that a terminal may lack.
+    """
+    said = "".join(c if c.isascii() else f"{c} [U+{ord(c):04X}]"
+                   for c in " ".join(clean(str(error)).split()))
+    return (f"the appendix cannot be written as {form} ({said}); write titles, texts and notes of "
+            "claims of your own in letters of Latin or Greek, and check their formulas")
+
+
+def _own(name: str) -> str:
+    return (files(__package__) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _vendored(name: str) -> bytes:
+    return (files(__package__) / "vendor" / "katex" / name).read_bytes()
+
+
+@cache
+def _katex_style() -> str:
+    """KaTeX's style sheet with its fonts in it."""
+    return re.sub(r"url\((fonts/[^)]+)\)",
+                  lambda found: f"url({_data('font/woff2', _vendored(found[1]))})",
+                  _vendored("katex.min.css").decode())
+
+
+def _data(kind: str, content: bytes) -> str:
+    return f"data:{kind};base64,{base64.b64encode(content).decode()}"

@@ -1,0 +1,401 @@
+"""Claims in print: statement, source, evidence and counterexample of a judged claim, as Markdown
+for pandoc."""
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import log10
+
+from sympy import Symbol
+
+from depthlaw.advisor.base.quantities import plural
+from depthlaw.theory.claims.definition import Case, Claim, Source
+from depthlaw.theory.claims.printing import definitions, latex, symbols
+from depthlaw.theory.claims.proof_steps import counted
+from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.verdict import Verdict
+
+from ...verdicts.citations import entries, sources
+from ...verdicts.display import (
+    interval,
+    judged,
+    measured_side,
+    prediction,
+    relation,
+    statement_latex,
+)
+from ...verdicts.report import NOT_RUN, CaseResult, ClaimResult, marked, verdict_name
+from ...verdicts.undecided_advice import remedies
+from ..intervals import CONFIDENCE, estimate, leaning, written
+from .typesetting import code, factor, maths, prose, sentence, value, verdict
+
+__all__ = ["DATED", "Statement", "cited", "explained", "sign", "told"]
+
+_SIGNS = {"=": "=", "<=": r"\le", "<": "<", ">=": r"\ge", ">": ">", "!=": r"\ne", "≈": r"\approx"}
+# Fields of a case that say how often it is measured.
+_SEEDS = ("replicas", "seeds", "repeats", "trials")
+# Fields that say how large nets are and how long they were trained, in print.
+_SIZES = {"parameters": "{} parameters", "width": "width {}", "cycles": "{} cycles",
+          "around": "of {} vertices", "updates": "{} updates", "steps": "{} updates"}
+# Undecided cases that are printed one by one.
+_FEW = 3
+# Orders of magnitude in one per cent.
+_PERCENT = log10(1.01)
+# What factors are printed with in values.tex.
+_TIMES = r"\times "
+# What looks like a key of the bibliography in running text.
+DATED = re.compile(r"(?<![\w@/`])[a-z]+\d{4}[a-z]*\b")
+_WORD = re.compile(r"\b[a-z]\w+\b")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One judged claim in print. Every property is Markdown, but for names and anchors.
+
+    Attributes:
+        number: by which the document calls it; 0 where it has none.
+        result: the claim as it was judged.
+    """
+
+    result: ClaimResult
+    number: int = 0
+
+    @property
+    def claim(self) -> Claim:
+        """The claim itself."""
+        return self.result.claim
+
+    @property
+    def anchor(self) -> str:
+        """The key as an identifier of HTML, Typst and LaTeX."""
+        return "claim-" + self.claim.key.replace("/", "-").replace("_", "-")
+
+    @property
+    def title(self) -> str:
+        """The claim in at most twelve words."""
+        return prose(self.claim.title)
+
+    @property
+    def sizes(self) -> str:
+        """How large the nets are that were run, and how long they were trained, as far as fields of
+        the cases say it; empty for claims on no nets of that kind."""
+        cases = [row.case for row in self.result.in_scope] if self.claim.needs else []
+        parts = []
+        for name, phrase in _SIZES.items():
+            found = sorted({n for case in cases if isinstance(n := case.get(name), int)})
+            if found:
+                ends = " to ".join(dict.fromkeys(f"{n:,}" for n in (found[0], found[-1])))
+                parts.append(phrase.format(ends))
+        return ", ".join(parts).replace(", of ", " of ")
+
+    @property
+    def domain(self) -> str:
+        """The cases that a PROVED statement is about, every one, by the fields in which they
+        differ: a run of whole numbers of the last field is written as a range."""
+        letters, shapes = self.shapes
+        listed = [maths(f"({', '.join(map(str, (*key, _run(values))))})")
+                  for key, values in sorted(shapes.items(), key=_in_order)]
+        return (f"the {plural(len(listed), 'shape')} {maths(f'({letters})')} = "
+                f"{', '.join(listed)}" if listed else "")
+
+    @property
+    def shapes(self) -> tuple[str, Mapping[tuple[object, ...], Sequence[object]]]:
+        """Of a PROVED statement the letters of the fields in which its cases differ, and the values
+        of the last field for all others."""
+        cases = [row.case.fields() for row in self.result.in_scope]
+        names = [name for name in cases[0] if len({each.get(name) for each in cases}) > 1] \
+            if self.result.verdict is Verdict.PROVED else []
+        if not names:
+            return "", {}
+        # Shapes of nets read from their width on, whatever the order of the alphabet.
+        *shape, last = sorted(names, key=lambda name: (name != "width", name != "depth", name))
+        shapes: dict[tuple[object, ...], list[object]] = {}
+        for each in cases:
+            shapes.setdefault(tuple(each[name] for name in shape), []).append(each[last])
+        return ", ".join(latex(Symbol(name)) for name in (*shape, last)), shapes
+
+    @property
+    def text(self) -> str:
+        """The statement in words, with its quantifier."""
+        return told(self.claim.text)
+
+    @property
+    def headline(self) -> str:
+        """Why it stands in the default appendix; empty where it does not."""
+        return prose(self.claim.headline)
+
+    @property
+    def note(self) -> str:
+        """Corrections, doubts, and what the verdict does not say."""
+        return told(self.claim.note)
+
+    @property
+    def display(self) -> str:
+        """The statement as displayed maths, with the relation that is judged."""
+        return f"$${statement_latex(self.claim)}$$"
+
+    def where(self, known: Collection[str] = ()) -> str:
+        """What is judged where it is no equality, and what stands behind names and symbols of the
+        statement, but for symbols, by name, that were explained before."""
+        found = interval(self.claim)
+        # A case as the statement writes it, not as a command line does.
+        how = (prose(judged(self.claim)).removesuffix(prose(str(found[0])))
+               + self.place(found[0]) + ".") if found else ""
+        stated = [maths(each.latex) + (f" ({prose(each.meaning)})" if each.meaning else "")
+                  for each in definitions(self.claim.statement)]
+        named = [explained(s) for s in symbols(self.claim.statement) if s.name not in known]
+        return " ".join([*([how[:1].upper() + how[1:]] if how else []), *(
+            f"{before} {'; '.join(parts)}." for before, parts in
+            (("Here", stated), ("Symbols:", named)) if parts)])
+
+    @property
+    def brief(self) -> str:
+        """Who states it, without the place."""
+        keys = sources(str(self.claim.source))
+        if keys[0] != "depthlaw" and self.claim.wording != "derived":
+            return f"@{keys[0]}"
+        after = [f"@{key}" for key in keys if key != "depthlaw"]
+        return "here" + f", after {' and '.join(after)}" * bool(after)
+
+    @property
+    def reading(self) -> str:
+        """How its wording is known."""
+        return {"universal": "universal reading"}.get(self.claim.wording, self.claim.wording)
+
+    @property
+    def whence(self) -> str:
+        """The source, and how its wording is known where it is not derived here."""
+        return self._from(self.claim.source)
+
+    @property
+    def place_of_source(self) -> str:
+        """`whence` without the version of the source, for tables."""
+        return self._from(replace(self.claim.source, version=""))
+
+    def _from(self, source: Source) -> str:
+        if source.key == "depthlaw":
+            return cited(source)
+        # A sentence of ours is not one of the source that it starts from.
+        if self.claim.wording == "derived":
+            return f"derived here, after {cited(source)}"
+        return f"{cited(source)}; {self.reading}"
+
+    @property
+    def verdict(self) -> str:
+        """The verdict as every report prints it."""
+        return verdict(marked(self.result))
+
+    @cached_property
+    def evidence(self) -> str:
+        """What the verdict rests on, in a line."""
+        result, name = self.result, verdict_name(self.result)
+        if name in (NOT_RUN, Verdict.OUT_OF_SCOPE):
+            return "nothing is recorded" if name == NOT_RUN else "no case is in scope"
+        asked, failing = len(result.in_scope), len(result.decided) - len(self._agreeing)
+        parts = []
+        if name == Verdict.PROVED:
+            parts.append(f"certificates of all {plural(asked, 'case')}, rechecked")
+        elif result.proof and result.claim.evidence == "argument":
+            counting = counted(result.proof)
+            steps, sure = len(counting), sum(bool(step.holds) for step in counting)
+            parts.append(f"proof with {plural(steps, 'step')} confirmed by machine" if sure == steps
+                         else f"proof of which {sure} of {plural(steps, 'step')} are confirmed")
+        if failing:
+            parts.append(f"{failing} of {plural(asked, 'case')} fail{'s' * (failing == 1)}")
+        elif asked and name != Verdict.PROVED:
+            agree = len(self._agreeing)
+            parts.append(f"{agree} of {plural(asked, 'case')} agree{'s' * (agree == 1)}")
+        undecided, missing = len(result.undecided), len(result.missing)
+        if undecided:
+            parts.append(f"{undecided} undecided")
+        if missing:
+            parts.append(f"{missing} not recorded")
+        return "; ".join(filter(None, (*parts, self.against, self.slack)))
+
+    @property
+    def against(self) -> str:
+        """Of an undecided or failing statement about means or shares, how many of them contradict
+        it, and how many by their 95 % intervals; empty where none does."""
+        found = leaning(self.result)
+        if not found.means or self.result.verdict not in (Verdict.FAILS, Verdict.UNDECIDED):
+            return ""
+        return (f"{found.means} of {plural(found.cases, 'mean')} "
+                f"contradict{'s' * (found.means == 1)} it, {found.intervals} by "
+                f"{'its' if found.intervals == 1 else 'their'} {CONFIDENCE} "
+                f"interval{'s' * (found.intervals != 1)}")
+
+    @property
+    def slack(self) -> str:
+        """How near the two sides of a bound that holds come; empty without meaning."""
+        near = self.result.tightest
+        if near is None or self.result.counterexample is not None:
+            return ""
+        apart = f"sides at least a factor {maths(factor(near).removeprefix(_TIMES))} apart"
+        if self.result.vacuous:
+            return f"vacuous: {apart}"
+        if near:
+            # A factor rounded down to 1 would say nothing.
+            return apart if near >= _PERCENT else "the sides come within 1 % of each other"
+        meet = sum(row.decision.slack == 0 for row in self.result.decided)
+        if meet == len(self.result.decided):
+            return "in all of them the sides meet" if meet > 1 else "the sides meet"
+        return f"in {meet} of them the sides meet"
+
+    @property
+    def _agreeing(self) -> list[CaseResult]:
+        return [c for c in self.result.decided if c.decision.verdict is Verdict.HOLDS]
+
+    @property
+    def control(self) -> str:
+        """What became of the negative control."""
+        control, why = self.result.control, prose(self.claim.control.why)
+        if control is None:
+            return f"{why}: not recorded"
+        if control.decision.verdict is Verdict.FAILS:
+            return f"{why}: fails, as it must"
+        return f"{why}: {verdict(control.decision.verdict.value)}, where it must fail"
+
+    @property
+    def counterexample(self) -> str:
+        """The smallest case that fails: where, what was measured, what is stated; empty where none
+        does."""
+        worst = self.result.counterexample
+        return "" if worst is None else f"{self.place(worst.case)}: {self.compared(worst)}"
+
+    def place(self, case: Case) -> str:
+        """A case by the symbols of the statement, and by what else differs between cases; not by
+        how many seeds it has."""
+        every = [set(each.case.fields().items()) for each in self.result.cases]
+        same = set.intersection(*every) if len(every) > 1 else set()
+        shown = {s.name for s in symbols(self.claim.statement)}
+        parts = []
+        for name, given in case.fields().items():
+            symbol = name in TERMS and re.fullmatch(r"-?[\d./]+", str(given))
+            if name in _SEEDS or ((name, given) in same and not (symbol and name in shown)):
+                continue
+            if symbol:
+                parts.append(maths(f"{latex(Symbol(name))} = {given}"))
+            else:
+                word = "other depth" if name == "other" and "depth" in case else name
+                # Not by a table: 1 would be found under True.
+                said = ("no", "yes")[given] if isinstance(given, bool) else str(given)
+                parts.append(f"{prose(word.replace('_', ' '))} {prose(said)}")
+        return ", ".join(parts) or code(str(case))
+
+    def compared(self, row: CaseResult) -> str:
+        """Measured against stated, of one case."""
+        left = maths(latex(self.claim.statement.lhs))
+        side = prediction(self.claim, row)
+        within = side.startswith("[") and interval(self.claim)
+        stated = f"stated {'within' if within else sign(self.claim)} {value(side)}"
+        found = estimate(self.result, row)
+        if found is None:
+            return f"{left} is {value(measured_side(self.claim, row))}, {stated}"
+        parts = []
+        if found.ends is not None:
+            parts.append(f"{CONFIDENCE} interval {value(written(found.ends))}")
+        if found.deciding is not None:
+            parts.append(f"decided by {value(written(found.deciding))} at level "
+                         f"{value(f'{found.level:.2g}')}")
+        if found.p is not None:
+            parts.append(f"sign test p = {value(f'{found.p:.2g}')}")
+        if found.normality:
+            parts.append("rests on normality")
+        ends = f" ({'; '.join(parts)})" if parts else ""
+        return (f"{left} is {value(found.middle)} on average over "
+                f"{plural(found.count, found.what)}{ends}, {stated}")
+
+    @property
+    def basis(self) -> str:
+        """Why the evidence is what it is, and what of it a reader must check."""
+        return told(self.claim.rests_on)
+
+    @property
+    def open(self) -> Sequence[str]:
+        """What would decide its undecided cases: the first few."""
+        found = [f"Open at {self.place(each.case)}: {prose(str(each))}."
+                 for each in remedies(self.result)]
+        rest = len(found) - _FEW
+        return found[:_FEW] + [f"So {'is' if rest == 1 else 'are'} {plural(rest, 'further case')}."
+                               ] * (rest > 0)
+
+    @property
+    def steps(self) -> Sequence[str]:
+        """The steps of the proof, with what a machine made of each."""
+        said = {True: "confirmed", False: "broken", None: "not decided"}
+        return [f"{prose(step.says)} ({said[step.holds]})" for step in self.result.proof or ()]
+
+    @property
+    def premises(self) -> str:
+        """The claims that it rests on, with their verdicts."""
+        return ", ".join(f"{code(key)} ({verdict(found)})"
+                         for key, found in self.result.premises.items())
+
+
+def _in_order(shape: tuple[tuple[object, ...], object]) -> list[str]:
+    """Numbers by size, words by letter."""
+    return [f"{part:>12}" if isinstance(part, int) else str(part) for part in shape[0]]
+
+
+def _run(values: Sequence[object]) -> str:
+    r"""The values of a field, in maths.
+
+    >>> _run([0, 1, 2]), _run([1, 3])
+    ('0 \\ldots 2', '1 / 3')
+    """
+    numbers = [value for value in values if isinstance(value, int)]
+    if len(values) > 1 and numbers == list(values) == list(range(numbers[0], numbers[-1] + 1)):
+        return rf"{numbers[0]} \ldots {numbers[-1]}"
+    return " / ".join(map(str, values))
+
+
+def told(text: str) -> str:
+    """Running text, whose keys of the bibliography become citations.
+
+    >>> told("see dong2021, Lemma A.3")
+    'see @dong2021, Lemma A.3.'
+    """
+    return DATED.sub(lambda found: f"@{found[0]}" if found[0] in entries() else found[0],
+                      prose(sentence(text)) if text else "")
+
+
+def explained(symbol: Symbol) -> str:
+    """A declared symbol and what it stands for."""
+    return f"{maths(latex(symbol))}, {prose(TERMS[symbol.name].meaning)}"
+
+
+def cited(source: Source) -> str:
+    """A source as a citation in running text: `@key`, the place in brackets; keys that a place
+    names are cited too.
+
+    >>> cited(Source("dong2021", "Lemma A.3", "arXiv v2"))
+    '@dong2021 [arXiv v2, Lemma A.3]'
+    >>> cited(Source("depthlaw", "after ye2025, Theorem 4.3"))
+    'derived here, after @ye2025, Theorem 4.3'
+    """
+    place = ", ".join(filter(None, (source.version, source.place)))
+    if source.key != "depthlaw":
+        return f"@{source.key} [{_place(place, nested=True)}]"
+    return f"derived here, {_place(place)}" if place else "derived here"
+
+
+def _place(text: str, *, nested: bool = False) -> str:
+    parts, done = [], 0
+    for found in _WORD.finditer(text):
+        if found[0] in entries() and not nested:
+            parts += [prose(text[done:found.start()]), f"@{found[0]}"]
+            done = found.end()
+    return "".join([*parts, prose(text[done:])])
+
+
+def sign(claim: Claim) -> str:
+    """The relation of a statement, in Markdown.
+
+    >>> from depthlaw.theory.claims.definition import find
+    >>> sign(find("separation_rank/upper_bound_deep"))
+    '$\\\\le$'
+    """
+    return maths(_SIGNS[relation(claim)])
+

@@ -1,0 +1,370 @@
+"""Pictures of measured curves: plain panels become a PNG, SVG or PDF whose bytes depend on the
+panels alone."""
+from __future__ import annotations
+
+import io
+import math
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from textwrap import fill as filled
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.empirics.figure_data import Number, Panel, Series
+
+from .style import STYLE, metadata
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Words with a hyphen stay whole.
+fill = partial(filled, break_on_hyphens=False)
+# Okabe and Ito's colours, the light yellow last but one; a shape for each, for prints without
+# colour.
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F4F24", "#6A51A3")
+_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<")
+# Of what a theory or a paper says: dashes, dark ones first.
+_REFERENCES = ("#333333", "#8A8A8A")
+_DASHES = ((4, 2), (1, 1.5), (6, 2, 1, 2))
+
+
+@dataclass(frozen=True)
+class _Format:
+    """One panel: inches, at a font that reads in a column of text; letters of a line of its title,
+    of its vertical label and of its legend; where its legend stands, below the axes in shares of
+    their height."""
+
+    wide: float
+    high: float
+    letters: int
+    label: int
+    legend: int
+    below: float
+
+
+# A panel alone, one of two in a row, one of three.
+_FORMATS = {1: _Format(5.2, 3.7, 62, 38, 62, 0.17), 2: _Format(3.7, 3.2, 42, 38, 42, 0.2),
+            3: _Format(2.4, 2.35, 29, 30, 23, 0.3)}
+_STYLE: dict[str, Any] = {
+    "font.size": 9, "axes.labelsize": 9, "axes.titlesize": 9.5, "xtick.labelsize": 8.5,
+    "ytick.labelsize": 8.5, "legend.fontsize": 8.5}
+# Points of a line up to which each is marked; ticks of a logarithmic axis that stand apart.
+_MARKED, _APART = 17, 0.09
+# The share of a logarithmic axis that marked places cover at least; else round numbers are ticks.
+_COVERED = 0.6
+# Ticks of an axis over many powers of ten, and how many powers may lie between two.
+_MOST_TICKS, _STEPS = 9, (2, 5, 10, 20, 50, 100)
+
+
+def line_plot(panels: Sequence[Panel], form: str, *, columns: int = 2) -> bytes:
+    """Draw panels side by side.
+
+    Lines have a band, points have bars where their ends are given; what a theory or a paper says is
+    dashed. Legends stand below their axes, where they hide nothing; one serves all panels where
+    equal names mean equal looks. A logarithmic axis leaves out what is not positive.
+
+    Args:
+        panels: at least one.
+        form: png, svg or pdf.
+        columns: panels in a row, 2 or 3; a panel alone is wider.
+
+    Returns:
+        The file; its bytes depend on the arguments and the version of matplotlib alone.
+
+    Raises:
+        ValueError: without a panel.
+    """
+    from matplotlib import style
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    if not panels:
+        raise ValueError("nothing to draw: a picture has at least one panel")
+    columns = min(columns, len(panels))
+    size = _FORMATS[columns]
+    rows = math.ceil(len(panels) / columns)
+    shared = _shared(panels)
+    free = rows * columns > len(panels)
+    legend = 0.0 if shared else max(_lines(panel, size) for panel in panels) * 0.17
+    below = math.ceil(len(shared) / 3) * 0.22 if not free else 0.0
+    with style.context(["default", STYLE | _STYLE]):
+        figure = Figure(figsize=(columns * size.wide, rows * (size.high + legend) + below),
+                        layout=ConstrainedLayoutEngine(h_pad=0.09))
+        FigureCanvasAgg(figure)
+        places = list(figure.subplots(rows, columns, squeeze=False).flat)
+        handles: dict[str, Any] = {}
+        for i, (place, panel) in enumerate(zip(places, panels, strict=False)):
+            _draw(place, panel, size, legend=not shared)
+            if i % columns and not panel.x_names and panel.y_label == panels[i - 1].y_label:
+                place.set_ylabel("")
+            found, labels = place.get_legend_handles_labels()
+            handles |= dict(zip(labels, found, strict=True))
+        for place in places[len(panels):]:
+            place.set_axis_off()
+        if shared:
+            where, how = ((places[-1], {"loc": "center"}) if free
+                          else (figure, {"loc": "outside lower center", "ncols": 3}))
+            where.legend([handles[label] for label in shared], list(map(_set, shared)),
+                         handlelength=2.6, **how)
+        target = io.BytesIO()
+        figure.savefig(target, format=form, metadata=metadata(form))
+    return target.getvalue()
+
+
+def _shared(panels: Sequence[Panel]) -> list[str]:
+    """The labels of one legend for all panels: where some label is that of several panels, and
+    labels and looks belong together one to one; else none."""
+    looks: dict[str, tuple[bool, int, str]] = {}
+    count = 0
+    for panel in panels:
+        named = _in_legend(panel)
+        count += len(named)
+        for measured in (True, False):
+            own = [s for s in panel.series if (s.kind != "reference") is measured]
+            for place, series in enumerate(own):
+                look = (measured, place, series.kind + series.like)
+                if series in named and looks.setdefault(_label(series), look) != look:
+                    return []
+    one_to_one = len({look[:2] for look in looks.values()}) == len(looks)
+    return list(looks) if one_to_one and len(looks) < count else []
+
+
+def _lines(panel: Panel, size: _Format) -> int:
+    """Rows of a panel's legend."""
+    labels = [fill(series.label, size.legend) for series in _in_legend(panel)]
+    if not labels:
+        return 0
+    columns = _legend_columns(labels, size)
+    return sum(label.count("\n") + 1 for label in labels[::columns])
+
+
+def _legend_columns(labels: Sequence[str], size: _Format) -> int:
+    longest = max(len(line) for label in labels for line in label.splitlines())
+    return max(1, min(3, len(labels), size.legend // (longest + 6)))
+
+
+# A power, or an index that is a number, in the plain text of a label.
+_SCRIPT = re.compile(r"(?<=[\w)])([_^])(\d+|(?<=\^)[A-Za-z])(?!\w)")
+
+
+def _set(text: str) -> str:
+    """Plain text with its powers raised and its indices lowered, as matplotlib sets them.
+
+    >>> _set("12 L d^2"), _set("3^L"), _set("log_3 d")
+    ('12 L d$^{2}$', '3$^{L}$', 'log$_{3}$ d')
+    """
+    return _SCRIPT.sub(r"$\1{\2}$", text)
+
+
+def _draw(axes: Axes, panel: Panel, size: _Format, *, legend: bool = True) -> None:
+    if panel.x_names:
+        _names(axes, panel)
+    else:
+        _curves(axes, panel)
+    across, up = (panel.y_label, panel.x_label) if panel.x_names else (panel.x_label, panel.y_label)
+    axes.set_title(_set(fill(panel.title, size.letters)), loc="left")
+    axes.set_xlabel(_set(fill(across, size.letters)))
+    axes.set_ylabel(_set(fill(up, size.label)))
+    if legend and (shown := _in_legend(panel)):
+        labels = [fill(series.label, size.legend) for series in shown]
+        handles = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+        below = size.below + (0.13 if _named_places(panel) else 0)
+        axes.legend([handles[_label(s)] for s in shown], list(map(_set, labels)), loc="upper left",
+                    bbox_to_anchor=(0, -below), borderaxespad=0,
+                    ncols=_legend_columns(labels, size), handlelength=2.2, columnspacing=1.2)
+
+
+def _curves(axes: Axes, panel: Panel) -> None:
+    axes.set_xscale(panel.x_scale)
+    axes.set_yscale(panel.y_scale)
+    measured = [series for series in panel.series if series.kind != "reference"]
+    for place, series in enumerate(measured):
+        _measured(axes, panel, series, place)
+    colours = {series.label: _COLOURS[place % len(_COLOURS)]
+               for place, series in enumerate(measured)}
+    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
+        _reference(axes, panel, series, place, colours.get(series.like))
+    _limits(axes, panel)
+    _ticks(axes, panel)
+
+
+def _names(axes: Axes, panel: Panel) -> None:
+    """Points and their intervals beside the names of their places, one below the other."""
+    measured = [series for series in panel.series if series.kind != "reference"]
+    for place, series in enumerate(measured):
+        colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+        axes.plot(series.y, series.x, marker, color=colour, markersize=4.5, zorder=3.2,
+                  markeredgecolor="white", markeredgewidth=0.5, label=_label(series))
+        if series.low is not None and series.high is not None:
+            axes.hlines(series.x, series.low, series.high, color=colour, linewidth=1.3, zorder=3.1)
+    for place, series in enumerate(s for s in panel.series if s.kind == "reference"):
+        axes.plot(series.y, series.x, color=_REFERENCES[place // len(_DASHES) % len(_REFERENCES)],
+                  linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3,
+                  label=_label(series))
+    axes.set_yticks(range(1, len(panel.x_names) + 1), panel.x_names)
+    axes.set_ylim(len(panel.x_names) + 0.5, 0.5)
+
+
+def _in_legend(panel: Panel) -> list[Series]:
+    """The curves that a legend must name: none where there is one, and none of those whose names
+    stand below their places."""
+    if _named_places(panel):
+        return [series for series in panel.series if series.kind == "reference"]
+    return list(panel.series) if len(panel.series) > 1 else []
+
+
+def _named_places(panel: Panel) -> dict[float, str]:
+    """Where each curve is one point at a place of its own, the names of the places."""
+    points = [s for s in panel.series if s.kind != "reference"]
+    names = {float(s.x[0]): s.label for s in points if len(s.x) == 1}
+    return names if len(names) == len(points) > 2 else {}
+
+
+def _label(series: Series) -> str:
+    return fill(series.label, 42)
+
+
+def _seen(panel: Panel, series: Series) -> list[int]:
+    """The places of the points that the axes can show."""
+    return [i for i, (x, y) in enumerate(zip(series.x, series.y, strict=True))
+            if math.isfinite(y) and (panel.y_scale == "linear" or y > 0)
+            and (panel.x_scale == "linear" or x > 0)]
+
+
+def _reference(
+    axes: Axes, panel: Panel, series: Series, place: int, colour: str | None,
+) -> None:
+    seen = _seen(panel, series)
+    colour = colour or _REFERENCES[place // len(_DASHES) % len(_REFERENCES)]
+    axes.plot([series.x[i] for i in seen], [series.y[i] for i in seen], color=colour,
+              linestyle=(0, _DASHES[place % len(_DASHES)]), linewidth=1.3, zorder=3.5,
+              marker="_" if len(seen) == 1 else "", markersize=14, label=_label(series))
+
+
+def _measured(axes: Axes, panel: Panel, series: Series, place: int) -> None:
+    seen = _seen(panel, series)
+    xs, ys = [series.x[i] for i in seen], [series.y[i] for i in seen]
+    colour, marker = _COLOURS[place % len(_COLOURS)], _MARKERS[place % len(_MARKERS)]
+    look: dict[str, Any] = {"color": colour, "markersize": 4.5, "markeredgecolor": "white",
+                            "markeredgewidth": 0.5, "label": _label(series)}
+    ends = _ends(panel, series, seen)
+    if series.kind == "line":
+        if ends is not None and len(seen) > 1:
+            axes.fill_between(xs, *ends, color=colour, alpha=0.2, linewidth=0, zorder=2)
+        few = len(seen) <= _MARKED
+        axes.plot(xs, ys, "-", marker=marker if few else "", linewidth=1.6, zorder=3, **look)
+    else:
+        axes.plot(xs, ys, marker=marker, linestyle="", zorder=3.2, **look)
+    if ends is not None and (series.kind == "points" or len(seen) == 1):
+        low, high = ends
+        axes.vlines(xs, low, high, color=colour, linewidth=1.3, zorder=3.1)
+
+
+def _ends(
+    panel: Panel, series: Series, seen: list[int],
+) -> tuple[list[Number], list[Number]] | None:
+    """The ends of the intervals; None where there are none. One that reaches below the positive
+    numbers ends, on a logarithmic axis, far below what is shown."""
+    if series.low is None or series.high is None:
+        return None
+    low, high = [series.low[i] for i in seen], [series.high[i] for i in seen]
+    if panel.y_scale == "log":
+        least = min(_shown(panel), default=1.0) / 1e3
+        low = [max(each, least) for each in low]
+    return low, high
+
+
+def _shown(panel: Panel) -> Iterator[Number]:
+    """Every height that must lie within the axes."""
+    for series in panel.series:
+        seen = _seen(panel, series)
+        yield from (series.y[i] for i in seen)
+        for ends in (series.low, series.high) if series.kind != "reference" else ():
+            if ends is not None:
+                yield from (ends[i] for i in seen if math.isfinite(ends[i])
+                            and (panel.y_scale == "linear" or ends[i] > 0))
+
+
+def _limits(axes: Axes, panel: Panel) -> None:
+    """Room around everything that is shown. An interval on a logarithmic axis that nearly reaches
+    zero is cut off, not followed."""
+    heights = list(_shown(panel))
+    if not heights:
+        return
+    low, high = float(min(heights)), float(max(heights))
+    if panel.y_scale == "log":
+        centres = [y for s in panel.series for y in (s.y[i] for i in _seen(panel, s))]
+        low = max(low, float(min(centres)) / 10)
+        room = math.pow(10, max(0.05, 0.04 * _decades(low, high)))
+        axes.set_ylim(max(low / room, sys.float_info.min), high * room)
+    else:
+        room = 0.06 * (high - low) or 0.1 * abs(high) or 1.0
+        axes.set_ylim(low - room, high + room)
+
+
+def _ticks(axes: Axes, panel: Panel) -> None:
+    """Whole numbers where the measured places are whole; plain numbers where they are short."""
+    from matplotlib.ticker import FixedLocator, MaxNLocator, NullLocator
+
+    if names := _named_places(panel):
+        axes.set_xticks(list(names), list(names.values()), rotation=30, ha="right",
+                        rotation_mode="anchor")
+    drawn = [s for s in panel.series if s.kind != "reference"]
+    # A smooth curve, whose points are not marked, has no places of its own.
+    marked = [s for s in drawn if s.kind == "points" or len(s.x) <= _MARKED] or drawn
+    places = [] if names else sorted({x for s in marked for x in s.x})
+    whole = bool(places) and all(float(x).is_integer() for x in places)
+    if panel.x_scale == "linear" and whole:
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    heights = [y for s in panel.series for part in (s.low or s.y, s.high or s.y) for y in part]
+    if panel.y_scale == "linear" and all(float(y).is_integer() for y in heights):
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+    if panel.x_scale == "log" and any(x > 0 for x in places):
+        apart = list(_apart([float(x) for x in places if x > 0]))
+        low, high = axes.get_xlim()
+        short = all(x == float(f"{x:.3g}") or float(x).is_integer() for x in apart)
+        if not short or _decades(apart[0], apart[-1]) < _COVERED * _decades(low, high):
+            # Fitted places have long numbers, and curves may go on far beyond what is marked.
+            powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)))
+            apart = [m * 10.0**n for n in powers for m in (1, 2, 5) if low <= m * 10.0**n <= high]
+        axes.xaxis.set_major_locator(FixedLocator(apart))
+        axes.xaxis.set_minor_locator(NullLocator())
+        axes.xaxis.set_major_formatter(
+            lambda x, _: f"{x:,.0f}" if x >= 10**4 else f"{x:,.6g}")
+    low, high = axes.get_ylim()
+    if panel.y_scale == "log" and _decades(low, high) > _MOST_TICKS:
+        first, last = math.ceil(math.log10(low)), math.floor(math.log10(high))
+        step = next(s for s in _STEPS if (last - first) / s <= _MOST_TICKS)
+        axes.yaxis.set_major_locator(FixedLocator(
+            [10.0 ** n for n in range(first, last + 1) if n % step == 0]))
+        axes.yaxis.set_minor_locator(NullLocator())
+    elif panel.y_scale == "log" and low >= 1e-3 and high <= 1e5 and high / low < 1e3:
+        axes.yaxis.set_major_formatter(lambda y, _: f"{y:g}")
+        # Ticks between powers of ten have a label where there are few powers.
+        axes.yaxis.set_minor_formatter(
+            lambda y, _: f"{float(f'{y:.2g}'):g}"
+            if high / low < 40 and _first_digit(y) in (2, 5) else "")
+
+
+def _decades(low: float, high: float) -> float:
+    """How many powers of ten lie between two numbers, whose ratio no float may hold."""
+    return math.log10(high) - math.log10(low)
+
+
+def _first_digit(y: float) -> int:
+    return round(y / math.pow(10, math.floor(math.log10(y) + 1e-9)))
+
+
+def _apart(places: Sequence[float]) -> Iterator[float]:
+    """Places that stand far enough apart on a logarithmic axis for their numbers, both ends
+    among them."""
+    least = _APART * math.log(places[-1] / places[0]) if len(places) > 1 else 0.0
+    last = -math.inf
+    for x in places[:-1]:
+        if math.log(x) - last >= least and math.log(places[-1] / x) >= least:
+            yield x
+            last = math.log(x)
+    yield places[-1]

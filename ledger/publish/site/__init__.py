@@ -1,0 +1,1 @@
+"""The site: pages filled in from records."""

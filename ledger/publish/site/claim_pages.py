@@ -1,0 +1,305 @@
+"""The pages that are generated from claims and what is recorded of them: one for each claim, one
+for each topic, the index, findings, what is most wanted, glossary, mutations."""
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from depthlaw.advisor.base.quantities import plural
+from depthlaw.theory.claims.definition import Claim
+from depthlaw.theory.claims.printing import definitions, latex, symbols
+from depthlaw.theory.claims.symbols import TERMS
+from depthlaw.theory.claims.verdict import Verdict
+
+from ...verdicts.citations import entries, sources
+from ...verdicts.display import expectation, measured_side, prediction, stated, statement_latex
+from ...verdicts.display import judged as judged_by
+from ...verdicts.evidence_tree import Ground
+from ...verdicts.findings import WEIGHTS, groups, reason
+from ...verdicts.mutation import Mutant
+from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
+from ..appendix.printed_claims import DATED, Statement, sign
+from ..appendix.typesetting import code, factor, maths, prose, sentence, value, verdict
+from ..intervals import CONFIDENCE, estimate, written
+from .page_blocks import undecided
+
+# Longer tables hide what matters; the file of data beside a claim holds every case.
+MOST_CASES = 12
+# Pages that no menu lists, of which there are hundreds: topics list them.
+_UNLISTED = "---\norphan: true\n---\n"
+
+
+def page(result: ClaimResult, ground: Ground, data: str = "") -> str:
+    """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
+
+    Args:
+        ground: what the verdict rests on.
+        data: a sentence with a link to every case.
+    """
+    return "\n".join(_page(result, ground, data)) + "\n"
+
+
+def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
+    claim = result.claim
+    # Tabs of browsers and lists of search results have no formulas.
+    yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
+    yield (f"{code(claim.key)} in [{claim.topic}](index.md). Verdict: "
+           f"**{verdict(marked(result))}**{_as_known(result)}.\n")
+    if claim.post_hoc and result.measured:
+        yield f"\\* Changed after data were seen: {_cited(claim.post_hoc)}\n"
+    yield f"$$\n{statement_latex(claim)}\n$$\n"
+    if how := judged_by(claim):
+        yield f"{prose(sentence(how[:1].upper() + how[1:]))}\n"
+    yield f"{_cited(claim.text)}\n"
+    if domain := Statement(result).domain:
+        yield f"About {domain}.\n"
+    yield from _terms(claim)
+    if claim.note:
+        yield f"{_cited(claim.note)}\n"
+    yield from _facts(result, ground)
+    yield "\n## What the verdict rests on\n"
+    yield from _tree(ground)
+    yield from _cases(result, data)
+    yield "\n## Do it again\n"
+    yield (f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
+           f"$ depthlaw falsify {claim.key}\n$ depthlaw cite {claim.key}\n```")
+
+
+def _terms(claim: Claim) -> Iterator[str]:
+    """What the statement's letters and names mean."""
+    for each in definitions(claim.statement):
+        yield f"Where {maths(each.latex)}{f' ({prose(each.meaning)})' if each.meaning else ''}.\n"
+    for symbol in symbols(claim.statement):
+        yield f"* {maths(latex(symbol))}: {prose(TERMS[symbol.name].meaning)}"
+    yield ""
+
+
+def _facts(result: ClaimResult, ground: Ground) -> Iterator[str]:
+    claim = result.claim
+    check = " (from memory: check against the paper)" if claim.wording == "recalled" else ""
+    rows = [("Source", f"{source(claim)}; wording: {claim.wording}{check}"),
+            ("Kind", f"{claim.kind}; quantifier: {claim.holds_for}; weight: {claim.weight}")]
+    if claim.assumes:
+        rows.append(("Assumes", "; ".join(prose(name) for name in claim.assumes)))
+    if claim.known:
+        rows.append(("Expected", expectation(claim)))
+    rows.append(("Cases", f"{len(result.decided)} of {len(result.in_scope)} decided, suite "
+                          f"{result.suite}"))
+    rows += [("Records", f"{each.says}, manifest {code(each.name[:16])}")
+             for each in ground.below if each.kind == "records"]
+    if result.tightest is not None:
+        here = " (vacuous here)" if result.vacuous else ""
+        rows.append(("Tightest slack", f"{maths(factor(result.tightest))}{here}"))
+    for name, text in rows:
+        yield f"{name}\n: {text}\n"
+
+
+def source(claim: Claim) -> str:
+    """Where a claim's statement stands, with its citation."""
+    text = prose(str(claim.source))
+    for key in sources(str(claim.source)):
+        if key != "depthlaw":
+            text = text.replace(key, f"{{cite:t}}`{key}`", 1)
+    return text
+
+
+def _cited(text: str) -> str:
+    """Sentences whose keys of the bibliography become citations; empty for none."""
+    return DATED.sub(lambda found: f"{{cite:t}}`{found[0]}`" if found[0] in entries() else found[0],
+                     prose(sentence(text))) if text else ""
+
+
+def _key(claim: Claim) -> str:
+    """The source of a claim, without the place."""
+    key = claim.source.key
+    return key if key == "depthlaw" else f"{{cite:t}}`{key}`"
+
+
+# Of a tree: what the page says elsewhere, or `depthlaw why` prints.
+_ELSEWHERE = ("statement", "cases", "changed", "record", "records", "assumption", "source")
+_CALLED = {"reason": "Why this verdict", "attention": "Needs attention", "proof": "Argument",
+           "reading": "To be read", "certificate": "Certificate", "premise": "Premise",
+           "named": "Named by the source", "control": "Negative control"}
+
+
+def _tree(ground: Ground, level: int = 0) -> Iterator[str]:
+    """What a verdict rests on, as a list of lists."""
+    for each in ground.below:
+        if each.kind in _ELSEWHERE:
+            continue
+        name = f" [{code(each.name)}](/claims/{each.name}.md)" if each.kind in (
+            "premise", "named") else f" {code(each.name)}" if each.name else ""
+        found = f" **{each.verdict}**" if each.verdict else ""
+        called = f"{_CALLED[each.kind]}{name}: " if each.kind in _CALLED else ""
+        yield f"{'  ' * level}- {called}{prose(each.says)}{found}"
+        yield from _tree(each, level + 1)
+
+
+def _cases(result: ClaimResult, data: str) -> Iterator[str]:
+    yield "\n## Cases\n"
+    if not any(row.records for row in result.cases):
+        yield "Nothing is recorded for them."
+        return
+    relation = sign(result.claim)
+    yield (f"| case | {maths(latex(result.claim.statement.lhs))} measured | {relation} stated | "
+           "verdict |\n|---|---|---|---|")
+    shown = _telling(result)
+    for row in shown:
+        word = row.verdict_name + (
+            f": {prose(row.decision.reason)}" if row.decision.reason else "")
+        yield (f"| {code(str(row.case))} | {_measured(result, row)} | "
+               f"{value(prediction(result.claim, row))} | {word} |")
+    if len(shown) < len(result.cases):
+        yield f"\n{len(result.cases) - len(shown)} further cases are in the file below."
+    yield f"\n{data}" if data else ""
+
+
+def _measured(result: ClaimResult, row: CaseResult) -> str:
+    """What was measured; of an estimate with both intervals."""
+    found = estimate(result, row)
+    if found is None:
+        return value(measured_side(result.claim, row))
+    parts = [f"{value(found.middle)}, {plural(found.count, found.what)}"]
+    parts += [f"{CONFIDENCE}: {value(written(found.ends))}"] if found.ends else []
+    parts += [f"decided by {prose(found.decided_by)}"] if found.deciding else []
+    return "; ".join(parts)
+
+
+def _telling(result: ClaimResult) -> list[CaseResult]:
+    """Failures first, then the tightest and the undecided ones, in grid order."""
+    order = [Verdict.FAILS, Verdict.UNDECIDED, Verdict.HOLDS, Verdict.OUT_OF_SCOPE]
+    ranked = sorted(enumerate(result.cases),
+                    key=lambda c: (order.index(c[1].decision.verdict),
+                                   c[1].decision.slack if c[1].decision.slack is not None else 0.0))
+    return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
+
+
+def index(judged: Sequence[ClaimResult], ledger: str) -> str:
+    """The topics, with how many of their claims have which verdict."""
+    found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in judged)]
+    lines = ["# Claims\n", f"{len(judged):,} claims: {_counted(judged)}. {ledger}.\n",
+             ":::{container} compact\n", f"| topic | {' | '.join(found)} |",
+             f"|---|{'--:|' * len(found)}"]
+    names = list(dict.fromkeys(r.claim.topic for r in judged))
+    for topic in names:
+        counts = Counter(verdict_name(r) for r in judged if r.claim.topic == topic)
+        cells = " | ".join(f"{counts[name]}" if counts[name] else "" for name in found)
+        lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
+    menu = "\n".join(f"{topic}/index" for topic in names)
+    return "\n".join([*lines, ":::", "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
+
+
+def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
+    """The claims of one topic: theorems first, then steps of proofs, measurements, arithmetic."""
+    lines = [f"# {topic}\n", f"{about}\n", f"{len(judged)} claims: {_counted(judged)}."]
+    headings = ("Theorems", "Steps of proofs and constructions", "Measurements",
+                "Arithmetic of printed numbers")
+    for weight, heading in zip(WEIGHTS, headings, strict=True):
+        own = [r for r in judged if r.claim.weight == weight]
+        if own:
+            lines += [f"\n## {heading}\n", "| claim | source | verdict |", "|---|---|---|"]
+            lines += [f"| [{prose(r.claim.title)}]({r.claim.name}.md) | {_key(r.claim)}, "
+                      f"{r.claim.wording} | {verdict(marked(r))}{_as_known(r)} |"
+                      for r in own]
+    return "\n".join(lines) + "\n"
+
+
+def _counted(judged: Iterable[ClaimResult]) -> str:
+    counts = Counter(map(verdict_name, judged))
+    return ", ".join(f"{counts[v]} {v}" for v in VERDICT_NAMES if counts[v])
+
+
+def _as_known(result: ClaimResult) -> str:
+    return " as known" if result.claim.awaited == result.verdict == "FAILS" else ""
+
+
+def glossary(claims: Iterable[Claim]) -> str:
+    """The symbols that the claims use, with how papers print them."""
+    used = Counter(s.name for c in claims for s in c.statement.free_symbols)
+    lines = ["# Glossary\n", "Every symbol of every statement, generated from the claims.\n",
+             "| symbol | meaning | name in code | claims |", "|---|---|---|--:|"]
+    for name, entry in sorted(TERMS.items()):
+        if used[name]:
+            lines.append(f"| {maths(entry.latex)} | {prose(entry.meaning)} ({entry.domain}) | "
+                         f"{code(name)} | {used[name]} |")
+    return "\n".join(lines) + "\n"
+
+
+def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
+    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
+    arithmetic of printed numbers last."""
+    lines = [f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
+             "by running the claim again, or by `depthlaw recheck` where a certificate is named."]
+    for group in groups(judged):
+        lines += [f"\n## {group.heading}\n", group.meaning if group.results else "None.", ""]
+        for r in group.results:
+            why = reason(r)
+            why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
+            lines.append(f"- {link(r.claim)} ({r.claim.weight}; {_key(r.claim)}, "
+                         f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
+                         f"{_cited(r.claim.note)}".rstrip())
+            worst = r.counterexample
+            if worst is not None and worst.measured is not None:
+                lines.append(f"  Counterexample {code(str(worst.case))}: "
+                             f"{maths(latex(r.claim.statement.lhs))} measured "
+                             f"{value(measured_side(r.claim, worst))}, stated "
+                             f"{prose(stated(r.claim, worst))}.")
+    return "\n".join(lines) + "\n"
+
+
+def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
+    """What would settle the open claims: undecided ones, wordings from memory, arguments whose
+    joints are prose."""
+    groups_ = (
+        ("Undecided", "Measured, and neither side is certain. What would decide each case, if mean "
+         "and spread stayed as they are:",
+         [(r, _settled_by(r)) for r in judged if verdict_name(r) == Verdict.UNDECIDED]),
+        ("Recalled wordings", "The statement was written down from memory. Somebody who has the "
+         "source can settle whether it says so: compare the statement with the place named.",
+         [(r, f"compare with {source(r.claim)}; the verdict here is {verdict_name(r)}")
+          for r in judged if r.claim.wording == "recalled"]),
+        ("Argued, not proved", "Every algebraic step is confirmed by a machine; the joints are "
+         "prose. A formal proof, or a careful reader, would settle it. What to read:",
+         [(r, _cited(r.claim.rests_on)) for r in judged if verdict_name(r) == Verdict.ARGUED]),
+        ("Conditional", "Rests on what is itself neither proved nor argued.",
+         [(r, _cited(reason(r))) for r in judged if verdict_name(r) == Verdict.CONDITIONAL]))
+    lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
+    for heading, meaning, found in groups_:
+        lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
+        for r, what in sorted(found, key=lambda each: WEIGHTS.index(each[0].claim.weight)):
+            lines.append(f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
+                         f"{f': {sentence(what)}' if what else '.'}")
+    return "\n".join(lines) + "\n"
+
+
+def _settled_by(result: ClaimResult) -> str:
+    """What would decide an undecided claim; of theorems their notes say more."""
+    more = result.claim.weight in ("theorem", "step") and result.claim.note
+    return _cited(" ".join([sentence("; ".join(undecided(result))), *([more] if more else [])]))
+
+
+def mutations(found: Mapping[str, Sequence[Mutant]], ledger: str) -> str:
+    """Which verdicts turn when a constant or the form is changed, and why survivors survive."""
+    total = sum(map(len, found.values()))
+    fates = Counter(m.fate for each in found.values() for m in each)
+    lines = ["# Mutations\n\nEvery numeric constant of every statement is changed by one "
+             "(fractions by one per cent), Min and Max, floor and ceiling are swapped, relations "
+             "are turned round. The form is changed as well: 3^L to 2 L + 1 or a constant, a "
+             "constant term dropped, a bound to an equality. The values of suite quick are judged "
+             f"again and proofs are run again. {ledger}.\n",
+             f"Of {total:,} mutants {fates['data']:,} turn a verdict by the data, "
+             f"{fates['proof']:,} only break a proof, {fates['undecided']:,} turn a HOLDS into "
+             f"UNDECIDED, {fates['survives']:,} survive. Those that turn no verdict, with the "
+             "reason:\n"]
+    for key, mutants in found.items():
+        survivors = [m for m in mutants if not m.turned]
+        if survivors:
+            lines.append(f"- [{code(key)}](/claims/{key}.md): "
+                         f"{len(mutants) - len(survivors)} of {len(mutants)} turn.")
+            lines += [f"  - {code(m.change)}: {prose(m.reason)}." for m in survivors]
+    return "\n".join(lines) + "\n"
+
+
+def link(claim: Claim) -> str:
+    """A claim by its key, linked to its page."""
+    return f"[{code(claim.key)}](/claims/{claim.key}.md)"

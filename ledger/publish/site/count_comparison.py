@@ -1,0 +1,219 @@
+"""The parts of docs/counting.md that are computed: every listed model recounted from its shape,
+beside what its makers report, the list's own count, and what other tools count.
+
+`other_counts.csv` is written by benchmarks/compare_counting.py, which runs those tools.
+"""
+from __future__ import annotations
+
+import csv
+import math
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+from depthlaw.advisor.architecture import Architecture
+from depthlaw.advisor.counting import Count, count, weights
+from depthlaw.advisor.models import Model, architecture, model, models
+
+from ..appendix.typesetting import md
+
+__all__ = ["Recount", "part", "recounts", "reported_size"]
+
+_NEAR = 0.01
+_UNITS = {"M": 10**6, "B": 10**9}
+# Families whose learned positions the list's own count includes.
+_POSITIONS_LISTED = ("GPT-2", "GPT-3", "OPT", "Cerebras-GPT", "BERT")
+
+
+class Recount(NamedTuple):
+    """A listed model counted from its shape, and what it is compared with."""
+
+    model: Model
+    counts: Count
+    as_listed: int  # counted as the list counts: see `_as_listed`
+    built: int | None  # parameters of the class in transformers, where there is one
+
+    @property
+    def off_reported(self) -> float | None:
+        """Relative difference from the reported size."""
+        if not self.model.reported:
+            return None
+        return self.counts.total / reported_size(self.model.reported)[0] - 1
+
+    @property
+    def as_reported(self) -> bool:
+        """Whether it is the reported size, within 1 % or as that is rounded."""
+        if not self.model.reported:
+            return True
+        size, half = reported_size(self.model.reported)
+        return abs(self.counts.total - size) <= max(half, _NEAR * size)
+
+    @property
+    def exactly_listed(self) -> bool:
+        """Whether the same count gives the list's own number, where it has one."""
+        return self.model.listed in (0, self.as_listed)
+
+    @property
+    def near_listed(self) -> bool:
+        """Whether everything together is within 1 % of the list's own count."""
+        listed = self.model.listed
+        return not listed or abs(self.counts.total - listed) <= _NEAR * listed
+
+
+def reported_size(text: str) -> tuple[float, float]:
+    """A reported size, and by how much it may have been rounded: half a unit of its last digit that
+    is not a zero at the end.
+
+    >>> reported_size("6.7B") == (6.7e9, 0.05e9), reported_size("350M") == (350e6, 5e6)
+    (True, True)
+    """
+    digits, unit = text[:-1], _UNITS[text[-1]]
+    whole, _, decimals = digits.partition(".")
+    zeros = len(whole) - len(whole.rstrip("0"))
+    return float(digits) * unit, 0.5 * unit * 10.0 ** (-len(decimals) if decimals else zeros)
+
+
+@cache
+def recounts() -> tuple[Recount, ...]:
+    """Every listed model whose shape is complete."""
+    built = {r["model"]: int(r["parameters"]) for r in _others() if r["tool"] == "transformers"}
+    found = []
+    for each in models():
+        if each.complete:
+            a = architecture(each)
+            found.append(Recount(each, count(a), _as_listed(each, a), built.get(each.name)))
+    return tuple(found)
+
+
+def _as_listed(m: Model, a: Architecture) -> int:
+    """The list counts weight matrices of the layers, embeddings, and an output layer of its own;
+    positions of a few families; no norms, biases, projections of embeddings or relative positions.
+    """
+    listed = sum(w.stored for w in weights(a) if len(w.shape) == 2 and (
+        w.role in ("attention", "mlp", "expert", "router", "head") or w.name == "tokens"))
+    learned = a.learned_positions and m.family in _POSITIONS_LISTED
+    return listed + (a.context * a.width if learned else 0)
+
+
+@cache
+def _others() -> tuple[dict[str, str], ...]:
+    with (Path(__file__).parent / "other_counts.csv").open(encoding="utf-8", newline="") as file:
+        return tuple(csv.DictReader(file))
+
+
+# --- parts of the page ----------------------------------------------------------------------------
+
+
+def part(name: str) -> str:
+    """A part of docs/counting.md in Markdown: summary, exceptions, models, tools, depths or
+    versions."""
+    return "\n".join({"summary": _summary, "exceptions": _exceptions, "models": _models,
+                      "tools": _tools, "depths": _depths, "versions": _versions}[name]())
+
+
+# The share of rows that are to be within 1 %.
+_WANTED = 0.98
+
+
+def _summary() -> Iterator[str]:
+    found = recounts()
+    listed = [(r, r.model.listed) for r in found if r.model.listed]
+    built = [(r.counts.total, r.built) for r in found if r.built is not None]
+    reported = [r for r in found if r.model.reported]
+    yield (f"Of {len(models())} listed models {len(found)} are complete; {len(built)} of them are "
+           f"nets of transformers, {len(listed)} have a count by the list and {len(reported)} a "
+           "reported size.")
+    yield ""
+    yield f"| compared with | rows | equal | within 1 % | at least {100 * _WANTED:.0f} % |"
+    yield "|---|--:|--:|--:|---|"
+    for name, pairs in (
+            ("the class in transformers, built without memory", built),
+            ("the list's count, counted as the list counts", [(r.as_listed, n) for r, n in listed]),
+            ("the list's count, everything counted", [(r.counts.total, n) for r, n in listed])):
+        yield _compared(name, [ours == theirs for ours, theirs in pairs],
+                        [abs(ours / theirs - 1) <= _NEAR for ours, theirs in pairs])
+    yield _compared("the reported size", None, [abs(r.off_reported or 0) <= _NEAR
+                                                for r in reported])
+    yield _compared("the reported size, or what rounds to it", None,
+                    [r.as_reported for r in reported])
+
+
+def _compared(name: str, equal: list[bool] | None, near: list[bool]) -> str:
+    reached = "yes" if sum(near) >= _WANTED * len(near) else "no"
+    exact = _share(equal) if equal else ""
+    return f"| {name} | {len(near)} | {exact} | {_share(near)} | {reached} |"
+
+
+def _share(held: list[bool]) -> str:
+    return f"{sum(held)} ({100 * sum(held) / len(held):.1f} %)"
+
+
+def _exceptions() -> Iterator[str]:
+    yield "| model | counted | reported | | list's count | | why |"
+    yield "|---|--:|--:|--:|--:|--:|---|"
+    for r in recounts():
+        if r.model.difference:
+            listed = f"{r.model.listed:,}" if r.model.listed else ""
+            off = _percent(r.counts.total / r.model.listed - 1) if r.model.listed else ""
+            yield (f"| {md(r.model.name)} | {r.counts.total:,} | {r.model.reported} | "
+                   f"{_percent(r.off_reported)} | {listed} | {off} | {md(r.model.difference)} |")
+
+
+def _models() -> Iterator[str]:
+    yield ("| model | year | layers | width | parameters | without embeddings | active | reported "
+           "| | transformers | shape |")
+    yield "|---|--:|--:|--:|--:|--:|--:|--:|--:|---|---|"
+    for r in recounts():
+        active = f"{r.counts.active:,}" if r.counts.active != r.counts.total else ""
+        built = "" if r.built is None else (
+            "equal" if r.built == r.counts.total else f"{r.built:,}")
+        yield (f"| {md(r.model.name)} | {r.model.year} | {r.model.layers} | {r.model.width} | "
+               f"{r.counts.total:,} | {r.counts.nonembedding:,} | {active} | {r.model.reported} | "
+               f"{_percent(r.off_reported)} | {built} | {r.model.status} |")
+
+
+def _tools() -> Iterator[str]:
+    counts: dict[str, dict[str, str]] = {}
+    for row in _others():
+        counts.setdefault(row["tool"], {})[row["model"]] = row["parameters"]
+    exact = counts.pop("transformers")
+    names = list(counts["accelerate"])
+    yield "| model | transformers | depthlaw | " + " | ".join(md(tool) for tool in counts) + " |"
+    yield "|---|--:|" + "--:|" * (1 + len(counts))
+    right = dict.fromkeys(["depthlaw", *counts], 0)
+    for name in names:
+        true = int(exact[name])
+        ours = count(architecture(model(name))).total
+        cells = []
+        for tool, said in (("depthlaw", str(ours)), *((t, counts[t][name]) for t in counts)):
+            off = int(said) / true - 1 if said else None
+            right[tool] += off is not None and abs(off) <= _NEAR
+            cells.append("not read" if off is None else "exact" if int(said) == true
+                         else _percent(off))
+        yield f"| {md(name)} | {true:,} | " + " | ".join(cells) + " |"
+    yield "| within 1 % | | " + " | ".join(f"{n} of {len(names)}" for n in right.values()) + " |"
+
+
+def _depths() -> Iterator[str]:
+    yield "| model | width | layers | nanochat | Marin |"
+    yield "|---|--:|--:|--:|--:|"
+    for name in dict.fromkeys(r["model"] for r in _others() if r["tool"] == "accelerate"):
+        a = architecture(model(name))
+        layers = f"{a.encoder_layers} + {a.layers}" if a.encoder_layers else f"{a.layers}"
+        yield (f"| {md(name)} | {a.width:,} | {layers} | {round(a.width / 64)} | "
+               f"{round(a.width / (64 + 4 * math.log2(a.width) - 9))} |")
+
+
+def _versions() -> Iterator[str]:
+    asked: dict[str, dict[str, str]] = {}
+    for row in _others():
+        if row["tool"] not in asked or row["parameters"]:
+            asked.setdefault(row["tool"], row)
+    for tool, row in asked.items():
+        yield (f"- {md(tool)}: {md(row['version'])}, run {row['date']}; {md(row['model'])} by "
+               f"`{row['how']}`")
+
+
+def _percent(off: float | None) -> str:
+    return "" if off is None else f"{100 * off:+.1f} %" if abs(off) < 10 else f"x{1 + off:.1f}"

@@ -1,0 +1,542 @@
+"""The explorer, a page of sliders and plots that works without a server: what it shows is computed
+here, by the advisor, the claims and the records, and written beside it as one script of data.
+
+The calculator is computed beforehand, at every setting of its controls, by the advisor that answers
+`depthlaw depth`: a page that ran Python in the browser would load some 13 MB first, more than a
+phone should, for the same text.
+
+    python -m depthlaw.ledger.publish.site.explorer docs/explorer OUT
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import shutil
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from fractions import Fraction
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import flint
+from flint import arb, arb_mat
+
+from depthlaw.advisor import laws
+from depthlaw.advisor.answer import LawNumber
+from depthlaw.advisor.answer_text import as_text, layers
+from depthlaw.advisor.base.quantities import UsageError, parse_budget
+from depthlaw.advisor.models import models
+from depthlaw.advisor.recommendation import recommend
+from depthlaw.advisor.rule_scores import Interval
+from depthlaw.advisor.rules import rules
+from depthlaw.advisor.task_depths import TaskNumber
+from depthlaw.empirics.figure_data import LEVEL
+from depthlaw.empirics.separation_rank.frontier import entries
+from depthlaw.theory.claims.definition import Case, at, registry
+from depthlaw.theory.claims.rounding import interval
+from depthlaw.theory.claims.values import Ball, Sample
+from depthlaw.theory.rank_collapse.doubly_exponential import next_pair
+from depthlaw.theory.rank_collapse.softmax_attention import (
+    Head,
+    ball_composite_norm,
+    centred,
+    instance,
+)
+from depthlaw.theory.separation_rank.dimension_count import log3_dimension_count
+
+from ...records.store import manifest, open_store
+from ...verdicts.display import middle
+from ...verdicts.judged_ledger import Recorded
+from ...verdicts.reference import shipped
+from ...verdicts.report import CaseResult, marked
+from ..drawing.site_figures import generic_ranks
+
+__all__ = ["calculator", "collapse", "ranks", "tasks", "thresholds", "write"]
+
+# --- the grids of the controls --------------------------------------------------------------------
+
+BUDGETS = tuple(f"{m}{unit}" for unit, ms in (
+    ("M", "10 15 20 30 40 50 70 100 150 200 300 350 500 700"),
+    ("B", "1 1.5 2 3 4 5 7 10 15 20 30 40 50 70 100 150 200 300 400 500 700"),
+    ("T", "1")) for m in ms.split())
+HEAD_WIDTHS, PIPELINES = (None, 64, 128), (None, 4, 8, 16)
+DEPTHS = (*range(4, 33, 2), 36, 40, 44, 48, 54, 60, 64, 72, 80, 96, 112, 128)
+WIDTHS = (*range(2, 17), *(m * 2**k for k in range(4, 14) for m in ((2, 3) if k < 13 else (2,))))
+HEADS = (1, 2, 4, 8, 16)
+LAYERS = 20
+# With every size from which a task needs a layer more, so that steps are drawn where they are.
+SIZES = {
+    "connectivity": (*range(1, 13), 16, 20, 24, 27, 28, 32, 40, 48, 64, 80, 81, 82, 100, 128, 160,
+                     200, 243, 244, 256, 300, 400, 512, 600, 729, 730, 800, 1000),
+    "hops": (*range(1, 13), 15, 16, 17, 20, 24, 31, 32, 33, 48, 63, 64, 65, 96, 128, 129, 192, 256),
+    "regular": (*(2**k + more for k in range(1, 16) for more in (0, 1)), 2**16)}
+OPTIONS = {"connectivity": "diameter", "hops": "hops", "regular": "length"}
+# Residuals of the input, bounds beta on the weights, layers of the picture of collapse.
+STARTS, BETAS, COLLAPSE = ("1/1000", "1/100", "1/10", "1/2", "1"), ("1/4", "1", "4"), 12
+# Of the nets that collapse: those that rank_collapse/doubly_exponential_slope draws.
+_TOKENS, _WIDTH = 6, 4
+# Columns in which every row of an answer is one line, and those of its label.
+_ONE_LINE, _LABEL = 10**6, 9
+
+Curve = dict[str, Any]
+
+
+def write(source: Path, out: Path, recorded: Recorded) -> list[Path]:
+    """Write the explorer into a folder of its own: the page as it is, and data.js.
+
+    Args:
+        source: docs/explorer.
+        out: replaced; claim pages are linked as ../claims/TOPIC/NAME.html.
+        recorded: whose verdicts and measured values are shown.
+
+    Cost: about half a minute.
+    """
+    data = _data(recorded)
+    shutil.rmtree(out, ignore_errors=True)
+    shutil.copytree(source, out)
+    file = out / "data.js"
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True, allow_nan=False)
+    file.write_text(f"window.depthlaw = {text};\n", encoding="ascii")
+    return sorted(path for path in out.rglob("*") if path.is_file())
+
+
+def _data(recorded: Recorded) -> dict[str, Any]:
+    panels: dict[str, Any] = {
+        "calculator": calculator(), "thresholds": thresholds(recorded), "ranks": ranks(recorded),
+        "collapse": collapse(recorded), "tasks": tasks(recorded)}
+    named = {key for panel in panels.values() for curve in _curves_of(panel)
+             for key in (*curve["claims"], *curve["related"])}
+    held = manifest(recorded.store)
+    return {
+        "about": {"version": version("depthlaw"), "manifest": held["hash"],
+                  "records": len(held["runs"])},
+        "claims": {key: _claim(recorded, key) for key in sorted(named)},
+        "grids": {"budgets": BUDGETS, "parameters": [parse_budget(each) for each in BUDGETS],
+                  "headWidths": HEAD_WIDTHS, "pipelines": PIPELINES, "depths": DEPTHS,
+                  "widths": WIDTHS, "heads": HEADS, "layers": LAYERS, "sizes": SIZES,
+                  "options": OPTIONS, "collapse": COLLAPSE, "starts": STARTS, "betas": BETAS},
+        **panels}
+
+
+def _curves_of(panel: Mapping[str, Any]) -> Iterator[Curve]:
+    curves = panel["curves"]
+    for part in curves.values() if isinstance(curves, dict) else (curves,):
+        yield from part
+
+
+def _claim(recorded: Recorded, named: str) -> dict[str, str]:
+    """What a legend says of a claim, or of a claim in one suite, KEY@SUITE."""
+    key, _, suite = named.partition("@")
+    claim = recorded.claims[key]
+    result = recorded.of(suite, key) if suite else recorded.judged(key)
+    return {"key": key, "suite": suite, "title": claim.title, "wording": claim.wording,
+            "verdict": marked(result) if result else "not run"}
+
+
+def _curve(key: str, label: str, *claims: str, colour: int, mark: str = "line", dash: str = "",
+           basis: str = "", related: Sequence[str] = ()) -> Curve:
+    """How one curve is called and drawn, and the claims that stand behind it.
+
+    Args:
+        claims: which say that the curve is where it is drawn; their verdicts are shown.
+        related: claims on something else, such as the algebra of inverting a rule, or a bound that
+            dots are compared with; no verdict is shown, which would be read as one on the curve.
+        mark: line, step, dots, rings, crosses, band or rule (a vertical line).
+        dash: of lines, as SVG writes it.
+        basis: where it is from, if there is no claim.
+    """
+    return {"key": key, "label": label, "claims": claims, "related": related, "colour": colour,
+            "mark": mark, "dash": dash, "basis": basis}
+
+
+def _short(value: float | None) -> float | int | None:
+    """Six digits, which no picture exceeds."""
+    if value is None or not math.isfinite(value):
+        return None
+    short = float(f"{value:.6g}")
+    return int(short) if short.is_integer() and abs(short) < 1e15 else short
+
+
+def _shorts(values: Iterable[float | None]) -> list[float | int | None]:
+    return [_short(value) for value in values]
+
+
+# --- the calculator -------------------------------------------------------------------------------
+
+
+class _Lines:
+    """Lines of text, each stored once."""
+
+    def __init__(self) -> None:
+        self.places: dict[tuple[str, str], int] = {}
+
+    def of(self, text: str) -> list[int]:
+        """The places of the rows of an answer: a label, which may be empty, and what is said."""
+        rows: list[tuple[str, str]] = []
+        for line in text.split("\n"):
+            label, said = line[:_LABEL].strip(), line[_LABEL:]
+            labelled = line[_LABEL - 1: _LABEL] == " " and (" " not in label or not label)
+            rows.append((label, said) if labelled and rows else ("", line))
+        return [self.places.setdefault(row, len(self.places)) for row in rows]
+
+
+def _answer(lines: _Lines, budget: str, **options: Any) -> dict[str, Any]:
+    """Rows, layers, width and heads; or the one line in which the question is refused."""
+    try:
+        answer = recommend(budget, **options)
+    except UsageError as error:
+        return {"refused": str(error)}
+    found: dict[str, Any] = {"rows": lines.of(as_text(answer, _ONE_LINE))}
+    if answer.shape:
+        a = answer.shape.architecture
+        found["shape"] = [a.layers, a.width, a.heads]
+    return found
+
+
+def calculator() -> dict[str, Any]:
+    """Every answer of the calculator, and depth against size by every rule for standard nets."""
+    lines = _Lines()
+    free = [[[[_answer(lines, budget, head_width=head, pipeline=stages or 1, latency_matters=fast)
+               for fast in (False, True)] for stages in PIPELINES] for head in HEAD_WIDTHS]
+            for budget in BUDGETS]
+    fixed = [[_answer(lines, budget, layers=deep) for deep in DEPTHS] for budget in BUDGETS]
+    plain = [recommend(b) for b in BUDGETS]
+    shown = [rule for rule in rules() if rule.key in _RULES]
+    grids = "published grids of shapes"
+    curves = [_curve("recommended", "recommended by the calculator", colour=0, basis=grids),
+              _curve("within", "within 1 % of the best loss in published grids", colour=0,
+                     mark="band", basis=grids)]
+    within = [a.interval for a in plain]
+    series: dict[str, Any] = {
+        "recommended": _shorts(a.shape.architecture.layers for a in plain if a.shape),
+        "within": {
+            "low": [i and i.low for i in within], "high": [i and i.high for i in within],
+            "text": [i and f"{i.ends}{_outside(i)}"
+                     for i in within]}}
+    for place, rule in enumerate(shown):
+        curves.append(_curve(
+            rule.key, f"{rule.name} ({rule.meaning}; {rule.wording})",
+            related=[rule.claim] if rule.claim else [], colour=1 + place % 4,
+            dash=("", "6 3", "2 3")[place // 4], basis=rule.source))
+        said = [next((law for law in a.laws if law.key == rule.key), None) for a in plain]
+        series[rule.key] = {
+            "y": _shorts(law.depth if law else None for law in said),
+            "text": [law and f"{law.depth:.1f} layers{_outside(law)}" for law in said]}
+    return {"lines": list(lines.places), "free": free, "fixed": fixed, "curves": curves,
+            "x": [parse_budget(b) for b in BUDGETS], "series": series}
+
+
+def _outside(found: Interval | LawNumber | TaskNumber) -> str:
+    return ", extrapolated" if found.extrapolated else ""
+
+
+# Rules for standard nets whose depth the plot shows. The others are special cases of these, or
+# restate the nets of one grid.
+_RULES = ("threshold", "levine", "kaplan", "nanochat", "marin", "delusion", "prenorm", "knee")
+
+
+# --- thresholds -----------------------------------------------------------------------------------
+
+
+def thresholds(recorded: Recorded) -> dict[str, Any]:
+    """Width and depth: the threshold, the knee, Levine's transition, nets of one size, models."""
+    claims, (first, last) = recorded.claims, laws.FIT_DEPTHS
+    threshold, knee, levine = (claims[key] for key in (
+        "separation_rank/threshold", "separation_rank/knee", "depth_choice/levine_fit_width"))
+    near = [m for m in models() if m.kind == "decoder" and m.width <= WIDTHS[-1]]
+    fitted = range(first, last + 1)
+    equal = [[(laws.width_at(parse_budget(b), depth), depth) for depth in range(1, 129)]
+             for b in BUDGETS]
+    return {
+        "curves": [
+            _curve("threshold", "threshold log_3 d", threshold.key, colour=1),
+            _curve("knee", "knee of the dimension count, before it is rounded up", knee.key,
+                   colour=2, dash="6 3"),
+            _curve("levine", "Levine's fit: up to this depth deeper nets of equal size won",
+                   related=[levine.key], colour=3, dash="2 3",
+                   basis="Levine's fit as published"),
+            _curve("budget", "nets of the chosen size, 12 L d^2 = N", related=["counting/twelve"],
+                   colour=4, basis="the equation itself"),
+            _curve("models", "published models", related=["depth_choice/threshold_never_binds"],
+                   colour=5, mark="dots", basis="shapes as published, advisor/models.csv"),
+            _curve("recommended", "recommended by the calculator at this size", colour=0,
+                   mark="crosses", basis="published grids of shapes")],
+        "series": {
+            "threshold": {"x": WIDTHS, "y": _shorts(
+                float(threshold.predict(Case(width=d))) for d in WIDTHS)},
+            "knee": {"x": WIDTHS, "y": _shorts(
+                float(at(knee.statement.rhs.args[0], Case(width=d))) for d in WIDTHS)},
+            "levine": {"x": [int(levine.predict(Case(depth=L))) for L in fitted], "y": [*fitted]},
+            "models": {"x": [m.width for m in near], "y": [m.layers for m in near],
+                       "text": [m.name for m in near]}},
+        "equal": [{"x": _shorts(d for d, _ in line if WIDTHS[0] <= d <= WIDTHS[-1]),
+                   "y": [depth for d, depth in line if WIDTHS[0] <= d <= WIDTHS[-1]]}
+                  for line in equal]}
+
+
+# --- separation ranks -----------------------------------------------------------------------------
+
+
+def ranks(recorded: Recorded) -> dict[str, Any]:
+    """log_3 of the separation rank against depth, for each width and number of heads: bounds,
+    the dimension count, recorded ranks, threshold and knee."""
+    known: dict[tuple[str, ...], float] = {}
+
+    def stated(name: str, width: int, heads: int) -> list[float | int | None]:
+        """What a claim says, at least 0; None where an assumption does not hold."""
+        claim = recorded.claims[f"separation_rank/{name}"]
+        symbols = sorted(symbol.name for symbol in claim.statement.rhs.free_symbols)
+        found: list[float | None] = []
+        for depth in range(1, LAYERS + 1):
+            case = Case(width=width, depth=depth, heads=heads, tokens=2 * width + 2)
+            if not all(holds(case) for holds in claim.assumes.values()):
+                found.append(None)
+                continue
+            # Some bounds do not depend on the width, some not on the number of heads.
+            place = (name, *(str(case.get(symbol)) for symbol in symbols))
+            if place not in known:
+                bound = claim.predict(case)
+                height = math.log(bound, 3) if claim.statement.lhs.is_Symbol else float(bound)
+                known[place] = max(0.0, height)
+            found.append(known[place])
+        return _shorts(found)
+
+    counts = {d: _shorts(log3_dimension_count(d, L)[1] for L in range(1, LAYERS + 1))
+              for d in WIDTHS}
+    frames = {}
+    for width in WIDTHS:
+        for heads in (h for h in HEADS if h <= width):
+            frames[f"{width},{heads}"] = {
+                "S": counts[width], **{name: stated(name, width, heads) for name in _BOUNDS},
+                "threshold": {"x": [_short(math.log(width, 3))]},
+                "knee": {"x": [int(recorded.claims["separation_rank/knee"].predict(
+                    Case(width=width)))]}}
+    for (name, width, heads), points in _points(recorded).items():
+        if f"{width},{heads}" in frames:
+            frames[f"{width},{heads}"][name] = points
+    return {"curves": [
+        _curve("S", "dimension count S(d, L), an upper bound",
+               "separation_rank/dimension_count", colour=0),
+        _curve("certified", "exact rank of almost all weights, one head, with certificates",
+               "separation_rank/exact", colour=4, mark="dots"),
+        _curve("exact", "exact rank of almost all weights, one head, larger nets",
+               "separation_rank/exact@frontier", "separation_rank/exact_below_count", colour=4,
+               mark="rings"),
+        _curve("measured", "largest rank measured, several heads", colour=4, mark="crosses",
+               related=["separation_rank/dimension_count"], basis="measured"),
+        _curve("upper_bound_shallow", "upper bound of Theorem 1, L < log_3 d",
+               "separation_rank/upper_bound_shallow", colour=2, dash="6 3"),
+        _curve("upper_bound_deep", "upper bound of Theorem 2, L > log_3 d",
+               "separation_rank/upper_bound_deep", colour=2, dash="6 3"),
+        _curve("lower_bound_shallow", "lower bound of Theorem 1, L < log_3 d",
+               "separation_rank/lower_bound_shallow", colour=1, dash="2 3"),
+        _curve("lower_bound_deep", "lower bound of Theorem 2, L > log_3 d",
+               "separation_rank/lower_bound_deep", colour=1, dash="2 3"),
+        _curve("product_lower_bound", "lower bound by a product of linear forms",
+               "separation_rank/product_lower_bound", colour=3),
+        _curve("threshold", "threshold log_3 d", "separation_rank/threshold", colour=1,
+               mark="rule", dash="2 3"),
+        _curve("knee", "knee of the dimension count", "separation_rank/knee", colour=0,
+               mark="rule", dash="2 3")], "frames": frames}
+
+
+_BOUNDS = ("upper_bound_shallow", "upper_bound_deep", "lower_bound_shallow", "lower_bound_deep",
+           "product_lower_bound")
+
+def _points(recorded: Recorded) -> dict[tuple[str, int, int], dict[str, Any]]:
+    """Recorded ranks by curve, width and heads."""
+    found: dict[tuple[str, int, int], list[tuple[int, int, str]]] = {}
+    exact = recorded.claims["separation_rank/exact"]
+    keys = (exact.key, "separation_rank/exact_below_count")
+    for entry in entries([row for key in keys for row in _rows(recorded, key)]):
+        if not entry.complete:
+            continue
+        case = Case(width=entry.width, depth=entry.depth, heads=1)
+        name = "certified" if exact.certified is not None and exact.certified(case) else "exact"
+        says = f"rank {'' if entry.settled else 'at least '}{entry.rank:,}"
+        found.setdefault((name, entry.width, 1), []).append((entry.depth, entry.rank, says))
+    several = recorded.judged("separation_rank/dimension_count")
+    for point in generic_ranks([several] if several else []):
+        if point.heads > 1:
+            found.setdefault(("measured", point.width, point.heads), []).append(
+                (point.depth, point.rank, f"rank {point.rank:,}"))
+    return {shape: {"x": [depth for depth, _, _ in sorted(points)],
+                    "y": _shorts(math.log(rank, 3) for _, rank, _ in sorted(points)),
+                    "text": [says for _, _, says in sorted(points)]}
+            for shape, points in found.items()}
+
+
+def _rows(recorded: Recorded, key: str) -> list[CaseResult]:
+    """The recorded cases of a claim, in all suites and on any device."""
+    results = [recorded.of(suite, key) for suite in recorded.claims[key].grid]
+    rows = {row.case: row for result in results if result for row in result.cases if row.records}
+    return list(rows.values())
+
+
+# --- rank collapse --------------------------------------------------------------------------------
+
+
+def collapse(recorded: Recorded) -> dict[str, Any]:
+    """Orders of magnitude below 1 of the residual, layer by layer: one drawn net with and without
+    mask and skips, the bound; and nets of BERT's shape."""
+    frames = {f"{start},{beta},{heads}": _passes(recorded, start, beta, heads)
+              for start in STARTS for beta in BETAS for heads in HEADS}
+    return {"curves": [
+        _curve("alone", "attention alone, one drawn net", colour=0, basis="computed, enclosed",
+               related=["rank_collapse/doubly_exponential_slope"]),
+        _curve("causal", "the same net with a causal mask", colour=2, dash="6 3",
+               related=["rank_collapse/slope_causal"], basis="computed, enclosed"),
+        _curve("skip", "the same net with skip connections", colour=3, dash="2 3",
+               related=["rank_collapse/skip_keeps_residual"], basis="computed, enclosed"),
+        _curve("bound", "upper bound on the residual, at the gamma of this net",
+               "rank_collapse/layers_uniform", colour=1, dash="8 3 2 3"),
+        _curve("bert", "nets of BERT's shape at initialisation, no skips or MLPs: mean",
+               related=["rank_collapse/bert_init_collapse"], basis="measured", colour=4,
+               mark="dots")],
+        "series": {"bert": _bert(recorded)}, "frames": frames,
+        "net": {"tokens": _TOKENS, "width": _WIDTH}}
+
+
+def _passes(recorded: Recorded, start: str, beta: str, heads: int) -> dict[str, Any]:
+    case = Case(tokens=_TOKENS, width=_WIDTH, heads=heads, residual=start, beta=beta, qk_width=1,
+                bias=0, depth=COLLAPSE)
+    mask = arb_mat([[int(j <= i) for j in range(_TOKENS)] for i in range(_TOKENS)])
+    with flint.ctx.workprec(256):
+        tokens, heads_of = instance(case)
+        alone, gammas = [*_residuals(tokens, heads_of)], arb(0)
+        for residual, layer in zip(alone, heads_of, strict=False):
+            for head in layer:
+                one, infinity = head.gammas(residual)
+                gammas = gammas.max((one * infinity).sqrt())
+        ranges = [2 * max(abs(entry).upper() for row in head.perturbation(residual).tolist()
+                          for entry in row)
+                  for residual, layer in zip(alone, heads_of, strict=False) for head in layer]
+        curves = {"alone": alone, "causal": [*_residuals(tokens, heads_of, mask)],
+                  "skip": [*_residuals(tokens, heads_of, skip=True)]}
+        heights = {name: _shorts(_orders(residual) for residual in found)
+                   for name, found in curves.items()}
+        # Rounded up, so that it bounds every gamma that was computed.
+        gamma = Fraction(math.ceil(float(gammas.upper()) * 10**6) + 1, 10**6)
+        small = bool(max(ranges) <= arb(157) / 125)
+    claim, bounds = recorded.claims["rank_collapse/layers_uniform"], []
+    for depth in range(1, COLLAPSE + 1):
+        said = float(claim.predict(Case(**{**case.fields(), "depth": depth, "gamma": str(gamma)})))
+        # A bound above 1 says nothing of a collapse.
+        bounds.append(-said / math.log(10) if small and said < 0 else None)
+    return {**heights, "bound": [heights["alone"][0], *_shorts(bounds)]}
+
+
+def _residuals(tokens: arb_mat, layers: Sequence[Sequence[Head]], mask: arb_mat | None = None,
+               skip: bool = False) -> Iterator[arb_mat]:
+    """The residual before the first layer and after each."""
+    residual = centred(tokens)
+    mean = arb_mat([(tokens - residual).tolist()[0]])
+    yield residual
+    for layer in layers:
+        mean, residual = next_pair(mean, residual, layer, mask, skip)
+        yield residual
+
+
+def _orders(residual: arb_mat) -> float:
+    """-log10 of the composite norm."""
+    return float(-ball_composite_norm(residual).log() / arb(10).log())
+
+
+def _bert(recorded: Recorded) -> dict[str, Any]:
+    """Means and 95 % intervals of the relative residual, as orders of magnitude below 1."""
+    found = sorted((int(row.case.layer), row.measured)
+                   for row in _rows(recorded, "rank_collapse/bert_init_collapse")
+                   if isinstance(row.measured, Sample))
+    return {"x": [layer for layer, _ in found],
+            "y": _shorts(-math.log10(value.mean) for _, value in found),
+            "text": [f"relative residual {middle(value)}, 95 % "
+                     f"{interval(*value.interval(LEVEL))}, "
+                     f"{len(value.values)} nets" for _, value in found]}
+
+
+# --- tasks ----------------------------------------------------------------------------------------
+
+
+def tasks(recorded: Recorded) -> dict[str, Any]:
+    """Depths that tasks need, as `depthlaw depth --task` answers, and trained nets."""
+    lines = _Lines()
+    curves, series, answers = dict[str, Any](), dict[str, Any](), dict[str, Any]()
+    for task, sizes in SIZES.items():
+        found: dict[str, dict[str, Any]] = {}
+        names: dict[str, Curve] = {}
+        answers[task] = []
+        for size in sizes:
+            answer = recommend(task=task, **{OPTIONS[task]: size})
+            answers[task].append(lines.of(as_text(answer, _ONE_LINE)))
+            said = answer.tasks[0]
+            for place, number in enumerate(said.numbers):
+                key = said.labels[place] if said.labels else number.meaning
+                line = found.setdefault(key, {"x": [], "y": []})
+                line["x"].append(size)
+                line["y"].append(number.layers)
+                name = number.name.split(", n = ")[0]
+                if key not in names:
+                    names[key] = _curve(
+                        key, f"{name}: {number.meaning}",
+                        *([number.claim] if number.claim else []), colour=len(names),
+                        mark="line" if number.meaning == "measured" else "step",
+                        dash=("", "6 3", "2 3")[len(names)], basis=number.source)
+                if number.meaning == "measured":
+                    # A fit is no whole number of layers.
+                    fit = laws.trained_layers_for_a5(size)
+                    line["y"][-1] = _short(fit) if fit >= 1 else None
+                    line.setdefault("text", []).append(f"{fit:.1f} layers{_outside(number)}")
+        if task == "hops":
+            # The advisor leaves it out where it is the same number.
+            found["claimed"] = {"x": sizes, "y": [*map(laws.layers_for_hops_printed, sizes)]}
+        for key, points, colour, mark in _trained(recorded, task):
+            kind = points.pop("kind")
+            names[f"{key} {kind}"] = _curve(
+                f"{key} {kind}", f"least depth that trained nets needed ({kind}, median seed)",
+                related=[f"trained_depth/{key}_enough", f"trained_depth/{key}_needed"],
+                basis="measured", colour=colour, mark=mark)
+            found[f"{key} {kind}"] = points
+        curves[task], series[task] = list(names.values()), found
+    return {"lines": list(lines.places), "answers": answers, "curves": curves, "series": series}
+
+
+def _trained(recorded: Recorded, task: str) -> Iterator[tuple[str, dict[str, Any], int, str]]:
+    """Least depths of trained nets by size of the task, of the median seed."""
+    size = {"connectivity": "diameter", "hops": "hops"}.get(task)
+    rows = _rows(recorded, f"trained_depth/{task}_enough") if size else []
+    kinds: dict[str, list[tuple[int, int, int]]] = {}
+    for row in rows:
+        if size and row.case.seeds == "median" and isinstance(row.measured, Ball):
+            kind = str(row.case.get("net", row.case.task))
+            kinds.setdefault(kind.replace("_", " "), []).append(
+                (int(row.case.get(size)), int(row.measured.low), int(row.measured.high)))
+    for place, (kind, found) in enumerate(sorted(kinds.items())):
+        found.sort()
+        yield task, {
+            "kind": kind, "x": [x for x, _, _ in found], "y": [high for _, _, high in found],
+            "low": [low for _, low, _ in found],
+            "text": [layers(low) if low == high else f"{low} to {layers(high)}"
+                     for _, low, high in found]}, 3 + place, ("dots", "crosses")[place % 2]
+
+
+# --- the command ----------------------------------------------------------------------------------
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the explorer: python -m depthlaw.ledger.publish.site.explorer docs/explorer OUT."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("source", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--results", type=Path, default=None)
+    chosen = parser.parse_args(arguments)
+    store = shipped() if chosen.results is None else open_store(chosen.results, read_only=True)
+    assert store is not None
+    written = write(chosen.source, chosen.out, Recorded(registry(), store))
+    print(f"{len(written)} files in {chosen.out}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,194 @@
+"""Words in running text that records or laws fill: what hand-written pages say in numbers.
+
+Marks, each an HTML comment: `<!-- verdict: KEY -->` is the verdict with a link to the claim,
+`<!-- of: KEY -->` how many of its cases are decided, `<!-- is: KEY field=value,... -->` what was
+measured in the one case that has these values, `<!-- says: KEY ... -->` what is predicted there,
+`<!-- near: KEY -->` the least factor between the two sides of an inequality that holds,
+`<!-- fails: KEY field -->` a value of its smallest counterexample,
+`<!-- agree: KEY -->` in how many cases the value, or the mean, agrees, `<!-- against: KEY -->` in
+how many the 95 % interval contradicts, `<!-- shapes: KEY -->` how many shapes of nets a PROVED
+claim is about, `<!-- sizes: KEY -->` how large the trained nets of a claim are,
+`<!-- number: WHAT -->` a count (claims, topics, records, verdicts: how many claims have which),
+`<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
+numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
+"""
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from depthlaw.theory.claims.verdict import Verdict
+
+from ...verdicts.display import measured_side, prediction, slack
+from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
+from ..appendix.printed_claims import Statement
+from ..appendix.typesetting import verdict
+from ..intervals import leaning
+
+__all__ = ["Ledger"]
+
+_MARK = re.compile(
+    r"<!--\s+(?P<kind>verdict|of|is|says|near|fails|agree|against|shapes|sizes|number|law|bench):"
+    r"\s+(?P<what>[^>]+?)\s+-->")
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """What marks are filled from.
+
+    Attributes:
+        judged: every claim by key, None where nothing is recorded.
+        records: how many there are.
+    """
+
+    judged: Mapping[str, ClaimResult | None]
+    records: int
+
+    def spoken(self, text: str) -> str:
+        """A page with its marks replaced.
+
+        Raises:
+            ValueError: where nothing is recorded for a mark, or it names no claim, case or
+                function: a sentence without its number must not be published.
+        """
+        return _MARK.sub(lambda mark: str(
+            getattr(self, f"_{mark['kind']}")(" ".join(mark["what"].split()))), text)
+
+    def _result(self, key: str) -> ClaimResult:
+        if (found := self.judged.get(key)) is None:
+            raise ValueError(f"nothing is recorded for {key}")
+        return found
+
+    def _verdict(self, key: str) -> str:
+        return f"[{verdict(marked(self._result(key)))}](/claims/{key}.md)"
+
+    def _of(self, key: str) -> str:
+        result = self._result(key)
+        decided, asked = len(result.decided), len(result.in_scope)
+        return f"{asked:,}" if decided == asked else f"{decided:,} of {asked:,}"
+
+    def _is(self, what: str) -> str:
+        result, row = self._case(what)
+        return _grouped(measured_side(result.claim, row))
+
+    def _says(self, what: str) -> str:
+        result, row = self._case(what)
+        return _grouped(prediction(result.claim, row))
+
+    def _near(self, key: str) -> str:
+        result = self._result(key)
+        if result.tightest is None or result.counterexample is not None:
+            raise ValueError(f"{key} has no sides that stay apart")
+        return slack(result.tightest).removeprefix("x")
+
+    def _fails(self, what: str) -> str:
+        key, _, name = what.partition(" ")
+        worst = self._result(key).counterexample
+        if worst is None or name not in (fields := worst.case.fields()):
+            raise ValueError(f"no counterexample of {key} is recorded with a value {name}")
+        return _grouped(str(fields[name]))
+
+    def _agree(self, key: str) -> str:
+        result = self._result(key)
+        found = leaning(result)
+        if found.cases:
+            return _share(found.cases - found.means, found.cases)
+        agree = sum(row.decision.verdict is Verdict.HOLDS for row in result.decided)
+        return _share(agree, len(result.in_scope))
+
+    def _against(self, key: str) -> str:
+        found = leaning(self._result(key))
+        if not found.cases:
+            raise ValueError(f"{key} has no means or shares")
+        return _share(found.intervals, found.cases)
+
+    def _shapes(self, key: str) -> str:
+        _, shapes = Statement(self._result(key)).shapes
+        if not shapes:
+            raise ValueError(f"{key} is not PROVED of several shapes")
+        return f"{len(shapes):,}"
+
+    def _sizes(self, key: str) -> str:
+        if not (found := Statement(self._result(key)).sizes):
+            raise ValueError(f"{key} is about no trained nets whose sizes are known")
+        return found
+
+    def _case(self, what: str) -> tuple[ClaimResult, CaseResult]:
+        """The one case of a claim that has the values that a mark names."""
+        key, _, named = what.partition(" ")
+        values = dict(each.split("=", 1) for each in named.split(",") if each)
+        result = self._result(key)
+        found = [row for row in result.cases
+                 if values.items() <= {n: str(v) for n, v in row.case.fields().items()}.items()]
+        if len(found) != 1:
+            raise ValueError(f"{len(found)} cases of {key} have {named or 'any values'}, not one")
+        return result, found[0]
+
+    def _number(self, what: str) -> str:
+        if what == "records":
+            return f"{self.records:,}"
+        if what == "claims":
+            return f"{len(self.judged):,}"
+        if what == "topics":
+            return f"{len({key.partition('/')[0] for key in self.judged}):,}"
+        if what != "verdicts":
+            raise ValueError(f"{what} is not counted; say claims, topics, records or verdicts")
+        counts = Counter(verdict_name(found) if found else NOT_RUN
+                         for found in self.judged.values())
+        return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
+
+    def _law(self, what: str) -> str:
+        name, *arguments = what.split()
+        module, _, function = name.rpartition(".")
+        value = getattr(import_module(f"depthlaw.{module}"), function)(*map(int, arguments))
+        return _printed(value)
+
+    def _bench(self, what: str) -> str:
+        name, _, noted = what.rpartition(": ")
+        if noted not in (found := _benchmarks().get(name, {})):
+            raise ValueError(f"no benchmark {name} noted {noted}; run `make bench`")
+        return _printed(found[noted])
+
+
+# Counts up to it are written as words.
+_WORDS = ("none", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
+          "eleven", "twelve")
+
+
+def _share(part: int, whole: int) -> str:
+    """So many of so many, as a sentence says it.
+
+    >>> _share(0, 6), _share(6, 6), _share(11, 14)
+    ('none of six', 'all six', '11 of 14')
+    """
+    if whole >= len(_WORDS):
+        return f"all {whole:,}" if part == whole else f"{part:,} of {whole:,}"
+    return f"all {_WORDS[whole]}" if part == whole else f"{_WORDS[part]} of {_WORDS[whole]}"
+
+
+@cache
+def _benchmarks() -> dict[str, dict[str, Any]]:
+    """What `make bench` kept."""
+    file = Path(__file__).with_name("benchmarks.json")
+    return dict(json.loads(file.read_text(encoding="utf-8")))
+
+
+def _printed(value: object) -> str:
+    """Whole numbers in full, others as two machines would agree on them."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:,.0f}" if abs(value) >= 100 else f"{value:.2g}"
+    return str(value)
+
+
+def _grouped(text: str) -> str:
+    """Digits in threes."""
+    return f"{int(text):,}" if re.fullmatch(r"-?\d+", text) else text

@@ -1,0 +1,352 @@
+"""The site that `make docs` builds: hand-written pages of docs/ with what records fill in, and
+generated ones. Sphinx makes HTML of them, by docs/conf.py.
+
+Everything is written from the claims and from records; no number is typed by hand. Marks in the
+hand-written pages are filled: those of running text by `inline`, `<!-- table: KEY -->` by the table
+of a claim, `<!-- figure: NAME -->` by a figure, `<!-- evidence: PART -->` by how rules of depth do
+on published grids, `<!-- counting: PART -->` by listed models counted again, `<!-- measured:
+MODULE.NAME -->` by a question of empirics, `<!-- numbers: MODULE.NAME -->` by its numbers and
+verdicts, `<!-- settings: MODULE.NAME -->` by a table of how nets are trained,
+`<!-- exercise: NAME -->` by an exercise, `<!-- picture: NAME -->` by a picture of measured curves,
+`<!-- verdicts: KEY,KEY -->` and `<!-- values: KEY,KEY -->` by claims and their cases,
+`<!-- least-depth -->` by what is known of the depth that tasks need, and `<!-- data -->` by a link
+to a CSV file of all cases of the claims that a page names so.
+"""
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from datetime import timedelta
+from importlib import import_module
+from importlib.util import find_spec
+from multiprocessing import get_context
+from pathlib import Path
+
+from depthlaw.empirics.separation_rank.frontier import entries
+from depthlaw.empirics.separation_rank.frontier import table as frontier_table
+from depthlaw.theory.claims.budget import Table
+from depthlaw.theory.claims.definition import SUITES, Claim, registry
+
+from ...records.store import Store, manifest, open_store
+from ...running.engines import THREADS
+from ...verdicts.display import duration
+from ...verdicts.evidence_tree import grounds
+from ...verdicts.judged_ledger import Recorded
+from ...verdicts.mutation import mutate
+from ...verdicts.reference import shipped
+from ...verdicts.report import CaseResult, ClaimResult, results
+from ..appendix.typesetting import prose
+from ..drawing import site_figures
+from . import (
+    claim_pages,
+    count_comparison,
+    depth_evidence,
+    explorer,
+    inline,
+    least_depth,
+    page_blocks,
+)
+
+# What of docs/ is no source of pages: the files of Sphinx, and what is built.
+_APART = {"conf.py", "_static", "_build", "_site", "explorer"}
+_LEAST_DEPTH = "<!-- least-depth -->"
+# Files of the project that are pages too.
+_OF_THE_PROJECT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changes.md"}
+
+
+def write(docs: Path, out: Path, stores: Sequence[Store],
+          mutants: Callable[[], str] | None = None) -> list[Path]:
+    """Write the sources of all pages into the folder `out`, which then holds nothing else, and
+    return their paths: the same records give the same bytes, and what has not changed is not
+    written again.
+
+    Args:
+        stores: where records are looked for: of each claim, the first that holds some is read.
+        mutants: the page of `mutated`, where it was begun elsewhere.
+
+    Cost: a minute, and as much for the mutants.
+    """
+    claims = registry()
+    places = [Recorded(claims, each) for each in stores]
+    found = {key: _judged(key, places) for key in claims}
+    judged = [result or _not_run(claims[key], stores[0]) for key, result in found.items()]
+    for folder in ("figures", "data"):
+        shutil.rmtree(out / folder, ignore_errors=True)
+    pages = _generated(judged, places, out)
+    pages[out / "mutations.md"] = mutants() if mutants else mutated(list(claims), stores[0])
+    pages = {path: _linked(text, claims, docs) for path, text in pages.items()}
+    words = inline.Ledger(found, sum(map(len, stores)))
+    for path in sorted(docs.rglob("*")):
+        name = path.relative_to(docs)
+        if path.is_dir() or name.parts[0] in _APART:
+            continue
+        if path.suffix != ".md":
+            pages[out / name] = path.read_text(encoding="utf-8")
+            continue
+        text = words.spoken(path.read_text(encoding="utf-8"))
+        if _LEAST_DEPTH in text:
+            text = text.replace(_LEAST_DEPTH, least_depth.table(found))
+        text = filled(text, places, out, path.stem)
+        text += _others(text, path.stem, claims) if path.parent.name == "coverage" else ""
+        pages[out / name] = text
+    for written, page in _OF_THE_PROJECT.items():
+        pages[out / page] = _moved((docs.parent / written).read_text(encoding="utf-8"))
+    pages[out / "bibliography.md"] = "# Bibliography\n\n```{bibliography}\n:all:\n```\n"
+    for path in [each for each in out.rglob("*.*") if each.is_file()]:
+        if path not in pages and path.relative_to(out).parts[0] not in ("figures", "data"):
+            path.unlink()
+    for path, text in pages.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8")
+    return sorted(pages)
+
+
+def build(docs: Path, sources: Path, out: Path) -> int:
+    """Make the site of its sources, in the folder `out`, which then holds nothing else, and return
+    Sphinx's exit status: a warning is an error, and nothing is replaced.
+
+    What Sphinx keeps for the next time stays beside the sources.
+    """
+    made = sources.parent / "html"
+    shutil.rmtree(made, ignore_errors=True)
+    status = subprocess.run(
+        [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going",
+         "-d", str(sources.parent / "doctrees"), "-c", str(docs), str(sources), str(made)],
+        check=False).returncode
+    if status == 0:
+        shutil.rmtree(out, ignore_errors=True)
+        shutil.copytree(made, out, ignore=shutil.ignore_patterns(".buildinfo*", "objects.inv"))
+    return status
+
+
+def _judged(key: str, places: Sequence[Recorded]) -> ClaimResult | None:
+    return next((found for each in places if (found := each.judged(key))), None)
+
+
+def _not_run(claim: Claim, store: Store) -> ClaimResult:
+    """A claim of which nothing is recorded, in the first suite that has cases of it."""
+    suite = next(suite for suite in SUITES if claim.cases(suite))
+    return results({claim.key: claim}, suite, store)[0]
+
+
+def _generated(
+    judged: Sequence[ClaimResult], places: Sequence[Recorded], out: Path,
+) -> dict[Path, str]:
+    """The pages that no hand wrote, by their paths."""
+    ledger = "; ".join(map(_named, places))
+    pages = {
+        out / "claims/index.md": claim_pages.index(judged, ledger),
+        out / "findings.md": claim_pages.findings(judged, ledger),
+        out / "most-wanted.md": claim_pages.most_wanted(judged, ledger),
+        out / "glossary.md": claim_pages.glossary([r.claim for r in judged])}
+    by_key = {r.claim.key: r for r in judged}.get
+    for r in judged:
+        file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
+        data = page_blocks.data([r.claim.key], places, file)
+        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(r, grounds(r, by_key), data)
+    for topic in dict.fromkeys(r.claim.topic for r in judged):
+        own = [r for r in judged if r.claim.topic == topic]
+        pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
+            topic, own, prose(_about(topic)))
+    return pages
+
+
+def _named(recorded: Recorded) -> str:
+    """Which records these are, in words."""
+    hash_ = manifest(recorded.store)["hash"]
+    whose = "your own records" if recorded.store.root.is_dir() else "the reference ledger"
+    return f"{len(recorded.store):,} records of {whose}, manifest `{hash_[:16]}`"
+
+
+def mutated(keys: Sequence[str], store: Store) -> str:
+    """The page of the mutants of every claim that has cases in suite quick, judged on them.
+
+    Cost: a minute for all claims.
+    """
+    claims = registry()
+    recorded = Recorded({key: claims[key] for key in keys}, store)
+    found = {key: list(mutate(quick)) for key in keys
+             if (quick := recorded.of("quick", key)) is not None}
+    return claim_pages.mutations(found, _named(recorded))
+
+
+def explore(source: Path, out: Path, store: Store) -> None:
+    """Write the explorer from the records of a store.
+
+    Cost: half a minute.
+    """
+    explorer.write(source, out, Recorded(registry(), store))
+
+
+def _about(topic: str) -> str:
+    """The first sentence of a topic's package."""
+    name = next(name for room in ("theory", "empirics")
+                if find_spec(name := f"depthlaw.{room}.{topic}"))
+    text = " ".join((import_module(name).__doc__ or "").split("\n\n")[0].split())
+    return text
+
+
+def _moved(text: str) -> str:
+    """A file of the project's root as a page: links go where the pages are."""
+    text = re.sub(r"\]\(docs/", "](/", text)
+    for name, page in _OF_THE_PROJECT.items():
+        text = text.replace(f"]({name}", f"](/{page}")
+    return text
+
+
+def _linked(text: str, claims: Mapping[str, Claim], docs: Path) -> str:
+    """A generated page whose prose names claims by their keys, and pages by their files: with links
+    to them."""
+    def claim(named: re.Match[str]) -> str:
+        key = named[0].replace("\\_", "_")
+        return claim_pages.link(claims[key]) if key in claims else named[0]
+
+    def page(named: re.Match[str]) -> str:
+        there = (docs / named[1]).is_file()
+        return f"[{named[0]}](/{named[1]})" if there else named[0]
+
+    topics = "|".join(dict.fromkeys(each.topic for each in claims.values()))
+    lines = [line if line.startswith("$ ") else re.sub(
+        r"(?<![\w/`\[])docs/([\w/-]+\.md)\b", page,
+        re.sub(rf"(?<![\w/`\[])(?:{topics})/(?:\w|\\_)+(?![\w-]|\.\w)", claim, line))
+             for line in text.split("\n")]
+    return "\n".join(lines)
+
+
+def _others(text: str, topic: str, claims: Mapping[str, Claim]) -> str:
+    """The claims of a topic that its table of coverage does not name, as a list."""
+    missing = [c for c in claims.values() if c.topic == topic and f"`{c.key}`" not in text]
+    lines = [f"- {claim_pages.link(c)}: {prose(c.title)}" for c in missing]
+    return "\n".join(["\n## Further claims\n", *lines, ""]) if lines else ""
+
+
+def filled(text: str, places: Sequence[Recorded], out: Path, name: str) -> str:
+    """A hand-written page with its marks replaced, each by the first of the places that holds
+    records of it; pictures go into the folder `figures`, and data into `data`.
+
+    Args:
+        name: of the page, which is that of its file of data.
+    """
+    figures_ = out / "figures"
+
+    def fill(mark: re.Match[str]) -> str:
+        kind, what = mark["kind"], mark["name"] or ""
+        if kind in _OF_FILES:
+            return _OF_FILES[kind](what)
+        if kind == "data":
+            file = out / "data" / f"{name}.csv"
+            return page_blocks.data(_keys(text), places, file) or NOTHING
+        if kind in _OF_CLAIMS:
+            return _first(places, lambda each: _OF_CLAIMS[kind](what.split(","), each))
+        if kind in _WITH_PICTURE:
+            return _first(places, lambda each: _WITH_PICTURE[kind](what, each, figures_))
+        if kind == "table":
+            return _first(places, lambda each: table(each.claims, what, each.store))
+        return _first(places, lambda each: _frontier(
+            each.claims, each.store, figures_ / f"{what}.png"))
+
+    return _MARK.sub(fill, text)
+
+
+NOTHING = "*Nothing is recorded for this yet.*"
+_OF_FILES = {
+    "evidence": depth_evidence.part, "counting": count_comparison.part,
+    "settings": page_blocks.settings}
+_OF_CLAIMS = {
+    "verdicts": page_blocks.verdicts, "values": page_blocks.values, "numbers": page_blocks.numbers}
+_WITH_PICTURE = {
+    "exercise": page_blocks.exercise, "measured": page_blocks.question,
+    "picture": page_blocks.figure}
+_KINDS = "|".join(["table", "figure", "data", *_OF_FILES, *_OF_CLAIMS, *_WITH_PICTURE])
+_MARK = re.compile(rf"<!-- (?P<kind>{_KINDS})(: (?P<name>\S+))? -->")
+
+
+def _keys(text: str) -> list[str]:
+    """The claims that the marks of a page name, in their order."""
+    keys: list[str] = []
+    for mark in _MARK.finditer(text):
+        kind, name = mark["kind"], mark["name"] or ""
+        if kind in ("verdicts", "values"):
+            keys += name.split(",")
+        if kind in ("exercise", "measured"):
+            keys += page_blocks.claims_of(kind, name)
+    return list(dict.fromkeys(keys))
+
+
+def _first(places: Sequence[Recorded], made: Callable[[Recorded], str]) -> str:
+    """What the first place gives that holds something: one's own records, else the ledger that
+    comes with depthlaw."""
+    return next((text for each in places if (text := made(each))), NOTHING)
+
+
+def table(claims: Mapping[str, Claim], key: str, store: Store) -> str:
+    """The table that a claim brings along, in Markdown, with the rows of all claims that share it;
+    empty where nothing is recorded."""
+    maker = claims[key].table
+    rows = _recorded(claims, maker, store) if maker is not None else []
+    if maker is None or not rows:
+        return ""
+    made = maker(rows)
+    lines = ["| " + " | ".join(prose(heading) for heading in made.columns) + " |",
+             "|" + "".join("---|" if heading in made.words else "--:|" for heading in made.columns)]
+    for row in made.rows:
+        cells = (duration(c.total_seconds()) if isinstance(c, timedelta) else prose(c) for c in row)
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", *(prose(line) + "  " for line in made.legend.splitlines())])
+
+
+def _recorded(
+    claims: Mapping[str, Claim], maker: Callable[..., Table], store: Store,
+) -> list[CaseResult]:
+    """The recorded cases of the claims that share a table, in any suite."""
+    rows = [row for claim in claims.values() if claim.table is maker for suite in claim.grid
+            for row in results({claim.key: claim}, suite, store)[0].cases if row.records]
+    return list({row.case: row for row in rows}.values())
+
+
+def _frontier(claims: Mapping[str, Claim], store: Store, file: Path) -> str:
+    """The figure of exact separation ranks, as a link to it; empty where nothing is recorded."""
+    if not site_figures.frontier(entries(_recorded(claims, frontier_table, store)), file):
+        return ""
+    return ("![Exact separation ranks against depth, with S, the bounds of Theorems 1 and 2 as "
+            f"recalled, the threshold and the knee](/figures/{file.name})")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the site: python -m depthlaw.ledger.publish.site.pages DOCS OUT [--results DIR]."""
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("docs", type=Path)
+    parser.add_argument("out", type=Path)
+    parser.add_argument("--results", type=Path, default=None,
+                        help="records of your own, which come before those that ship")
+    chosen = parser.parse_args(arguments)
+    # One thread, as where claims are measured: what a picture computes anew rounds as it did there,
+    # and trainings are found again, which are stored by their number of threads.
+    os.environ.update(THREADS)
+    own = [open_store(chosen.results, read_only=True)] if chosen.results else []
+    workshop = chosen.out.parent / "_build"
+    sources, beside = workshop / "source", workshop / "explorer"
+    stores = [*own, *filter(None, [shipped()])]
+    # What takes long and needs nothing of the pages is done in a process of its own.
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        mutants = pool.submit(mutated, list(registry()), stores[0])
+        explored = pool.submit(explore, chosen.docs / "explorer", beside, stores[0])
+        written = write(chosen.docs, sources, stores, mutants.result)
+        print(f"{len(written)} pages, which Sphinx sets in a minute or two", flush=True)
+        status = build(chosen.docs, sources, chosen.out)
+        explored.result()
+    if status == 0:
+        shutil.copytree(beside, chosen.out / "explorer")
+    print(f"{'the site is' if status == 0 else 'nothing new'} in {chosen.out}")
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Records: what a run measured, where it is kept, and on which machine it was done."""

@@ -1,0 +1,102 @@
+"""One run: what it measures, what it is known by, and doing it."""
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from depthlaw.theory.claims.code_version import code_version
+from depthlaw.theory.claims.definition import Case, Claim
+
+from .environment import compute, environment
+from .store import Record, digest, encode
+
+
+@dataclass(frozen=True)
+class Run:
+    """One piece of work: measure a claim on one case with one seed, or (case None) check its proof.
+
+    Attributes:
+        device: "cpu" or "cuda"; part of what is recorded.
+        control: measure the case of the negative control in the way of the control, where that is
+            another than the claim's.
+        options: how, for claims that name them: see `Claim.measure`. They change no result and are
+            no part of the record.
+    """
+
+    claim: Claim
+    case: Case | None
+    seed: int = 0
+    device: str = "cpu"
+    control: bool = False
+    options: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """Everything that determines the result, as it goes into the record."""
+        return ({"claim": self.claim.key, "case": self.case.fields() if self.case else None,
+                 "seed": self.seed, "code": self.code, "device": self.device}
+                | ({"control": True} if self.control else {}))
+
+    @cached_property
+    def code(self) -> str:
+        """The version of the code that the result depends on; a proof also depends on what is
+        stated."""
+        if self.case is None:
+            assert self.claim.proof is not None
+            return digest([code_version(self.claim.proof), str(self.claim.statement)])[:16]
+        measured = self.claim.control.measured if self.control else self.claim.measured
+        assert measured is not None
+        return code_version(measured)
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the inputs."""
+        return digest(self.inputs)
+
+    @property
+    def measurement(self) -> Case:
+        """The case without the fields that the claim only reads."""
+        fields = self.case.fields() if self.case else {}
+        return Case(**{name: value for name, value in fields.items()
+                       if name not in self.claim.reads})
+
+    def __str__(self) -> str:
+        seed = f" seed {self.seed}" if self.seed else ""
+        return (f"{self.claim.key} "
+                f"[{self.case or 'proof'}]{seed}{' (negative control)' if self.control else ''}")
+
+    def execute(self) -> Record:
+        """Do the work, in this process."""
+        facts: dict[str, Any] = {}
+        if self.claim.needs and self.case is not None:
+            # What is expected of a training is written down before it starts.
+            right = str(self.claim.predict(self.case))
+            facts["expected"] = {"statement": str(self.claim.statement), "right_side": right}
+        started, cpu = time.perf_counter(), time.process_time()
+        if self.case is None:
+            assert self.claim.proof is not None
+            result = encode(tuple(self.claim.proof(self.claim.statement)))
+        else:
+            result = encode(self.claim.measure(
+                self.case, self.seed, control=self.control, device=self.device, **self.options))
+        timing = {"wall_s": round(time.perf_counter() - started, 6),
+                  "cpu_s": round(time.process_time() - cpu, 6)}
+        facts |= {"environment": environment(), "timing": timing, "compute": compute(self.device)}
+        return Record(self.inputs, result, facts)
+
+
+def control_run(claim: Claim, device: str = "cpu") -> Run:
+    """The run that measures a claim's negative control."""
+    control = claim.control
+    return Run(claim, control.case, control.seed, device, control=control.measured is not None)
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A run that raised instead of measuring: a defect of ours, or too little memory."""
+
+    run: Run
+    why: str

@@ -1,0 +1,544 @@
+"""Records: one canonical-JSON file per run, written whole, named by the hash of its inputs, sealed
+by a hash of its content.
+
+A results folder holds `runs/<first two>/<id>.json`, `manifests/`, `certificates/`, `cache/`
+(decisions, derived), `tmp/` (writes in flight) and `set-aside/` (files that could not be trusted;
+they are moved there, named in a message, and never deleted). Nothing else is touched, and a folder
+without depthlaw's marker whose `runs/` is not empty is refused.
+"""
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import stat
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.claims.values import Ball, Exact, Measured, Outside, Proportion, Sample, Step
+
+SCHEMA = 1
+# From schema n to schema n + 1: takes the inputs, result and facts of a verified record of schema n
+# and returns those of the next. Old files stay as they are and are translated whenever they are
+# read. Canonical form, hashes and seal are the same in every schema.
+MIGRATIONS: dict[int,
+                 Callable[[dict[str, Any], dict[str, Any], dict[str, Any]],
+                          tuple[dict[str, Any], dict[str, Any], dict[str, Any]]]] = {}
+MARKER = "depthlaw-results"
+FOLDERS = ("runs", "tmp", "manifests", "set-aside", "cache", "certificates")
+# No record comes near this; a larger file is not read into memory to find out.
+LARGEST = 64 * 2**20
+_NAME = re.compile(r"[0-9a-f]{64}\.json")
+
+Result = Measured | tuple[Step, ...]
+
+
+class StoreError(UsageError):
+    """A results folder that cannot be used; the message is one line for people."""
+
+
+# One encoder for all: building it costs as much as a record.
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False,
+                            allow_nan=False)
+
+
+def canonical(value: object) -> bytes:
+    """The one byte form of a JSON value: sorted keys, no spaces, UTF-8, no NaN.
+
+    >>> canonical({"b": 1, "a": [True, "x"]})
+    b'{"a":[true,"x"],"b":1}'
+    """
+    return _encoder.encode(value).encode()
+
+
+def digest(value: object) -> str:
+    """SHA-256 of the canonical form, in hexadecimal."""
+    return _sha256(canonical(value))
+
+
+def encode(result: Result) -> dict[str, Any]:
+    """A measured value, or the steps of a machine-checked argument, as JSON. Exact numbers become
+    decimal strings.
+
+    >>> encode(Exact(Fraction(1, 3)))
+    {'exact': '1/3'}
+    """
+    if isinstance(result, Exact):
+        rare = {"misses": result.misses, "truncated": result.truncated}
+        return {"exact": _written(result.value)} | {k: v for k, v in rare.items() if v}
+    if isinstance(result, Ball):
+        return {"ball": [_written(result.low), _written(result.high)]}
+    if isinstance(result, Sample):
+        return {"sample": list(result.values), "statistic": "mean"}
+    if isinstance(result, Proportion):
+        return {"proportion": [result.right, result.trials]}
+    if isinstance(result, Outside):
+        return {"outside": result.broken}
+    if not isinstance(result, tuple) or not all(isinstance(step, Step) for step in result):
+        raise TypeError(f"a measurement returned {type(result).__name__}; accepted are Exact, "
+                        "Ball, Sample, Proportion and Outside")
+    return {"proof": [[step.says, step.holds] for step in result]}
+
+
+def decode(data: Mapping[str, Any]) -> Result:
+    """The inverse of `encode`.
+
+    Raises:
+        ValueError, KeyError, TypeError: when the data are not of that form.
+
+    >>> decode({"exact": "12", "misses": 1e-9})
+    Exact(value=12, misses=1e-09, truncated=False)
+    """
+    if "exact" in data:
+        value = _read(data["exact"])
+        return Exact(int(value) if value.denominator == 1 else value,
+                     float(data.get("misses", 0.0)), bool(data.get("truncated", False)))
+    if "ball" in data:
+        low, high = data["ball"]
+        return Ball(_read(low), _read(high))
+    if "sample" in data:
+        if data["statistic"] != "mean":
+            raise ValueError("a sample is of a mean")
+        return Sample(tuple(float(v) for v in data["sample"]))
+    if "proportion" in data:
+        right, trials = data["proportion"]
+        return Proportion(_count(right), _count(trials))
+    if "outside" in data:
+        return Outside(str(data["outside"]))
+    return tuple(Step(str(says), holds) for says, holds in data["proof"])
+
+
+def _count(number: object) -> int:
+    if type(number) is not int:
+        raise TypeError("counts are integers")
+    return number
+
+
+_NUMBER = re.compile(r"-?(\d{1,4000}|0x[0-9a-f]+)(/(\d{1,4000}|0x[0-9a-f]+))?", re.ASCII)
+
+
+def _written(value: Fraction | int) -> str:
+    """A rational number: decimal, or hexadecimal where Python refuses so many digits."""
+    parts = (value.numerator, value.denominator)[: 1 if value.denominator == 1 else 2]
+    return "/".join(str(n) if n.bit_length() < 13000 else hex(n) for n in parts)
+
+
+def _read(text: str) -> Fraction:
+    if not isinstance(text, str) or not _NUMBER.fullmatch(text):
+        raise ValueError("not a rational number in the form of a record")
+    top, _, bottom = text.partition("/")
+    return Fraction(int(top, 16 if "x" in top else 10),
+                    int(bottom, 16 if "x" in bottom else 10) if bottom else 1)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What one run found.
+
+    Attributes:
+        inputs: claim key, case, seed, whether it is a negative control, code digest, device class:
+            everything that determines the result.
+        result: the encoded result.
+        facts: environment and timing; never part of the id, of the result hash, or of a manifest.
+    """
+
+    inputs: Mapping[str, Any]
+    result: Mapping[str, Any]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def id(self) -> str:
+        """SHA-256 of the inputs."""
+        return _sha256(self._canonical_inputs)
+
+    @cached_property
+    def result_hash(self) -> str:
+        """SHA-256 of the id and the result."""
+        return _sha256(b'["%s",%s]' % (self.id.encode(), self._canonical_result))
+
+    @cached_property
+    def _canonical_inputs(self) -> bytes:
+        return canonical(self.inputs)
+
+    @cached_property
+    def _canonical_result(self) -> bytes:
+        return canonical(self.result)
+
+    def to_bytes(self) -> bytes:
+        """The file's content: one canonical JSON object, put together from parts that are each
+        encoded only once."""
+        return self._as_schema(SCHEMA)
+
+    def _as_schema(self, schema: int) -> bytes:
+        body = b'{"facts":%s,"id":"%s","inputs":%s,"result":%s,"result_hash":"%s","schema":%d' % (
+            canonical(self.facts), self.id.encode(), self._canonical_inputs, self._canonical_result,
+            self.result_hash.encode(), schema)
+        return b'%s,"seal":"%s"}\n' % (body, _sha256(body + b"}").encode())
+
+    def migrated(self, schema: int) -> Record:
+        """This record of an older schema in today's.
+
+        Raises:
+            ValueError: when there is no way from that schema to this one.
+        """
+        _check_schema(schema)
+        record = self
+        for number in range(schema, SCHEMA):
+            record = Record(*MIGRATIONS[number](
+                                dict(record.inputs), dict(record.result), dict(record.facts)))
+        return record
+
+    @classmethod
+    def from_bytes(cls, data: bytes, name: str) -> Record:
+        """Read a record and verify every hash in it; one of an older schema is verified as it
+        stands, then migrated.
+
+        Raises:
+            ValueError: with the reason, when the file is truncated, edited, foreign, or from a
+                newer schema.
+        """
+        try:
+            body = json.loads(data)
+            schema, seal = body["schema"], body["seal"]
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            raise ValueError("not a record: truncated or foreign") from None
+        _check_schema(schema)
+        try:
+            record = cls(body["inputs"], body["result"], body["facts"])
+            # The comparison covers every hash and the canonical form at once.
+            if data != record._as_schema(schema) or name != f"{record.id}.json":
+                raise ValueError(_what_is_wrong(body, seal, record, name))
+        except (KeyError, TypeError, RecursionError, UnicodeEncodeError):
+            raise ValueError("edited or damaged: parts of it are missing or malformed") from None
+        try:
+            record = record.migrated(schema)
+            decode(record.result)
+        except (ValueError, KeyError, TypeError, AttributeError, ZeroDivisionError, OverflowError):
+            raise ValueError("sealed, but its result is not of a known form") from None
+        return record
+
+
+def _check_schema(schema: object) -> None:
+    if (type(schema) is int
+        and (schema == SCHEMA or (schema < SCHEMA and all(
+                                      number in MIGRATIONS for number in range(schema, SCHEMA))))):
+        return
+    newer = ("; a newer depthlaw wrote it: upgrade, then move it back"
+             if type(schema) is int and schema > SCHEMA else "")
+    raise ValueError(f"schema {schema!r}, while this version of depthlaw reads schema "
+                     f"{SCHEMA}{newer}")
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _what_is_wrong(body: dict[str, Any], seal: object, record: Record, name: str) -> str:
+    """Why a file that reads as a record is not the record's file."""
+    if seal != digest({key: value for key, value in body.items() if key != "seal"}):
+        return "edited or damaged: its content does not match its seal"
+    if (body.get("id") != record.id or body.get("result_hash") != record.result_hash
+        or name != f"{record.id}.json"):
+        return "its id, its result hash or its file name does not match its content"
+    return "not in canonical form"
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """A file that was moved out of `runs/` because it could not be trusted."""
+
+    name: str
+    moved_to: Path
+    why: str
+
+
+class Store:
+    """The records of one results folder.
+
+    Opening a store creates the folder, checks that it can be written, verifies every record in it
+    (cost: one read and three hashes per record), and sets aside what does not verify. With
+    `read_only` nothing is created, written or moved: what does not verify is only named, and a
+    folder that does not exist has no records.
+
+    Raises:
+        StoreError: when the folder cannot be used, or is not a results folder of depthlaw.
+    """
+
+    def __init__(self, root: Path, *, read_only: bool = False) -> None:
+        self.root = root
+        self.read_only = read_only
+        self.set_aside: list[SetAside] = []
+        self._records: dict[str, Record] = {}
+        self._older: dict[str, Path] = {}
+        self._check_ownership()
+        if not read_only:
+            self._prepare()
+        self._load()
+
+    def _check_ownership(self) -> None:
+        """Refuse a folder of another program, and links that lead out of it."""
+        for name in FOLDERS:
+            if (self.root / name).is_symlink():
+                raise StoreError(f"{self.root / name} is a link; a results folder holds real "
+                                 "folders, choose another with --results DIR")
+        runs = self.root / "runs"
+        try:
+            foreign = runs.is_dir() and any(runs.iterdir()) and not (self.root / MARKER).is_file()
+        except OSError as error:
+            raise StoreError(f"the results folder {self.root} cannot be read ({error.strerror}); "
+                             "choose another with --results DIR") from None
+        if foreign:
+            raise StoreError(f"{runs} holds files of another program (no {MARKER} beside it); "
+                             "choose another folder with --results DIR")
+
+    def _prepare(self) -> None:
+        try:
+            for folder in ("runs", "tmp", "manifests"):
+                (self.root / folder).mkdir(parents=True, exist_ok=True)
+            self.write(self.root / MARKER, b"A results folder of depthlaw.\n")
+        except OSError as error:
+            raise StoreError(f"the results folder {self.root} cannot be written "
+                             f"({error.strerror}); choose another with --results DIR") from None
+
+    def __contains__(self, run_id: str) -> bool:
+        return run_id in self._records
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __iter__(self) -> Iterator[Record]:
+        return iter(self._records.values())
+
+    def get(self, run_id: str) -> Record | None:
+        """The verified record of a run, or None."""
+        return self._records.get(run_id)
+
+    def file_of(self, run_id: str) -> Path:
+        """Where the record of a run lies."""
+        return self._older.get(run_id, self._path(run_id))
+
+    def put(self, record: Record) -> None:
+        """Write a record whole: temporary file, fsync, rename. A run that is already recorded keeps
+        its first record.
+
+        Raises:
+            StoreError: when the disk is full or the folder has become unwritable; nothing
+                half-written remains in `runs/`.
+        """
+        if record.id in self._records:
+            return
+        path = self._path(record.id)
+        try:
+            path.parent.mkdir(exist_ok=True)
+            self.write(path, record.to_bytes())
+        except OSError as error:
+            raise StoreError(f"cannot write a record to {self.root} ({error.strerror}); the "
+                             "records already there are safe") from None
+        self._records[record.id] = record
+
+    def write_manifest(self, manifest: Mapping[str, Any]) -> Path:
+        """Store a manifest under its own hash."""
+        path = self.root / "manifests" / f"{manifest['hash']}.json"
+        try:
+            self.write(path, canonical(manifest) + b"\n")
+        except OSError as error:
+            raise StoreError(
+                f"cannot write the manifest to {self.root} ({error.strerror})") from None
+        return path
+
+    def _path(self, run_id: str) -> Path:
+        return self.root / "runs" / run_id[:2] / f"{run_id}.json"
+
+    def write(self, path: Path, data: bytes) -> None:
+        """Write a file of this folder whole: temporary file, fsync, rename, fsync of the folder."""
+        temporary = self.root / "tmp" / f"{os.getpid()}-{uuid.uuid4().hex}"
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.replace(path)
+        finally:
+            temporary.unlink(missing_ok=True)
+        # Without syncing the folder a power cut can lose the new name although the content is safe.
+        folder = os.open(path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _load(self) -> None:
+        self._read(_files_below(str(self.root / "runs")))
+
+    def _read(self, paths: Iterable[str]) -> None:
+        """Verify and keep the records in these files; what is not there is passed over."""
+        runs = str(self.root / "runs")
+        for path in paths:
+            name = os.path.basename(path)
+            try:
+                if not _NAME.fullmatch(name) and not os.path.islink(path):
+                    raise ValueError("not a record: foreign name")
+                record = Record.from_bytes(_content(path), name)
+                if path != os.path.join(runs, name[:2], name):
+                    raise ValueError("a copy outside its place")
+            except FileNotFoundError:
+                # Another driver on the same folder has just set it aside.
+                continue
+            except OSError as error:
+                raise StoreError(f"cannot read {path} ({error.strerror}); fix its permissions or "
+                                 "choose another --results DIR") from None
+            except ValueError as reason:
+                self._move_aside(Path(path), str(reason))
+                continue
+            if name == f"{record.id}.json":
+                self._records[record.id] = record
+                self._older.pop(record.id, None)
+            elif record.id not in self._records:
+                # Migrated: its file keeps the id that it had in its own schema.
+                self._records[record.id] = record
+                self._older[record.id] = Path(path)
+
+    def _move_aside(self, path: Path, why: str) -> None:
+        name = str(path.relative_to(self.root))
+        target = self.root / "set-aside" / uuid.uuid4().hex[:8] / path.relative_to(self.root)
+        if self.read_only:
+            self.set_aside.append(SetAside(name, path, why))
+            return
+        try:
+            target.parent.mkdir(parents=True)
+            path.replace(target)
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise StoreError(f"{name} is not to be trusted ({why}) and cannot be set aside "
+                             f"({error.strerror})") from None
+        self.set_aside.append(SetAside(name, target, why))
+
+
+class LazyStore(Store):
+    """A results folder of which a record is read, and verified, only when it is asked for by its
+    run's id; nothing is written. For commands that look at one claim."""
+
+    def __init__(self, root: Path) -> None:
+        self._seen: set[str] = set()
+        super().__init__(root, read_only=True)
+
+    def _load(self) -> None:
+        pass
+
+    def get(self, run_id: str) -> Record | None:
+        """The verified record of a run, or None."""
+        if run_id not in self._seen:
+            self._seen.add(run_id)
+            self._read([str(self._path(run_id))])
+        return super().get(run_id)
+
+    def __contains__(self, run_id: str) -> bool:
+        return self.get(run_id) is not None
+
+
+def open_store(folder: Path | None, *, read_only: bool = False, lazy: bool = False) -> Store:
+    """The store of a results folder; by default depthlaw's folder among the user's data.
+
+    Args:
+        folder: of the results.
+        read_only: write nothing.
+        lazy: read only what is asked for, and write nothing.
+
+    Raises:
+        StoreError: when the folder cannot be used, or is to be read and does not exist although
+            somebody named it.
+    """
+    if folder is not None and (read_only or lazy) and not folder.is_dir():
+        what = "is a file" if folder.exists() else "does not exist"
+        raise StoreError(f"the results folder {folder} {what}; give one that `depthlaw verify "
+                         "--results DIR` has written")
+    if folder is None:
+        from platformdirs import user_data_path
+
+        folder = user_data_path("depthlaw") / "results"
+    return LazyStore(folder) if lazy else Store(folder, read_only=read_only)
+
+
+def write_file(file: Path, data: bytes) -> None:
+    """Write a file outside a results folder whole or not at all.
+
+    Raises:
+        StoreError: when it cannot be written.
+    """
+    temporary = file.with_name(f".{file.name}.{uuid.uuid4().hex}")
+    try:
+        try:
+            with temporary.open("xb") as stream:
+                stream.write(data)
+                stream.flush()
+                os.fsync(stream.fileno())
+            temporary.replace(file)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"{file} cannot be written ({error.strerror})") from None
+
+
+def manifest(records: Iterable[Record]) -> dict[str, Any]:
+    """What a paper cites: the sorted (id, result hash) pairs of a suite's runs, and a hash over
+    them. No times, no machine facts.
+
+    >>> manifest([])["hash"][:8]
+    '4f53cda1'
+    """
+    runs = sorted([record.id, record.result_hash] for record in records)
+    return {"schema": SCHEMA, "runs": runs, "hash": digest(runs)}
+
+
+def _files_below(folder: str) -> Iterator[str]:
+    """Every file and link below a folder, in a fixed order. Plain strings: a results folder may
+    hold a hundred thousand files.
+
+    Raises:
+        StoreError: where a folder cannot be listed; the records in it must not pass for missing.
+    """
+    def unreadable(error: OSError) -> None:
+        if not isinstance(error, FileNotFoundError):
+            raise StoreError(f"cannot read {error.filename} ({error.strerror}); fix its "
+                             "permissions or choose another --results DIR") from None
+
+    for here, folders, files in os.walk(folder, onerror=unreadable):
+        folders.sort()
+        # Links to folders are not followed, and are as foreign as any other link.
+        for name in sorted([*files,
+                            *(f for f in folders if os.path.islink(os.path.join(here, f)))]):
+            yield os.path.join(here, name)
+
+
+def _content(path: str) -> bytes:
+    """The content of a regular file; links are not followed, and a pipe is not waited for."""
+    if not hasattr(os, "O_NOFOLLOW") or not hasattr(os, "O_NONBLOCK"):
+        if os.path.islink(path) or not os.path.isfile(path):
+            raise ValueError("not a regular file")
+        if os.path.getsize(path) > LARGEST:
+            raise ValueError("not a record: too large")
+        return Path(path).read_bytes()
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        if os.path.lexists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
+            raise ValueError("not a regular file") from None
+        raise error
+    try:
+        facts = os.fstat(descriptor)
+        if not stat.S_ISREG(facts.st_mode):
+            raise ValueError("not a regular file")
+        if facts.st_size > LARGEST:
+            raise ValueError("not a record: too large")
+        with open(descriptor, "rb", buffering=0, closefd=False) as file:
+            return file.readall()
+    finally:
+        os.close(descriptor)

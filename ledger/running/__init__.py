@@ -1,0 +1,1 @@
+"""Which runs are missing, and doing them."""

@@ -1,0 +1,479 @@
+"""Engines: the same runs in this process, in a pool of processes, or on a Ray cluster; `execute`
+stores what comes back.
+
+An engine takes runs and yields each with what became of it, in any order. It decides nothing: which
+runs are needed and what is recorded is the same on every engine, and so is the manifest.
+"""
+from __future__ import annotations
+
+import heapq
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections import Counter, deque
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import closing, suppress
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from multiprocessing.connection import wait as wait_for_end
+from multiprocessing.process import BaseProcess
+from typing import Any, NamedTuple, Protocol
+
+from depthlaw.advisor.base.quantities import UsageError
+from depthlaw.theory.claims.definition import Case, Claim
+
+from ..records.environment import THREAD_VARIABLES, cores
+from ..records.run import Failure, Run
+from ..records.store import Record, Store
+from .signals import TIME_IS_UP, Stopped, stoppable
+
+LOADER = "depthlaw.theory.claims.definition:find"
+
+# Small matrices gain nothing from threads, and two processes with two threads each fight over two
+# cores.
+THREADS = dict.fromkeys(THREAD_VARIABLES, "1")
+
+# Seconds that a process may take to start and import its first claim, on a busy machine, besides
+# the time of its run.
+STARTING = 120.0
+
+
+class Task(NamedTuple):
+    """A run that travels. `loader` finds a claim by its key: "module:function" or
+    "module:function:argument"."""
+
+    loader: str
+    key: str
+    case: dict[str, Any] | None
+    seed: int
+    device: str
+    control: bool
+    options: Mapping[str, Any]
+
+
+# What comes back: the parts of a record, or one line that says why there is none. Plain data, so
+# that it can travel.
+Answer = tuple[dict[str, Any], dict[str, Any], dict[str, Any]] | str
+
+
+class Engine(Protocol):
+    """Executes runs. Closing the iterator abandons what is in flight; what was yielded is
+    finished."""
+
+    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+        """Every run with its record or the reason why it has none, as they finish."""
+        ...
+
+
+def perform(task: Task) -> Answer:
+    """Execute a task where it has arrived."""
+    try:
+        case = Case(**task.case) if task.case is not None else None
+        claim = _claim(task.loader, task.key)
+        record = Run(claim, case, task.seed, task.device, task.control, task.options).execute()
+    except (Exception, SystemExit) as error:
+        return _reason(error)
+    return dict(record.inputs), dict(record.result), dict(record.facts)
+
+
+@cache
+def _claim(loader: str, key: str) -> Claim:
+    module, function, *argument = loader.split(":", 2)
+    return getattr(import_module(module), function)(*argument, key)
+
+
+def _reason(error: BaseException) -> str:
+    """An exception in one line."""
+    return f"{type(error).__name__}: {error}".splitlines()[0].removesuffix(": ")
+
+
+def _outcome(run: Run, answer: Answer) -> Record | Failure:
+    if isinstance(answer, str):
+        return Failure(run, answer)
+    record = Record(*answer)
+    if record.id != run.id:
+        why = ("the worker runs other code than the driver: install the same version of depthlaw "
+               "everywhere")
+        return Failure(run, why)
+    return record
+
+
+def _task(run: Run, loader: str) -> Task:
+    case = run.case.fields() if run.case is not None else None
+    return Task(loader, run.claim.key, case, run.seed, run.device, run.control, dict(run.options))
+
+
+@dataclass(frozen=True)
+class Inline:
+    """In this process, one after the other: no overhead, but a run that kills its process takes the
+    driver with it."""
+
+    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+        """See `Engine`."""
+        for run in runs:
+            try:
+                outcome: Record | Failure = run.execute()
+            except Exception as error:
+                outcome = Failure(run, _reason(error))
+            yield run, outcome
+
+
+@dataclass(frozen=True)
+class Pool:
+    """In spawned processes of this machine: `concurrent.futures`, one executor per process, started
+    anew when its process dies.
+
+    With an executor for each process it is known which run killed it, and no other run is
+    disturbed.
+
+    Attributes:
+        processes: how many; by default one per GPU, or per core this process may use.
+        timeout: seconds after which a run counts as hung and its process is killed; changes of the
+            clock have no influence.
+        memory: bytes of address space each process may take, or None.
+        retries: how often a run is tried again after its process died, with growing pauses.
+        gpus: ids of the devices; each process is pinned to one by CUDA_VISIBLE_DEVICES.
+        loader: where a process finds the claims.
+    """
+
+    processes: int = 0
+    timeout: float | None = 3600.0
+    memory: int | None = None
+    retries: int = 2
+    gpus: tuple[str, ...] = ()
+    loader: str = LOADER
+
+    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+        """See `Engine`."""
+        todo, deaths = _bundles(runs), Counter[str]()
+        # Runs that wait for another try, by the time (of a clock that nobody can set) when their
+        # pause is over.
+        resting: list[tuple[float, int, Run]] = []
+        count = self.processes or len(self.gpus) or cores()
+        slots = [_Slot(self, self.gpus[n % len(self.gpus)] if self.gpus else None)
+                 for n in range(min(count, len(runs)))]
+        try:
+            while todo or resting or any(slot.run for slot in slots):
+                while resting and resting[0][0] <= time.monotonic():
+                    todo.append([heapq.heappop(resting)[2]])
+                for slot in slots:
+                    slot.start_next(todo)
+                for slot in _finished(slots, resting[0][0] if resting else float("inf")):
+                    run, answer = slot.finish()
+                    if isinstance(answer, _Died) and not answer.hung:
+                        deaths[run.id] += 1
+                        if deaths[run.id] <= self.retries:
+                            due = time.monotonic() + 0.1 * 4 ** deaths[run.id]
+                            heapq.heappush(resting, (due, sum(deaths.values()), run))
+                            continue
+                    # The process gets its next run before this one is recorded: it computes while
+                    # the disk is waited for.
+                    slot.start_next(todo)
+                    yield run, self._outcome(run, answer, deaths[run.id])
+        finally:
+            for slot in slots:
+                slot.stop()
+
+    def _outcome(self, run: Run, answer: Answer | _Died, deaths: int) -> Record | Failure:
+        if not isinstance(answer, _Died):
+            return _outcome(run, answer)
+        if answer.hung:
+            return Failure(run, f"hung: stopped after {self.timeout:g} s")
+        why = (f"its process died {deaths} times (exit code {answer.code}: killed, out of memory, "
+               "or crashed)")
+        return Failure(run, why)
+
+
+@dataclass(frozen=True)
+class _Died:
+    """A process ended without an answer: by itself, or stopped because it hung."""
+
+    code: int | None
+    hung: bool = False
+
+
+def _bundles(runs: Sequence[Run]) -> deque[list[Run]]:
+    """The runs in lists, last one first, of those that one process should do.
+
+    Claims of a topic that ask about the same case, but for the fields that a claim only `reads`,
+    share what they compute there through caches of the process. Every list stands where its first
+    run does; proofs stand alone.
+    """
+    found: dict[object, list[Run]] = {}
+    for run in runs:
+        together = (run.claim.topic, run.measurement, run.seed) if run.case is not None else run.id
+        found.setdefault(together, []).append(run)
+    return deque(bundle[::-1] for bundle in found.values())
+
+
+class _Slot:
+    """A place for one process, with the run that it works on."""
+
+    def __init__(self, pool: Pool, gpu: str | None) -> None:
+        self.pool, self.gpu = pool, gpu
+        self.run: Run | None = None
+        self.future: Future[Any] | None = None
+        self.since = float("inf")
+        self._bundle: list[Run] = []
+        self._executor: ProcessPoolExecutor | None = None
+        self._process: BaseProcess | None = None
+        self._starting = False
+
+    def start_next(self, todo: deque[list[Run]]) -> None:
+        """Give the process, if it has none, the next run of its bundle, or of the first bundle that
+        waits."""
+        if self.run is not None:
+            return
+        if not self._bundle and todo:
+            self._bundle = todo.popleft()
+        if self._bundle:
+            self.run = self._bundle.pop()
+            try:
+                self._submit()
+            except BrokenProcessPool:
+                # It died while it had nothing to do, which is no fault of this run.
+                self.stop()
+                self._submit()
+
+    def _submit(self) -> None:
+        assert self.run is not None
+        if self._executor is None:
+            started = (self.pool.memory, self.gpu, self.pool.loader, self.run.claim.key)
+            context = multiprocessing.get_context("spawn")
+            others = set(multiprocessing.active_children())
+            self._executor = ProcessPoolExecutor(1, context, _prepare, started)
+            # Starting takes seconds, which are not the run's; `advance` follows with the run.
+            self.future, self.since = self._executor.submit(os.getpid), time.monotonic() + STARTING
+            self._starting = True
+            # Submitting has started the process, which can be ended from now on.
+            self._process = next(iter(set(multiprocessing.active_children()) - others), None)
+        else:
+            self.future = self._executor.submit(perform, _task(self.run, self.pool.loader))
+            self.since = time.monotonic()
+
+    def advance(self) -> bool:
+        """Whether the run is over: answered, died or hung. A process that has just started is given
+        its run."""
+        assert self.future is not None
+        if self._starting and self.future.done() and self.future.exception() is None:
+            self._starting = False
+            try:
+                self._submit()
+            except BrokenProcessPool as died:
+                self.future = Future()
+                self.future.set_exception(died)
+            return False
+        return self.future.done() or self.left() <= 0
+
+    def left(self) -> float:
+        """Seconds until the run counts as hung."""
+        return (float("inf") if self.pool.timeout is None
+                else self.since + self.pool.timeout - time.monotonic())
+
+    def finish(self) -> tuple[Run, Answer | _Died]:
+        """The run that is over, with what became of it."""
+        run, future, self.run, self.future = self.run, self.future, None, None
+        assert run is not None
+        assert future is not None
+        if not future.done():
+            return run, _Died(self.stop(), hung=True)
+        try:
+            return run, future.result()
+        except BrokenProcessPool:
+            return run, _Died(self.stop())
+        except BaseException as error:
+            return run, _reason(error)
+
+    def stop(self) -> int | None:
+        """End the process, which keeps nothing that could be lost, and return its exit code."""
+        process, executor, self._process, self._executor = self._process, self._executor, None, None
+        self._starting = False
+        if executor is None:
+            return None
+        if process is None:
+            executor.shutdown(wait=False, cancel_futures=True)
+            return None
+        process.kill()
+        process.join()
+        # Waits for the executor's own thread, which may have collected the process, and so its exit
+        # code; and which, left alone, would close its pipe while an exiting interpreter writes to
+        # it.
+        executor.shutdown(wait=True, cancel_futures=True)
+        return process.exitcode
+
+
+def _finished(slots: Sequence[_Slot], due: float) -> list[_Slot]:
+    """The slots whose run is over, after waiting for the first, or until `due`."""
+    busy = [slot for slot in slots if slot.run is not None]
+    seconds = max(0.0, min([1.0, due - time.monotonic(), *(slot.left() for slot in busy)]))
+    if busy:
+        wait([slot.future for slot in busy if slot.future is not None], seconds, FIRST_COMPLETED)
+    else:
+        time.sleep(seconds)
+    return [slot for slot in busy if slot.advance()]
+
+
+def _prepare(memory: int | None, gpu: str | None, loader: str, key: str) -> None:
+    """What a process of the pool does first, before anything heavy is imported."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    os.environ.update(THREADS)
+    if gpu is not None:
+        os.environ["CUDA_VISIBLE_DEVICES"] = gpu
+    threading.Thread(target=_end_with_driver, daemon=True).start()
+    if memory is not None:
+        import resource
+
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        most = memory if hard == resource.RLIM_INFINITY else min(memory, hard)
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+    with suppress(Exception):
+        # What goes wrong here goes wrong again in the task, and is reported there.
+        _claim(loader, key)
+
+
+def _end_with_driver() -> None:
+    """A run can take hours; nobody would collect its result after the driver was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for_end([parent.sentinel])
+        os._exit(1)
+
+
+@dataclass(frozen=True)
+class Ray:
+    """On a Ray cluster: this machine alone (address "local"), or a running cluster ("auto" or its
+    address).
+
+    Attributes:
+        address: where the cluster is.
+        timeout: seconds after which a run counts as hung.
+        retries: how often Ray tries a run again after its worker or node died.
+        gpus_per_run: the share of a GPU that each run asks for, such as 0.25; Ray sets
+            CUDA_VISIBLE_DEVICES, memory is not capped.
+        loader: where a worker finds the claims.
+    """
+
+    address: str = "local"
+    timeout: float | None = 3600.0
+    retries: int = 4
+    gpus_per_run: float = 0.0
+    loader: str = LOADER
+
+    def outcomes(self, runs: Sequence[Run]) -> Iterator[tuple[Run, Record | Failure]]:
+        """See `Engine`."""
+        try:
+            import ray
+        except ImportError:
+            advice = "pip install 'depthlaw[ray]', or take --engine pool"
+            raise UsageError(f"the engine ray needs Ray; {advice}") from None
+        started_here = not ray.is_initialized()
+        if started_here:
+            self._connect(ray)
+        remote = ray.remote(num_cpus=1, num_gpus=self.gpus_per_run, max_retries=self.retries,
+                            runtime_env={"env_vars": THREADS})(perform_within)
+        todo, pending, window = deque(runs), dict[Any, Run](), 0
+        try:
+            while todo or pending:
+                if len(pending) <= window // 2:
+                    # Not the whole of a long suite: each wait takes time in proportion to what is
+                    # pending.
+                    window = max(64, 4 * int(ray.cluster_resources().get("CPU", 1)))
+                    while todo and len(pending) < window:
+                        run = todo.popleft()
+                        pending[remote.remote(_task(run, self.loader), self.timeout)] = run
+                done, _ = ray.wait(list(pending), num_returns=1)
+                for reference in done:
+                    run = pending.pop(reference)
+                    try:
+                        outcome = _outcome(run, ray.get(reference))
+                    except ray.exceptions.RayError as error:
+                        outcome = Failure(run, f"Ray lost it: {_reason(error)}")
+                    yield run, outcome
+        finally:
+            for reference in pending:
+                ray.cancel(reference, force=True)
+            if started_here:
+                ray.shutdown()
+
+    def _connect(self, ray: Any) -> None:
+        try:
+            dashboard = False if self.address == "local" else None
+            ray.init(address=self.address, log_to_driver=False, include_dashboard=dashboard)
+        except (ConnectionError, ValueError) as error:
+            advice = "start one, or take --address local"
+            raise UsageError(
+                f"no Ray cluster at {self.address!r} ({_reason(error)}); {advice}") from None
+
+
+def perform_within(task: Task, timeout: float | None) -> Answer:
+    """`perform`, given up after a time limit by an alarm. It needs the main thread, in which Ray
+    runs tasks."""
+    def give_up(number: int, frame: object) -> None:
+        raise _TooLong
+
+    with suppress(Exception):
+        # Importing the claim is not part of the run.
+        _claim(task.loader, task.key)
+    before = signal.signal(signal.SIGALRM, give_up)
+    signal.setitimer(signal.ITIMER_REAL, timeout or 0.0)
+    try:
+        return perform(task)
+    except _TooLong:
+        return f"hung: stopped after {timeout:g} s"
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+
+
+class _TooLong(BaseException):
+    """The time limit of a run; no `except Exception` of a measurement swallows it."""
+
+
+def execute(runs: Sequence[Run], store: Store, engine: Engine, *,
+            finished: Callable[[Run], None] = lambda run: None,
+            minutes: float | None = None) -> list[Failure]:
+    """Run what has no record yet and record it at once. Returns the runs that failed, with reasons.
+
+    Args:
+        finished: called after every run that had to be executed.
+        minutes: stop after this long.
+
+    Raises:
+        Stopped: at SIGINT, SIGTERM or the time limit. What was finished is recorded.
+        StoreError: when records can no longer be written.
+    """
+    # Where a claim stores what it need not compute twice, such as trainings.
+    folder = {"folder": str(store.root / "cache")}
+    todo = [replace(run, options={**run.options, **folder}) for run in runs if run.id not in store]
+    if not todo:
+        return []
+    failures = []
+    seconds = 60 * minutes if minutes is not None else None
+    deadline = time.monotonic() + seconds if seconds is not None else None
+    with stoppable(seconds), closing(_stoppable(engine, todo, deadline)) as outcomes:
+        for run, outcome in outcomes:
+            if isinstance(outcome, Failure):
+                failures.append(outcome)
+            else:
+                store.put(outcome)
+            finished(run)
+    return failures
+
+
+def _stoppable(engine: Engine, todo: Sequence[Run],
+               deadline: float | None) -> Generator[tuple[Run, Record | Failure], None, None]:
+    outcomes = engine.outcomes(todo)
+    try:
+        for item in outcomes:
+            yield item
+            if deadline is not None and time.monotonic() > deadline:
+                raise Stopped(TIME_IS_UP)
+    finally:
+        close = getattr(outcomes, "close", None)
+        if close is not None:
+            close()

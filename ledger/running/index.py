@@ -1,0 +1,87 @@
+"""The list of claims as plain data, so that commands which only name claims need not import them.
+
+It is built once for each version of the code and stored in the user's cache folder, which may be
+deleted at any time.
+"""
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from difflib import get_close_matches
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.claims.code_version import read_cache, write_cache
+from depthlaw.theory.claims.withdrawn import WITHDRAWN
+
+if TYPE_CHECKING:
+    from depthlaw.theory.claims.definition import Claim
+
+__all__ = ["claims_index", "described", "select", "unknown"]
+
+# A cache is thrown away when theory or empirics change, not when `described` does: then it takes
+# another name here.
+_CACHE = "index"
+
+
+@cache
+def claims_index() -> dict[str, dict[str, str]]:
+    """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints but
+    the verdict, its text, and its bibliography key.
+
+    Cost: milliseconds; two seconds for the first time after a change of the code.
+    """
+    found = read_cache(_CACHE)
+    if found is None:
+        found = _built()
+        write_cache(_CACHE, found)
+    return found
+
+
+def _built() -> dict[str, Any]:
+    from depthlaw.theory.claims.definition import registry
+
+    return {claim.key: described(claim) for claim in registry().values()}
+
+
+def described(claim: Claim) -> dict[str, str]:
+    """What `claims_index` says of a claim."""
+    from depthlaw.theory.claims.symbols import plain
+
+    return {"key": claim.key, "title": claim.title, "wording": claim.wording, "kind": claim.kind,
+            "holds_for": claim.holds_for, "source": str(claim.source),
+            "statement": plain(claim.statement), "text": claim.text,
+            "bibliography": claim.source.key, "post_hoc": claim.post_hoc}
+
+
+def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
+    """The keys that were asked for by key or by topic; all of them when none was.
+
+    Raises:
+        UsageError: for what is neither, with the nearest key.
+    """
+    keys = [key for one in asked
+            for key in [k for k in known if k.startswith(f"{one.rstrip('/')}/")] or [one]]
+    for key in keys:
+        if key not in known:
+            raise UsageError(unknown(key, known))
+    return keys or list(known)
+
+
+def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) -> str:
+    """What every command says of a key that there is none of, in one line: that it was withdrawn,
+    or the nearest key or topic.
+
+    Args:
+        asked: what was typed.
+        known: the keys of the claims.
+        others: keys of another kind that would do as well.
+    """
+    if asked in WITHDRAWN:
+        return f"the claim {asked} was withdrawn: {WITHDRAWN[asked]}"
+    named = [key for key in known if key.partition("/")[2] == asked]
+    topics = dict.fromkeys(key.partition("/")[0] for key in known)
+    close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.7)
+    what = "key" if others else "claim"
+    hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
+    return f"unknown {what} {quoted(asked)}; {hint}"

@@ -1,0 +1,274 @@
+"""How long runs take; and for claims with a plan, what runs where within a budget of memory."""
+from __future__ import annotations
+
+import os
+import statistics
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from typing import Any
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.claims.budget import Cost, Plan
+from depthlaw.theory.claims.definition import Case
+
+from ..records.environment import cores
+from ..records.run import Run
+from ..records.store import Record, Store
+from .engines import THREADS, Engine, Inline, Pool
+
+__all__ = ["DEFAULT_MEMORY", "Rates", "Stage", "budgeted", "check_device", "cost_check",
+           "expected_seconds", "measured_rates", "stages"]
+
+DEFAULT_MEMORY = "8GB"
+
+# (plan) -> kind of work -> units per second of one process, while all cores do the same.
+Rates = Mapping[Plan, Mapping[str, float]]
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """How long runs will take, from records of earlier runs.
+
+    Attributes:
+        seconds: (run id) -> expected seconds, for every run asked about.
+        known: how many of these rest on records of the same claim; the others are given the median
+            of all records.
+    """
+
+    seconds: Mapping[str, float]
+    known: int
+
+    @property
+    def total(self) -> float:
+        """Expected seconds altogether, one run after the other."""
+        return sum(self.seconds.values())
+
+
+def estimate(runs: Sequence[Run], store: Store) -> Estimate:
+    """Expected times of runs: the time of the same case where it was recorded, else the claim's
+    median, else the median of all."""
+    by_case, by_claim = defaultdict(list), defaultdict(list)
+    for record in store:
+        seconds = record.facts.get("timing", {}).get("wall_s")
+        if isinstance(seconds, int | float) and seconds >= 0:
+            by_case[record.inputs["claim"], str(record.inputs["case"])].append(float(seconds))
+            by_claim[record.inputs["claim"]].append(float(seconds))
+    everything = [s for values in by_claim.values() for s in values]
+    fallback = statistics.median(everything) if everything else 0.1
+    expected = {}
+    for run in runs:
+        case = str(run.case.fields()) if run.case is not None else "None"
+        values = by_case.get((run.claim.key, case)) or by_claim.get(run.claim.key)
+        expected[run.id] = statistics.median(values) if values else fallback
+    return Estimate(expected, sum(run.claim.key in by_claim for run in runs))
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Runs that are done together, the engine, and bytes that each of its processes may take."""
+
+    runs: list[Run]
+    engine: Engine
+    memory: int | None = None
+
+
+def check_device(device: str) -> None:
+    """Refuse a device that nothing can be measured on here.
+
+    Raises:
+        UsageError: for a name that is neither cpu nor cuda, and for cuda where there is none.
+    """
+    if device not in ("cpu", "cuda"):
+        raise UsageError(f"--device {quoted(device)}: accepted are cpu, and cuda for claims that "
+                         "can use it")
+    if device == "cpu":
+        return
+    try:
+        import torch
+    except ImportError:
+        raise UsageError("--device cuda needs PyTorch; pip install 'depthlaw[empirics]', or take "
+                         "--device cpu") from None
+    if not torch.cuda.is_available():
+        raise UsageError("--device cuda: PyTorch finds no GPU here; take --device cpu")
+
+
+def budgeted(runs: Sequence[Run], store: Store, engine: Engine,
+             memory: int) -> tuple[list[Stage], Estimate]:
+    """Stages of runs within a budget of memory, and what they should take.
+
+    The cheapest group comes first, and claims without a plan last. The estimate's `known` are the
+    runs that a plan or records of the same claim tell about.
+
+    Raises:
+        UsageError: when the budget is too small for a run.
+    """
+    rates = measured_rates({run.claim.plan for run in runs if _planned(run)})
+    seconds = expected_seconds(runs, rates)
+    others = [run for run in runs if not _planned(run)]
+    work = [*stages(list(seconds), engine, memory), *([Stage(others, engine)] if others else [])]
+    by_records = estimate(others, store)
+    known = {run.id: expected for run, expected in seconds.items()}
+    return work, Estimate(known | dict(by_records.seconds), len(known) + by_records.known)
+
+
+def stages(runs: Sequence[Run], engine: Engine, memory: int) -> Iterator[Stage]:
+    """Runs that fit into a process's share of the memory go to the pool; larger ones follow in this
+    process, with all threads. Each is given the bytes that its process may take.
+
+    Raises:
+        UsageError: when the budget does not hold what a run cannot do without.
+    """
+    costs = {run.id: _cost(run) for run in runs}
+    for run in runs:
+        least = costs[run.id].least_bytes
+        if least > memory:
+            raise UsageError(f"--memory: {run} needs {least / 2**30:.1f} GB besides its matrix; "
+                             "give at least that")
+    if not isinstance(engine, Pool):
+        yield _stage(runs, engine, memory)
+        return
+    count = engine.processes or cores()
+    share = memory // count
+    small = [run for run in runs if costs[run.id].peak_bytes <= share]
+    large = [run for run in runs if costs[run.id].peak_bytes > share]
+    if small:
+        yield _stage(small, replace(engine, processes=count), share)
+    if large:
+        yield _stage(large, Inline(), memory)
+
+
+def _stage(runs: Sequence[Run], engine: Engine, memory: int) -> Stage:
+    limited = [replace(run, options={**run.options, "memory": memory}) for run in runs]
+    return Stage(limited, engine, memory)
+
+
+def expected_seconds(runs: Iterable[Run], rates: Rates, processes: int = 0) -> dict[Run, float]:
+    """The runs of claims with a plan, with their expected seconds.
+
+    The cheapest group comes first, so that a time limit leaves whole groups behind. The first runs
+    of a group, one for each process, also take what is prepared for it.
+    """
+    seconds: dict[Run, float] = {}
+    started: dict[Any, int] = {}
+    total: dict[Any, float] = {}
+    for run in filter(_planned, runs):
+        group = _group(run)
+        started[group] = started.get(group, 0) + 1
+        first = started[group] <= (processes or cores())
+        seconds[run] = _cost(run).seconds(rates[run.claim.plan], first=first)
+        total[group] = total.get(group, 0.0) + seconds[run]
+    return dict(sorted(seconds.items(), key=lambda item: (total[_group(item[0])], _group(item[0]))))
+
+
+def measured_rates(plans: Iterable[Plan]) -> Rates:
+    """What one process does in a second while all cores do the same, one thread each.
+
+    Cost: a few seconds for each plan.
+    """
+    return {plan: _mean(_at_once(plan.rates)) for plan in plans}
+
+
+def _at_once(measure: Callable[[], Mapping[str, float]]) -> list[Mapping[str, float]]:
+    count = cores()
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(THREADS)
+    try:
+        context = get_context("spawn")
+        with ProcessPoolExecutor(count, mp_context=context, max_tasks_per_child=1) as pool:
+            return [done.result() for done in [pool.submit(measure) for _ in range(count)]]
+    finally:
+        for name, value in before.items():
+            os.environ.pop(name)
+            if value is not None:
+                os.environ[name] = value
+
+
+def _mean(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    return {kind: sum(each[kind] for each in found) / len(found) for kind in found[0]}
+
+
+def _planned(run: Run) -> bool:
+    return run.case is not None and run.claim.plan is not None
+
+
+def _case(run: Run) -> Case:
+    assert run.case is not None
+    return run.case
+
+
+def _cost(run: Run) -> Cost:
+    plan: Plan = run.claim.plan
+    return plan.cost(_case(run))
+
+
+def _group(run: Run) -> tuple[Any, ...]:
+    plan: Plan = run.claim.plan
+    return (plan.group, *plan.group_of(_case(run)))
+
+
+# --- what was predicted, and what it took --------------------------------------------------------
+
+
+def cost_check(work: Sequence[Stage], predicted: Mapping[str, float],
+               records: Callable[[str], Record | None]) -> Iterator[str]:
+    """What the plans said of runs that are just done, group by group, beside what was measured; and
+    where a process took more than its share of the memory.
+
+    Args:
+        work: the stages that were executed.
+        predicted: (run id) -> expected seconds.
+        records: (run id) -> record, such as `Store.get`.
+    """
+    done: dict[Plan, dict[tuple[Any, ...], list[tuple[Run, Record]]]] = {}
+    for stage in work:
+        found = [(run, record) for run in stage.runs if (record := records(run.id)) is not None]
+        yield from _memory_check(stage, found)
+        for run, record in found:
+            if _planned(run) and run.id in predicted:
+                groups = done.setdefault(run.claim.plan, {})
+                groups.setdefault(_group(run)[1:], []).append((run, record))
+    for plan, groups in done.items():
+        yield from _groups_check(plan, groups, predicted)
+
+
+def _memory_check(stage: Stage, done: Sequence[tuple[Run, Record]]) -> Iterator[str]:
+    if stage.memory is None or not done:
+        return
+    run, record = max(done, key=lambda each: _peak(each[1]))
+    if _peak(record) > stage.memory:
+        yield (f"memory: a process took {_peak(record) / 2**30:.1f} GB, more than its share of "
+               f"{stage.memory / 2**30:.1f} GB, at the latest in {run}")
+
+
+def _groups_check(plan: Plan, groups: Mapping[tuple[Any, ...], list[tuple[Run, Record]]],
+                  predicted: Mapping[str, float]) -> Iterator[str]:
+    heading = ", ".join(plan.group)
+    yield "cost model and measurement, this run; memory: of the process so far"
+    yield (f"{heading} {'operations':>10} {'GB moved':>8}  {'seconds':>9} {'measured':>8}  "
+           f"{'GB needed':>9} {'measured':>8}")
+    times: list[tuple[float, float]] = []
+    for group, done in sorted(groups.items()):
+        costs = [_cost(run) for run, _ in done]
+        operations, moved = (
+            sum(cost.work.get(kind, 0) for cost in costs) for kind in ("operations", "bytes"))
+        both = [(predicted[run.id], float(found.facts["timing"]["wall_s"])) for run, found in done]
+        said, took = (sum(each) for each in zip(*both, strict=True))
+        needed = max(cost.peak_bytes for cost in costs)
+        taken = max(_peak(record) for _, record in done)
+        yield (f"{', '.join(map(str, group)):>{len(heading)}} {operations:>10.1e} "
+               f"{moved / 2**30:>8.1f}  {said:>9.1f} {took:>8.1f}  "
+               f"{needed / 2**30:>9.1f} {taken / 2**30:>8.1f}")
+        times += both
+    expected, measured = (sum(each) for each in zip(*times, strict=True))
+    yield f"altogether {expected:.0f} s predicted, {measured:.0f} s measured"
+    ratios = sorted(took / said for said, took in times if took >= 1)
+    if ratios:
+        yield (f"measured / predicted, {len(ratios)} runs of 1 s and more: "
+               f"median {ratios[len(ratios) // 2]:.2f}, from {ratios[0]:.2f} to {ratios[-1]:.2f}")
+
+
+def _peak(record: Record) -> int:
+    return int(record.facts["compute"]["peak_bytes_of_process"])

@@ -1,0 +1,169 @@
+"""Claims of one's own: a Python file with decorated functions, run and judged like the claims that
+come with depthlaw.
+
+The topic of its claims is the name of the file. A record names the version of the code that its
+claim reaches, in the file and in depthlaw, so that the same file gives the same records wherever it
+lies.
+"""
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+import sys
+from collections.abc import Mapping
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from typing import get_args
+
+from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.theory.claims import definition as kernel
+from depthlaw.theory.claims.definition import (
+    SUITES,
+    Claim,
+    Kind,
+    Quantifier,
+    Weight,
+    Wording,
+    find,
+    made_in,
+    measured_symbol,
+    registry,
+)
+
+from .engines import LOADER
+
+__all__ = ["all_claims", "find_with", "loader_of", "own_claims", "with_premises"]
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+_TRY = "docs/how-to/add-a-theorem.md has a complete file"
+# No file of claims comes near this.
+_LARGEST = 2**20
+_ACCEPTED = {"kind": get_args(Kind), "holds_for": get_args(Quantifier),
+             "wording": get_args(Wording),
+             "weight": get_args(Weight), "known": ("", "HOLDS", "FAILS", "UNDECIDED")}
+
+
+def all_claims(file: Path | None) -> dict[str, Claim]:
+    """The claims that come with depthlaw, then those of a file."""
+    return registry() | (own_claims(file) if file is not None else {})
+
+
+def find_with(file: str, key: str) -> Claim:
+    """One claim of a file, or one that comes with depthlaw: how a process of the pool finds it."""
+    return own_claims(Path(file)).get(key) or find(key)
+
+
+def loader_of(file: Path | None) -> str:
+    """How processes of an engine find the claims, those of a file included."""
+    return LOADER if file is None else f"{__name__}:{find_with.__name__}:{file.absolute()}"
+
+
+def own_claims(file: Path) -> dict[str, Claim]:
+    """The claims of a Python file by key, checked as far as running them needs.
+
+    Raises:
+        UsageError: when the file cannot be loaded, or a claim in it cannot be run.
+    """
+    # First, so that a key that depthlaw uses is refused in the file.
+    known = registry()
+    found = {claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))}
+    if not found:
+        raise UsageError(f"{file} has no function with the decorator @claim(...); {_TRY}")
+    for claim in found.values():
+        unknown = [key for key in claim.premises if key not in known and key not in found]
+        if unknown:
+            raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
+                             f"{quoted(unknown[0])}; `depthlaw claims` lists the keys")
+    return found
+
+
+def with_premises(chosen: Mapping[str, Claim], everything: Mapping[str, Claim]) -> dict[str, Claim]:
+    """The chosen claims and the premises that they rest on, as far as these come from a file
+    too."""
+    known, found = registry(), dict(chosen)
+    todo = list(chosen.values())
+    while todo:
+        for key in todo.pop().premises:
+            if key not in found and key not in known:
+                found[key] = everything[key]
+                todo.append(everything[key])
+    return found
+
+
+def _content(file: Path) -> str:
+    """A hash of what stands in the file."""
+    name = quoted(str(file))
+    try:
+        if file.exists() and not file.is_file():
+            raise UsageError(f"--claims {name} is no regular file; give a Python file, {_TRY}")
+        with file.open("rb") as stream:
+            content = stream.read(_LARGEST + 1)
+    except OSError as error:
+        raise UsageError(f"--claims {name} cannot be read ({error.strerror}); give a Python file, "
+                         f"{_TRY}") from None
+    if len(content) > _LARGEST:
+        raise UsageError(f"--claims {name} is larger than {_LARGEST} bytes; give a Python file, "
+                         f"{_TRY}")
+    if not _NAME.fullmatch(file.stem):
+        raise UsageError(f"--claims {name}: the name of the file is the topic of its claims; "
+                         "accepted are small letters, digits and underscores, such as my_claims.py")
+    return hashlib.sha256(content).hexdigest()[:16]
+
+
+@cache
+def _loaded(file: Path, content: str) -> list[Claim]:
+    """The claims of the file, as a module below `depthlaw` whose code version can be followed."""
+    name = f"depthlaw.own.{file.stem}__{content}"
+    spec = importlib.util.spec_from_loader(name, SourceFileLoader(name, str(file)),
+                                           origin=str(file))
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    module.__file__ = str(file)
+    sys.modules[name] = module
+    # The same content may have been loaded from another path before.
+    for claim in made_in(name):
+        del kernel._registered[claim.key], kernel._homes[claim.key]
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise UsageError(
+            f"{file}, line {error.lineno}: {error.msg}; it must be Python, {_TRY}") from None
+    except KeyboardInterrupt:
+        raise
+    # A file may raise what is no Exception, such as SystemExit.
+    except BaseException as error:
+        raise UsageError(f"{file} cannot be loaded ({_reason(error)}); {_TRY}") from None
+    return made_in(name)
+
+
+def _checked(file: Path, claim: Claim) -> Claim:
+    """The claim, if it can be run and judged."""
+    cases = [case for listed in claim.grid.values() for case in listed]
+    if not cases:
+        raise UsageError(f"{file}: {claim.key} has no cases, so there is nothing to run; {_TRY}")
+    for field, accepted in _ACCEPTED.items():
+        value = getattr(claim, field)
+        if value not in accepted:
+            listed = ", ".join(filter(None, accepted))
+            raise UsageError(f"{file}: {claim.key} has {field}={quoted(str(value))}; accepted: "
+                             f"{listed}")
+    if not set(claim.grid) <= set(SUITES):
+        other = quoted(str(min(set(claim.grid) - set(SUITES))))
+        raise UsageError(f"{file}: {claim.key} has cases for {other}; suites are "
+                         f"{', '.join(SUITES)}")
+    if claim.evidence == "certificate":
+        raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come "
+                         "with depthlaw give; leave `evidence` out")
+    try:
+        measured_symbol(claim.statement, cases[0])
+    except Exception as error:
+        raise UsageError(f"{file}: the statement of {claim.key} cannot be used ({_reason(error)}); "
+                         f"{_TRY}") from None
+    return claim
+
+
+def _reason(error: BaseException) -> str:
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

@@ -1,0 +1,85 @@
+"""What is known of the claims that come with depthlaw: the verdict of each recorded case, and the
+word of the claim in each suite.
+
+`known_cases.json` is written with the reference ledger (`reference`), a case a line, so that a
+changed verdict shows as a changed line of that file.
+"""
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from depthlaw.theory.claims.definition import Case, Claim
+
+__all__ = ["Known", "known", "known_at", "write_known"]
+
+FILE = Path(__file__).with_name("known_cases.json")
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one claim.
+
+    Attributes:
+        words: its verdict by suite, of the suites of which every case is recorded.
+        cases: the verdict of every recorded case, OUT_OF_SCOPE among them; empty where each of them
+            HOLDS.
+    """
+
+    words: Mapping[str, str] = field(default_factory=dict)
+    cases: Mapping[Case, str] = field(default_factory=dict)
+
+
+def known(key: str) -> Known | None:
+    """What is known of a claim, by its key; None of one's own and of new ones.
+
+    >>> known("separation_rank/degree").words["quick"]
+    'ARGUED'
+    """
+    return _listed().get(key)
+
+
+def known_at(claim: Claim, case: Case) -> str:
+    """The verdict that is known of a case; where none is recorded, HOLDS if the claim awaits that,
+    else an empty string.
+
+    >>> from depthlaw.theory.claims.definition import find
+    >>> claim = find("separation_rank/degree")
+    >>> known_at(claim, claim.every_case[0])
+    'HOLDS'
+    """
+    listed = known(claim.key) or Known()
+    return listed.cases.get(case) or ("HOLDS" if claim.awaited == "HOLDS" else "")
+
+
+@cache
+def _listed() -> dict[str, Known]:
+    if not FILE.is_file():
+        return {}
+    listed = json.loads(FILE.read_text(encoding="utf-8"))
+    return {key: Known(body["words"], {
+        Case(**fields, **body["same"]): verdict
+        for verdict, cases in body["cases"].items() for fields in cases})
+        for key, body in listed.items()}
+
+
+def write_known(claims: Mapping[str, Known]) -> None:
+    """Write the file again."""
+    parts = [f"{json.dumps(key)}: {_text(found)}" for key, found in claims.items()]
+    FILE.write_text("{\n" + ",\n".join(parts) + "\n}\n", encoding="utf-8")
+
+
+def _text(found: Known) -> str:
+    """What is known of a claim as JSON, a case a line; the fields that all cases share stand
+    once."""
+    rows = [set(case.fields().items()) for case in found.cases]
+    same = dict(set.intersection(*rows)) if len(rows) > 1 else {}
+    verdicts = [f'{json.dumps(verdict)}: [\n  ' + ",\n  ".join(
+        json.dumps({name: value for name, value in case.fields().items() if name not in same})
+        for case in found.cases if found.cases[case] == verdict) + "]"
+        for verdict in sorted(set(found.cases.values()))]
+    return (f'{{"words": {json.dumps(dict(found.words))}, '
+            f'"same": {json.dumps(same, sort_keys=True)}, "cases": {{{", ".join(verdicts)}}}}}')

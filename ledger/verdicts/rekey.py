@@ -1,0 +1,90 @@
+"""Carrying records over a change of the code that changes no value: each gets the code version that
+the same run has now, where it had the one that the run had before.
+
+    python -m depthlaw.ledger.verdicts.rekey --list before.json              # with the old code
+    python -m depthlaw.ledger.verdicts.rekey before.json [--results DIR --to DIR]    # with the new
+
+Results are copied as they are; a record whose version is not the listed one was measured by other
+code, and is left out and named. Without a folder the shipped ledger is rewritten, where none is
+left out.
+That the values are those that the new code measures is checked by measuring: `verify` in an empty
+folder compares them with the reference.
+"""
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from depthlaw.theory.claims.definition import DEVICE_OF, SUITES, registry
+
+from ..records.run import Run
+from ..records.store import Record, open_store
+from ..running.plan import plan
+from .reference import SHIPPED, run_key, run_name, shipped, write_ledger
+
+# A run without its code version: what `run_key` gives, and the device.
+Name = str
+
+
+def runs() -> dict[Name, Run]:
+    """Every run of every suite that needs no GPU."""
+    claims = registry()
+    return {name(run.inputs): run for suite in SUITES if suite not in DEVICE_OF
+            for run in plan(claims, suite)}
+
+
+def name(inputs: Mapping[str, object]) -> Name:
+    """What a run is called in the list: its inputs without the code version."""
+    return json.dumps({key: value for key, value in inputs.items() if key != "code"},
+                      sort_keys=True)
+
+
+def rekeyed(records: Iterable[Record], before: Mapping[Name, str], now: Mapping[Name, Run],
+            ) -> Iterator[Record]:
+    """The records of the listed versions, with the version that their run has now."""
+    for record in records:
+        run = now.get(name(record.inputs))
+        if run is not None and record.inputs["code"] == before.get(name(record.inputs)):
+            yield Record(run.inputs, record.result, record.facts)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """List versions, or carry records over. Returns the exit code."""
+    parser = argparse.ArgumentParser(prog="python -m depthlaw.ledger.verdicts.rekey")
+    parser.add_argument("versions", type=Path, help="the list of the old code's versions")
+    parser.add_argument("--list", action="store_true", help="write it, of this code")
+    parser.add_argument("--results", type=Path, help="records; by default the shipped ledger")
+    parser.add_argument("--to", type=Path, help="the folder that the records go to")
+    options = parser.parse_args(arguments)
+    if options.list:
+        options.versions.write_text(json.dumps({k: run.code for k, run in runs().items()}))
+        return 0
+    before = json.loads(options.versions.read_text())
+    if options.results is None:
+        ledger = shipped()
+        assert ledger is not None
+        old = list(ledger)
+        new = list(rekeyed(old, before, runs()))
+        if len(new) == len(old):
+            write_ledger(SHIPPED, new, ledger.header["suite"])
+    else:
+        old = list(open_store(options.results, read_only=True))
+        new = list(rekeyed(old, before, runs()))
+        store = open_store(options.to)
+        for record in new:
+            store.put(record)
+    carried = {name(record.inputs) for record in new}
+    for record in old:
+        if name(record.inputs) not in carried:
+            print(f"left out: {run_name(run_key(record))}")
+    kept = options.results is None and len(new) < len(old)
+    print(f"{len(new)} of {len(old)} records carried over, results unchanged"
+          + ("; the shipped ledger stays as it is" if kept else ""))
+    return int(kept)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,131 @@
+"""What would decide an undecided case: so many seeds or examples, if mean and spread stayed as they
+are."""
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from sympy import sympify
+
+from depthlaw.theory.claims.values import Ball, Case, Proportion, Sample
+from depthlaw.theory.claims.verdict import level
+from depthlaw.theory.exact.enclosure import enclose
+
+from .report import CaseResult, ClaimResult
+
+__all__ = ["Remedy", "remedies"]
+
+# Beyond so many none is named.
+_MOST_SEEDS, _MOST_EXAMPLES = 10**4, 10**9
+
+
+@dataclass(frozen=True)
+class Remedy:
+    """What would decide one case.
+
+    Attributes:
+        case: which.
+        where: the fields of the case in which those of the claim differ.
+        there, what: how many seeds or examples there are; 0 and "" where their number is not what
+            decides.
+        enough: about how many would decide; 0 where no number of them would.
+        reason: in words, where their number is not what decides.
+    """
+
+    case: Case
+    where: str
+    there: int = 0
+    what: str = ""
+    enough: int = 0
+    reason: str = ""
+
+    def __str__(self) -> str:
+        """In words, without the case."""
+        if self.reason:
+            return self.reason
+        would = f"about {self.enough} would" if self.enough else "no number of them would"
+        return f"{self.there} {self.what} do not decide; {would}"
+
+
+def remedies(result: ClaimResult) -> Iterator[Remedy]:
+    """Of each undecided case, what would decide it.
+
+    For means, the number of seeds whose Student interval would leave the bound outside; for shares,
+    the number of examples whose Clopper-Pearson interval would. Both at the level of the verdict,
+    and if mean and spread stayed as they are. Else the reason of the verdict.
+
+    Cost: some thousand evaluations of a quantile for each case.
+    """
+    every = [row.case.fields().items() for row in result.cases]
+    same = set(every[0]).intersection(*every[1:]) if len(every) > 1 else set()
+    for row in result.undecided:
+        where = " ".join(f"{name} {value}" for name, value in row.case.fields().items()
+                         if (name, value) not in same and len(every) > 1) or "here"
+        yield _remedy(where, result, row)
+
+
+def _remedy(where: str, result: ClaimResult, row: CaseResult) -> Remedy:
+    value, alpha = row.measured, level(result.claim, row.case)
+    if result.claim.undecidable:
+        return Remedy(row.case, where, reason=result.claim.undecidable)
+    if not (isinstance(value, Sample | Proportion) and result.claim.statement.lhs.is_Symbol):
+        return Remedy(row.case, where, reason=row.decision.reason)
+    bounds = _ends(result.claim.predict(row.case))
+    if isinstance(value, Proportion):
+        there, what, most = value.trials, "examples", _MOST_EXAMPLES
+        interval = _clopper_pearson(value, alpha)
+    else:
+        there, what, most = len(value.values), "seeds", _MOST_SEEDS
+        if there < 2:
+            return Remedy(row.case, where, reason="one seed has no interval; two have one")
+        interval = _student(value, alpha)
+
+    def decides(count: int) -> bool:
+        low, high = interval(count)
+        return not any(low <= bound <= high for bound in bounds)
+
+    return Remedy(row.case, where, there, what, _least(decides, there, most))
+
+
+def _ends(predicted: object) -> tuple[float, ...]:
+    if isinstance(predicted, Ball):
+        return float(predicted.low), float(predicted.high)
+    return (float(enclose(sympify(predicted)).mid()),)
+
+
+_Interval = Callable[[int], tuple[float, float]]
+
+
+def _clopper_pearson(share: Proportion, alpha: float) -> _Interval:
+    """Of the same share of so many examples."""
+    return lambda count: Proportion(round(share.mean * count), count).interval(alpha)
+
+
+def _student(sample: Sample, alpha: float) -> _Interval:
+    """Of the same mean and spread of so many seeds."""
+    from scipy import special
+
+    squares = math.fsum((v - sample.mean) ** 2 for v in sample.values)
+    spread = math.sqrt(squares / (len(sample.values) - 1))
+
+    def interval(count: int) -> tuple[float, float]:
+        half = float(special.stdtrit(count - 1, 1 - alpha / 2)) * spread / math.sqrt(count)
+        return sample.mean - half, sample.mean + half
+
+    return interval
+
+
+def _least(decides: Callable[[int], bool], there: int, most: int) -> int:
+    """The least number, from what is there on, that decides; 0 beyond `most`. Intervals shrink with
+    the number, so that it can be halved."""
+    high = max(there, 2)
+    while high < most and not decides(high):
+        high *= 2
+    if not decides(min(high, most)):
+        return 0
+    low, high = there, min(high, most)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if decides(middle) else (middle, high)
+    return high

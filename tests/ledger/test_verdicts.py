@@ -1,0 +1,295 @@
+"""A verdict depends on the records of its own claim alone, and says what is known of each case."""
+import json
+from dataclasses import replace
+from functools import cache
+
+import pytest
+import sympy
+
+from depthlaw.ledger.cli.arguments import main
+from depthlaw.ledger.records.store import Store
+from depthlaw.ledger.running.engines import Inline, execute
+from depthlaw.ledger.running.plan import plan
+from depthlaw.ledger.verdicts import known
+from depthlaw.ledger.verdicts.display import by_chance, number, sign_test
+from depthlaw.ledger.verdicts.known import Known, known_at
+from depthlaw.ledger.verdicts.reference import Agreement, shipped
+from depthlaw.ledger.verdicts.report import ClaimResult, as_json, marked, results
+from depthlaw.theory.claims.definition import (
+    DEVICE_OF,
+    SUITES,
+    Case,
+    Claim,
+    Control,
+    Exact,
+    Source,
+    registry,
+)
+from depthlaw.theory.claims.rounding import interval
+from depthlaw.theory.claims.symbols import depth as L
+from depthlaw.theory.claims.symbols import quantity
+from depthlaw.theory.claims.values import Ball, Proportion, Sample
+from depthlaw.theory.claims.verdict import FALSE_ALARM_BUDGET, Verdict, level
+
+mean = quantity("mean_of_noise", r"\mu", "mean of noise", "real")
+HALF = sympy.Rational(1, 2)
+CPU = [suite for suite in SUITES if suite not in DEVICE_OF]
+
+
+def noise(case: Case, seed: int) -> Sample:
+    """Observations of mean 1 and standard deviation 0.1, one per seed."""
+    return Sample((1 + float(case.rng(seed).normal()) * 0.1,))
+
+
+def sampled(**changes) -> Claim:
+    made = Claim(key="separation_rank/noise", title="noise", text="Noise.",
+                 statement=sympy.Gt(mean, HALF), source=Source("levine2020", "x"),
+                 wording="derived", kind="empirical fit", holds_for="typical", measured=noise,
+                 control=Control(Case(depth=1), "nothing at all",
+                                 measured=lambda case, seed: Exact(0)),
+                 grid={"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3, 4))},
+                 seeds=8)
+    return replace(made, **changes)
+
+
+def judged(claims: dict[str, Claim], store: Store, suite: str = "quick") -> list[ClaimResult]:
+    execute(plan(claims, suite), store, Inline())
+    return results(claims, suite, store)
+
+
+def decisions(result: ClaimResult) -> list[tuple]:
+    return [(row.decision.verdict, row.decision.slack) for row in result.cases]
+
+
+def test_no_other_claim_and_no_suite_moves_a_verdict(tmp_path):
+    """Two hundred claims beside it would have divided the level of a suite."""
+    store, claim = Store(tmp_path), sampled()
+    others = {f"separation_rank/noise_{n}": sampled(key=f"separation_rank/noise_{n}")
+              for n in range(200)}
+    alone = judged({claim.key: claim}, store)[0]
+    beside = judged({claim.key: claim} | others, store)[0]
+    larger = judged({claim.key: claim}, store, "full")[0]
+    assert decisions(beside) == decisions(alone) == decisions(larger)[:2]
+    assert alone.verdict is Verdict.HOLDS
+
+
+def test_the_level_of_a_claim_is_divided_over_its_own_cases():
+    claim = sampled()
+    assert [level(claim, case) for case in claim.every_case] == [FALSE_ALARM_BUDGET / 4] * 4
+    scoped = sampled(assumes={"shallow": lambda case: case.depth < 4})
+    assert level(scoped, Case(depth=1)) == FALSE_ALARM_BUDGET / 3
+    # Cases for a GPU have a budget of their own, which nobody without one spends.
+    larger = sampled(grid=dict(claim.grid) | {"gpu": Case.grid(depth=range(10, 20))})
+    assert level(larger, Case(depth=1)) == FALSE_ALARM_BUDGET / 4
+    assert level(larger, Case(depth=10)) == FALSE_ALARM_BUDGET / 10
+
+
+def test_every_claim_stays_within_its_budget():
+    for claim in registry().values():
+        cases = {case for suite in CPU for case in claim.grid.get(suite, ())
+                 if all(holds(case) for holds in claim.assumes.values())}
+        assert sum(level(claim, case) for case in cases) <= FALSE_ALARM_BUDGET * (1 + 1e-9)
+
+
+def test_a_verdict_by_chance_names_interval_level_number_and_sign_test(tmp_path):
+    result = judged({"x": sampled()}, Store(tmp_path))[0]
+    row = result.cases[0]
+    assert sign_test(result.claim, row) == (2 / 2**8, 0.5)
+    low, high = row.measured.interval(FALSE_ALARM_BUDGET / 4)
+    assert by_chance(result, row) == (
+        f"{interval(low, high)} at level 0.00025; n = 8, sign test against 0.5: p = 0.0078; "
+        "rests on normality")
+    # At best 12 observations have p = 2^-11, more than a quarter of 1 in 1,000; 13 have 2^-12.
+    more = [replace(row, measured=Sample((1.0, *[1.5] * (n - 1)))) for n in (12, 13)]
+    assert ["normality" in by_chance(result, each) for each in more] == [True, False]
+    open_ = replace(row, decision=replace(row.decision, verdict=Verdict.UNDECIDED))
+    assert "normality" not in by_chance(result, open_)
+
+
+def test_a_share_and_a_mean_say_of_how_many():
+    assert number(Proportion(44685, 44685)) == "share 1.0000 (n = 44,685)"
+    assert number(Proportion(2581, 5120)) == "share 0.5041 (n = 5,120)"
+    assert number(Sample((1.0, 2.0))) == "mean 1.5 (n = 2)"
+
+
+def test_the_sign_test_names_the_nearer_bound(tmp_path):
+    result = judged({"x": sampled()}, Store(tmp_path))[0]
+    row = result.cases[0]
+    two_sided = replace(row, measured=Sample((-1.0, 0.5, 2.0)))
+    assert sign_test(result.claim, two_sided) == (1.0, 0.5)
+    assert sign_test(result.claim, replace(row, measured=Sample((0.5, 0.5)))) is None
+
+
+# --- what is known, by case -----------------------------------------------------------------------
+
+
+@pytest.fixture
+def known_cases(monkeypatch):
+    """Write what is known of claims in the place of the file that comes with depthlaw."""
+    def write(verdicts: dict[str, dict[Case, str]], **words: str) -> None:
+        listed = {key: Known(words, cases) for key, cases in verdicts.items()}
+        monkeypatch.setattr(known, "_listed", cache(lambda: listed))
+    return write
+
+
+def exact(**changes) -> Claim:
+    """0 <= 2 - L, which fails at depth 3, in suite full alone."""
+    return sampled(**{
+        "statement": sympy.Le(mean, 2 - L), "known": "FAILS", "holds_for": "all",
+        "measured": lambda case, seed: Exact(0), "seeds": 1,
+        "grid": {"quick": Case.grid(depth=(1, 2)), "full": Case.grid(depth=(3,))},
+        "control": Control(Case(depth=1), "5", measured=lambda case, seed: Exact(5))} | changes)
+
+
+EXACT = {Case(depth=1): "HOLDS", Case(depth=2): "HOLDS", Case(depth=3): "FAILS"}
+
+
+def test_a_smaller_suite_that_holds_does_not_surprise_where_a_larger_fails(tmp_path, known_cases):
+    claim, store = exact(), Store(tmp_path)
+    known_cases({claim.key: EXACT})
+    assert [(r.verdict, r.unexpected, r.news) for suite in ("quick", "full")
+            for r in judged({claim.key: claim}, store, suite)] == [
+                (Verdict.HOLDS, "", ""), (Verdict.FAILS, "", "")]
+    known_cases({claim.key: EXACT | {Case(depth=1): "FAILS"}})
+    assert judged({claim.key: claim}, store)[0].unexpected == (
+        "HOLDS at [depth=1], where FAILS was known")
+
+
+def test_a_counterexample_that_leaves_the_domain_is_unexpected(tmp_path, known_cases):
+    claim = exact(assumes={"shallow": lambda case: case.depth < 3})
+    known_cases({claim.key: EXACT})
+    result = judged({claim.key: claim}, Store(tmp_path), "full")[0]
+    assert result.verdict is Verdict.HOLDS
+    assert result.unexpected.startswith("OUT_OF_SCOPE at [depth=3], where FAILS was known")
+    known_cases({claim.key: EXACT | {Case(depth=3): "OUT_OF_SCOPE"}})
+    assert judged({claim.key: claim}, Store(tmp_path), "full")[0].unexpected == ""
+    known_cases({})
+    assert judged({claim.key: claim}, Store(tmp_path), "full")[0].unexpected.startswith(
+        "known to be FAILS"), "of a claim of one's own its known word is all there is"
+
+
+def test_chance_that_leaves_a_case_undecided_is_news_and_rounding_none(tmp_path, known_cases):
+    few = sampled(seeds=2, measured=lambda case, seed: Sample((0.1 if seed else 2.0,)))
+    known_cases({few.key: {Case(depth=1): "HOLDS", Case(depth=2): "UNDECIDED"}})
+    result = judged({few.key: few}, Store(tmp_path / "sample"))[0]
+    assert (result.unexpected, result.news) == (
+        "", "UNDECIDED at [depth=1], where HOLDS was known")
+    sharp = sampled(measured=lambda case, seed: Ball(-1, 1), seeds=1)
+    result = judged({sharp.key: sharp}, Store(tmp_path / "ball"))[0]
+    assert result.unexpected.startswith("UNDECIDED at [depth=1], where HOLDS was known")
+
+
+def test_a_lost_seed_and_a_statement_without_a_value_are_no_chance(tmp_path, known_cases):
+    one = sampled(seeds=1)
+    known_cases({one.key: dict.fromkeys(one.every_case, "HOLDS")})
+    lost = judged({one.key: one}, Store(tmp_path / "one"))[0]
+    assert "too few seeds for an interval" in lost.unexpected
+
+    def raising(statement, case):
+        if case.depth == 2:
+            raise TypeError("no value")
+        return HALF
+
+    broken = sampled(predicted=raising)
+    known_cases({broken.key: dict.fromkeys(broken.every_case, "HOLDS")})
+    assert "cannot be judged" in judged({broken.key: broken}, Store(tmp_path / "b"))[0].unexpected
+
+
+def test_an_exact_case_that_was_undecided_is_not_decided_by_chance(tmp_path, known_cases):
+    claim = exact(grid={"quick": Case.grid(depth=(1, 2))}, known="UNDECIDED")
+    known_cases({claim.key: {Case(depth=1): "HOLDS", Case(depth=2): "UNDECIDED"}})
+    assert judged({claim.key: claim}, Store(tmp_path))[0].unexpected == (
+        "HOLDS at [depth=2], where UNDECIDED was known")
+
+
+def test_a_word_that_falls_is_unexpected():
+    """What was ARGUED or PROVED, and no longer is, in the shipped ledger."""
+    store, claims = shipped(), registry()
+    for key, change in (("rank_collapse/doubly_exponential_slope", {"rests_on": ""}),
+                        ("rank_collapse/doubly_exponential_slope", {"proof": None}),
+                        ("separation_rank/exact", {"certified": None})):
+        claim = claims[key]
+        assert results({key: claim}, "quick", store)[0].unexpected == ""
+        fallen = replace(claim, **change)
+        assert "was known" in results({key: fallen}, "quick", store)[0].unexpected, key
+
+
+def test_a_published_failure_that_is_assumed_away_is_seen_in_the_shipped_ledger():
+    store, claims = shipped(), registry()
+    for key in ("separation_rank/upper_bound_deep", "evidence/depth_wins"):
+        claim = claims[key]
+        result = results({key: claim}, "quick", store)[0]
+        failing = {row.case for row in result.cases if row.decision.verdict is Verdict.FAILS}
+        assert failing
+        assumed = replace(claim, assumes=dict(claim.assumes) | {
+            "it holds": lambda case, failing=failing: case not in failing})
+        assert "OUT_OF_SCOPE at" in results({key: assumed}, "quick", store)[0].unexpected
+
+
+@pytest.mark.parametrize("suite", CPU)
+def test_the_shipped_ledger_judged_alone_surprises_nobody(suite: str):
+    claims = {key: claim for key, claim in registry().items() if claim.cases(suite)}
+    recorded = [result for result in results(claims, suite, shipped()) if result.measured]
+    assert len(recorded) > (0 if suite == "frontier" else 30)
+    assert {result.claim.key: result.unexpected for result in recorded if result.unexpected} == {}
+    assert {result.claim.key: result.news for result in recorded if result.news} == {}
+
+
+def test_a_wrong_word_on_one_case_would_be_seen_in_the_shipped_ledger(known_cases):
+    """The check above can fail: the defect of a word for all cases of reach_of_attentions."""
+    claim = registry()["trained_depth/reach_of_attentions"]
+    case = claim.cases("theory")[0]
+    assert known_at(claim, case) == "HOLDS"
+    known_cases({claim.key: {case: "FAILS"}})
+    assert results({claim.key: claim}, "theory", shipped())[0].unexpected
+
+
+def test_what_is_known_of_a_claim_follows_from_its_cases():
+    for key, claim in registry().items():
+        listed = known.known(key)
+        assert listed is not None, key
+        assert set(listed.cases) <= set(claim.every_case), key
+        worst = next((word for word in ("FAILS", "UNDECIDED") if word in listed.cases.values()),
+                     "HOLDS")
+        assert not listed.words or claim.awaited == worst, key
+
+
+# --- marks ----------------------------------------------------------------------------------------
+
+
+def test_what_was_changed_after_data_carries_its_mark(tmp_path, capsys):
+    result = judged({"x": sampled(post_hoc="more seeds")}, Store(tmp_path))[0]
+    assert marked(result) == "HOLDS*"
+    assert as_json(result)["post_hoc"] == "more seeds"
+    assert marked(results({"x": sampled(post_hoc="x")}, "quick", Store(tmp_path / "e"))[0]) == (
+        "not run")
+    assert main(["show", "depth_width/rule_levine"]) == 0
+    out = capsys.readouterr().out
+    assert "HOLDS*" in out
+    assert "changed after data were seen" in out
+
+
+# --- the line of agreement ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("agreement", "line"), [
+    (Agreement(10, 10, 10, ()), "reference: 10 of 10 runs compared, all equal"),
+    (Agreement(10, 4, 3, (), 2), "reference: 4 of 10 runs compared, 3 equal, 1 within their "
+     "intervals; 2 whose digits depend on rounding, compared by verdict; 4 without reference"),
+    (Agreement(3, 0, 0, (), 3), "reference: 0 of 3 runs compared; 3 whose digits depend on "
+     "rounding, compared by verdict"),
+])
+def test_the_line_of_agreement_accounts_for_every_run(agreement, line):
+    assert agreement.line == line
+
+
+def test_verify_leads_with_its_answer(tmp_path, capsys):
+    command = ["verify", "--only", "separation_rank/degree", "--results", str(tmp_path)]
+    assert main(command) == 0
+    first, *rest = capsys.readouterr().out.splitlines()
+    assert first == "1 claim judged: 1 ARGUED; nothing unexpected"
+    assert any(line.startswith("reference: ") for line in rest[:3])
+    assert main([*command, "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["false_alarms_expected"] == 1e-3
+    assert answer["claims"][0]["results"][0]["level"] > 0

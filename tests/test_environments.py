@@ -1,0 +1,186 @@
+"""What each target of the Makefile runs is installed by what it depends on."""
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import resolve_name
+from pathlib import Path
+
+import pytest
+
+from depthlaw.theory.claims import definition as kernel
+
+ROOT = Path(__file__).resolve().parents[1]
+MAKEFILE = (ROOT / "Makefile").read_text()
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+FOLDERS = {"api": "depthlaw", **{name: f"depthlaw.{name}" for name in (
+    "advisor", "theory", "empirics", "ledger")}}
+# What is imported under another name than it is installed by, or comes with it at any time.
+IMPORTED_AS = {
+    "automata-lib": ["automata"], "axe-playwright-python": ["axe_playwright_python"],
+    "cyclonedx-bom": ["cyclonedx"], "pypandoc_binary": ["pypandoc"], "python-flint": ["flint"],
+    "pyyaml": ["yaml"], "rich": ["rich", "markdown_it"], "scikit-learn": ["sklearn"],
+    "sphinx": ["sphinx", "docutils"], "sympy": ["sympy", "mpmath"], "typer": ["typer", "click"]}
+# The files that each target runs, besides every module that holds claims.
+_TESTS = ["tests/*.py", *(f"tests/{folder}/*.py" for folder in (
+    "advisor", "theory", "empirics", "ledger"))]
+RUNS = {
+    "verify": ["ledger/**/*.py"],
+    "docs": ["ledger/publish/*.py", "docs/conf.py"],
+    "test": _TESTS,
+    "slow-test": [*_TESTS, "tests/portable/*.py"],
+    "portable-test": ["tests/portable/*.py", "benchmarks/latency_limits.py"],
+    "wheel-test": ["tests/conftest.py", "tests/test_packaging.py", "tests/test_python_api.py",
+                   "tests/ledger/conftest.py", "tests/ledger/faulty.py",
+                   "tests/ledger/test_cli.py", "tests/ledger/test_depth_command.py"],
+    "bench": ["benchmarks/test_*.py", "benchmarks/bench_*.py", "benchmarks/summary.py"],
+    "site-test": ["tests/site/*.py"],
+    "paper-test": ["tests/papers/*.py"],
+    "transcripts": ["ledger/publish/site/transcripts.py", "benchmarks/latency_limits.py"],
+    "reference": ["ledger/cli/*.py", "ledger/verdicts/*.py"],
+    "release": [".ci/*.py", "tests/release/*.py"],
+}
+
+
+@cache
+def source_of(module: str) -> Path | None:
+    """The file of a module of the project; None for any other."""
+    for folder, package in FOLDERS.items():
+        if module == package or (module.startswith(f"{package}.") and folder != "api"):
+            path = ROOT / folder / module.removeprefix(package).lstrip(".").replace(".", "/")
+            return next((each for each in (path.with_suffix(".py"), path / "__init__.py")
+                         if each.is_file()), None)
+    return None
+
+
+def imports(nodes: list[ast.stmt], package: str, inner: bool) -> Iterator[str]:
+    """What a module imports when it is loaded, and `inner`: also when its functions run; not for a
+    type checker alone, nor where it can do without."""
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            yield from (each.name for each in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = resolve_name("." * node.level + (node.module or ""), package) \
+                if node.level else str(node.module)
+            yield base
+            yield from (f"{base}.{each.name}" for each in node.names
+                        if base.startswith("depthlaw"))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" not in ast.unparse(node.test):
+            yield from imports([*node.body, *node.orelse], package, inner)
+        elif isinstance(node, ast.ClassDef | ast.With) or (
+                inner and isinstance(node, ast.FunctionDef | ast.For)):
+            yield from imports(node.body, package, inner)
+
+
+@cache
+def loaded(path: Path, inner: bool) -> frozenset[str]:
+    """The imports of a file, by module, without those that it is skipped without; `inner`: of its
+    functions too."""
+    parts = path.relative_to(ROOT).parent.parts
+    package = ".".join((FOLDERS.get(parts[0], ""), *parts[1:])) if parts else ""
+    text = path.read_text()
+    skipped = set(re.findall(r"importorskip\(\"(\w+)", text))
+    return frozenset(each for each in imports(ast.parse(text).body, package, inner)
+                     if each.partition(".")[0] not in skipped)
+
+
+def libraries(files: list[Path]) -> dict[str, Path]:
+    """The libraries that files import, themselves or through the project, with who does. What is
+    no part of the project, such as a test, runs whole."""
+    found: dict[str, Path] = {}
+    todo, seen = list(files), set(files)
+    beside = {each.stem for each in files}
+    while todo:
+        path = todo.pop()
+        for module in loaded(path, path.relative_to(ROOT).parts[0] in ("tests", "benchmarks")):
+            # A package is loaded before what stands in it.
+            parts = module.split(".")
+            for inner in [".".join(parts[:n]) for n in range(1, len(parts) + 1)]:
+                own = source_of(inner)
+                if own is not None and own not in seen:
+                    seen.add(own)
+                    todo.append(own)
+            if parts[0] not in {"depthlaw", *sys.stdlib_module_names, *beside}:
+                found.setdefault(parts[0], path)
+    return found
+
+
+def installed(extras: list[str]) -> set[str]:
+    """The libraries that extras of this project bring, by the names of their modules."""
+    found: set[str] = set()
+    todo = [*PROJECT["dependencies"],
+            *(each for extra in extras for each in PROJECT["optional-dependencies"][extra])]
+    while todo:
+        name, of_it = re.match(r"([\w-]+)(?:\[([\w,]+)\])?", todo.pop()).groups()
+        if name == "depthlaw":
+            todo += [each for extra in of_it.split(",")
+                     for each in PROJECT["optional-dependencies"][extra]]
+        else:
+            found |= set(IMPORTED_AS.get(name, [name.replace("-", "_")]))
+    return found
+
+
+def extras_of(target: str) -> list[str]:
+    """The extras in the environments that a target of the Makefile depends on."""
+    needed = re.search(rf"^{target}: (.*)$", MAKEFILE, re.M)[1].split()
+    found = []
+    for each in needed:
+        rule = re.search(rf"^{re.escape(each)}:.*\n((?:\t.*\n)+)", MAKEFILE, re.M)
+        found += re.findall(r"'\.\[(\w+)\]'", rule[1]) if rule else []
+        before = re.search(rf"^{re.escape(each)}: (.*)$", MAKEFILE, re.M)
+        if each.startswith("$") and before and "$(VENV)/.dev" in before[1].split():
+            found.append("dev")
+    return found
+
+
+@pytest.mark.parametrize("target", RUNS)
+def test_a_target_installs_what_it_imports(target: str) -> None:
+    files = [path for pattern in RUNS[target] for path in sorted(ROOT.glob(pattern))]
+    assert files
+    claims = [path for module, _ in kernel._modules() if (path := source_of(module))]
+    assert claims
+    there = installed(extras_of(target))
+    assert {name: str(path) for name, path in libraries([*files, *claims]).items()
+            if name not in there} == {}
+
+
+def recipe(target: str) -> str:
+    """The commands of a target, and of the script that it starts."""
+    lines = r"((?:(?:\t|if|else|end).*\n)*)"
+    rule = re.search(rf"^{re.escape(target)}:.*\n{lines}", MAKEFILE, re.M)
+    return rule[1] + "".join((ROOT / script).read_text()
+                             for script in re.findall(r" (\.ci/\w+)\n", rule[1]))
+
+
+def test_a_target_installs_the_tools_that_it_starts() -> None:
+    phony = re.search(r"^\.PHONY: ((?:.*\\\n)*.*)", MAKEFILE, re.M)[1]
+    targets = phony.replace("\\\n", " ").split()
+    started = {target: set(re.findall(r"(?:\$\(BIN\)|\"\$BIN\")/([\w-]+)", recipe(target)))
+               - {"python", "pip", "depthlaw"} for target in targets}
+    assert started["lock"] == {"uv"}
+    assert started["release"] == {"twine", "pytest"}
+    assert started["test"] == started["site-test"] == {"pytest"}
+    assert {target: tools for target, tools in started.items()
+            if tools and not tools <= installed(extras_of(target))} == {}
+    # What starts Python files of the project or of the tests says which.
+    assert {target for target in targets if re.search(
+        r"(BIN\)|bin|\$BIN\")/(pytest|python|depthlaw)", recipe(target))} <= {*RUNS}
+
+
+def test_pages_need_no_torch() -> None:
+    """What the pages load by name, which no import statement says."""
+    done = subprocess.run([sys.executable, "-c", """
+import sys
+from depthlaw.ledger.publish.site import page_blocks as measured
+for library in ("torch", "tokenizers", "safetensors", "transformers"):
+    sys.modules[library] = None
+from depthlaw.empirics.exercises.exercise import exercises
+assert len(exercises()) == 5
+assert "8 vertices, D = 7" in measured.settings("trained_depth.path_and_hop_figures.trainings")
+"""], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr

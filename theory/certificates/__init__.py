@@ -1,0 +1,1 @@
+"""Certificates, checked from the file alone, by a net written a second time."""

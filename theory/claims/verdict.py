@@ -1,0 +1,240 @@
+"""The one comparison rule: all of an interval on one side HOLDS or FAILS, else it is UNDECIDED."""
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import StrEnum
+from fractions import Fraction
+from typing import Any
+
+import sympy
+
+from ..exact.enclosure import enclose, sign
+from .definition import Claim, at, measured_symbol
+from .values import Ball, Case, Exact, Measured, Outside, Statistical
+
+# Chance that sampling noise alone turns the verdict of a claim. It belongs to the claim, which
+# divides it over its cases: no other claim, suite or machine moves a verdict.
+FALSE_ALARM_BUDGET = 1e-3
+
+# Why a truncated measurement decides nothing, as the reports print it.
+TRUNCATED = "measurement truncated"
+TWICE = "at least twice the inputs that the statement asks for"
+
+
+class Verdict(StrEnum):
+    """What a claim's evidence amounts to; see docs/decisions/0007."""
+
+    PROVED = "PROVED"
+    ARGUED = "ARGUED"
+    HOLDS = "HOLDS"
+    FAILS = "FAILS"
+    UNDECIDED = "UNDECIDED"
+    OUT_OF_SCOPE = "OUT_OF_SCOPE"
+    CONDITIONAL = "CONDITIONAL"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The verdict on one case.
+
+    Attributes:
+        slack: how many orders of magnitude (log10 of the ratio of the two sides) lie between them
+            on the permitted side; negative when violated, None when it has no meaning.
+        certain: the observation settles this case: no probability was involved, and it is a
+            counterexample to a statement about all, an example for a statement about some, or a
+            witness for a lower bound almost everywhere.
+        reason: one line for people.
+        defect: it is undecided for another reason than what was measured: the statement has no
+            value at the case, or too few seeds are there for an interval.
+    """
+
+    verdict: Verdict
+    slack: float | None = None
+    certain: bool = False
+    reason: str = ""
+    defect: bool = False
+
+
+def level(claim: Claim, case: Case) -> float:
+    """The false-alarm rate of one case: the budget of its claim, divided equally over all cases
+    that the claim declares, in whatever suites (union bound). Cases for another kind of device have
+    a budget of their own, and so has a case that the claim does not declare.
+
+    >>> from .definition import find
+    >>> claim = find("connectivity/reach")
+    >>> level(claim, claim.every_case[0]) * len(claim.every_case) <= FALSE_ALARM_BUDGET * 1.000001
+    True
+    """
+    return FALSE_ALARM_BUDGET / claim.families.get(case, 1)
+
+
+def judge(claim: Claim, case: Case, value: Measured, *, alpha: float = FALSE_ALARM_BUDGET,
+          force: bool = False) -> Decision:
+    """Apply the comparison rule to one measured value.
+
+    Args:
+        claim: the claim, or a mutation of it.
+        case: where it was measured.
+        value: what was measured.
+        alpha: chance of a false alarm allowed to this comparison, when it is statistical.
+        force: judge even where an assumption is broken (used by negative controls).
+
+    Returns:
+        OUT_OF_SCOPE when an assumption is broken; otherwise HOLDS, FAILS or UNDECIDED.
+    """
+    if not force:
+        for name, satisfied in claim.assumes.items():
+            if not satisfied(case):
+                return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {name}")
+    if isinstance(value, Outside):
+        return Decision(Verdict.OUT_OF_SCOPE, reason=f"assumption broken: {value.broken}")
+    low, high = _interval(value, alpha)
+    if low in (-math.inf, math.inf) or high in (-math.inf, math.inf):
+        return Decision(Verdict.UNDECIDED, reason="too few seeds for an interval",
+                        defect=True)
+    a, b = _left(claim, case, low), _left(claim, case, high)
+    c, d = _right(claim.predict(case))
+    relation = claim.statement.rel_op
+    holds, fails = _compare(relation, a, b, c, d)
+    slack = _slack(claim, a if relation in (">=", ">") else b, d if relation in (">=", ">") else c)
+    if not (holds or fails):
+        remedy = "more seeds" if isinstance(value, Statistical) else "a sharper measurement"
+        why = f"the measured interval overlaps the prediction: {remedy} would decide"
+        return Decision(Verdict.UNDECIDED, reason=claim.undecidable or why)
+    if isinstance(value, Exact) and value.truncated and not _shown(claim, case, value, holds, a, d):
+        why = f"{TRUNCATED} at {value.value}: {TWICE} would decide"
+        return Decision(Verdict.UNDECIDED, slack, reason=why)
+    misses = getattr(value, "misses", 0.0)
+    # The truth may be larger than the value with probability `misses`; a verdict that a larger
+    # value would overturn is not safe.
+    safe = not isinstance(value, Statistical) and (
+        misses == 0 or _survives_larger(relation, holds, a, d))
+    if misses > alpha and not safe:
+        why = f"the measurement misses with probability up to {misses:.1e}, allowed is {alpha:.1e}"
+        return Decision(Verdict.UNDECIDED, slack, reason=why)
+    if misses == 1 and holds:
+        # How far the truth lies above a value that only bounds it from below is not known.
+        slack = None
+    certain = safe and _settles(claim, holds)
+    return Decision(Verdict.HOLDS if holds else Verdict.FAILS, slack, certain)
+
+
+def _shown(claim: Claim, case: Case, value: Exact, holds: bool, a: sympy.Expr,
+           d: sympy.Expr) -> bool:
+    """Whether a truncated value decides all the same.
+
+    So does a violation that a larger truth would only make larger, and twice what a lower bound
+    asks for, where a rank below the bound would have shown.
+    """
+    relation = claim.statement.rel_op
+    if holds:
+        half = _left(claim, case, Fraction(value.value) / 2)
+        return relation in (">=", ">") and _compare(relation, half, half, d, d)[0]
+    return _survives_larger(relation, holds, a, d)
+
+
+def _settles(claim: Claim, holds: bool) -> bool:
+    """Whether one safe observation settles its case.
+
+    A violation refutes a statement about all or almost all, and an example proves a statement about
+    some; an almost-everywhere lower bound is proved by one witness; so is an equality of kind
+    two-sided, whose other half is built into what is measured, such as a rank that is the size of
+    its matrix. Agreement with "all" proves nothing.
+    """
+    if not holds:
+        return claim.holds_for in ("all", "almost every")
+    if claim.holds_for == "almost every":
+        relation = claim.statement.rel_op
+        return relation in (">=", ">") or (claim.kind == "two-sided" and relation == "==")
+    return claim.holds_for == "exists"
+
+
+def _interval(value: Measured, alpha: float) -> tuple[Fraction | float, Fraction | float]:
+    if isinstance(value, Exact):
+        return Fraction(value.value), Fraction(value.value)
+    if isinstance(value, Ball):
+        return value.low, value.high
+    assert not isinstance(value, Outside)
+    return value.interval(alpha)
+
+
+def _left(claim: Claim, case: Case, value: Fraction | float) -> sympy.Expr:
+    """The left side at a value of the measured quantity, with which it must grow."""
+    measured, left = measured_symbol(claim.statement, case), at(claim.statement.lhs, case)
+    if left != measured and log_base(left) is None and not sympy.diff(left, measured).is_positive:
+        raise ValueError(f"the left side {left} of {claim.key} does not visibly grow with "
+                         f"{measured}; state the claim the other way round")
+    return left.subs(measured, _rational(Fraction(value)))
+
+
+def _right(predicted: Any) -> tuple[sympy.Expr, sympy.Expr]:
+    if isinstance(predicted, Ball):
+        return _rational(predicted.low), _rational(predicted.high)
+    value = _rational(predicted) if isinstance(predicted, Fraction) else sympy.sympify(predicted)
+    return value, value
+
+
+def _rational(value: Fraction) -> sympy.Rational:
+    return sympy.Rational(value.numerator, value.denominator)
+
+
+def _compare(relation: str, a: sympy.Expr, b: sympy.Expr, c: sympy.Expr,
+             d: sympy.Expr) -> tuple[bool, bool]:
+    """Whether [a, b] relation [c, d] certainly holds, and whether it certainly fails.
+
+    Equality means: measured inside predicted.
+    """
+    orders: dict[tuple[sympy.Expr, sympy.Expr], int | None] = {}
+
+    def is_(left: sympy.Expr, right: sympy.Expr, *signs: int) -> bool:
+        if (left, right) not in orders:
+            orders[left, right] = sign(left - right)
+        return orders[left, right] in signs
+
+    if relation == "==":
+        return is_(a, c, 0, 1) and is_(b, d, -1, 0), is_(b, c, -1) or is_(a, d, 1)
+    if relation == "!=":
+        return is_(b, c, -1) or is_(a, d, 1), bool(a == b and c == d) and is_(a, c, 0)
+    if relation == "<=":
+        return is_(b, c, -1, 0), is_(a, d, 1)
+    if relation == "<":
+        return is_(b, c, -1), is_(a, d, 0, 1)
+    if relation == ">=":
+        return is_(a, d, 0, 1), is_(b, c, -1)
+    return is_(a, d, 1), is_(b, c, -1, 0)
+
+
+def _survives_larger(relation: str, holds: bool, a: sympy.Expr, d: sympy.Expr) -> bool:
+    if holds:
+        return relation in (">=", ">")
+    return relation in ("<=", "<") or (relation == "==" and sign(a - d) == 1)
+
+
+def _slack(claim: Claim, left: sympy.Expr, right: sympy.Expr) -> float | None:
+    """log10 of the ratio of the two sides; None for equalities and sides that are not positive."""
+    relation = claim.statement.rel_op
+    if relation in ("==", "!="):
+        return None
+    base = log_base(claim.statement.lhs)
+    if base is not None:
+        gap = (right - left) * sympy.log(base) / sympy.log(10)
+    elif left.is_positive and right.is_positive:
+        # Through logarithms, since the two sides may be integers with thousands of digits.
+        gap = (sympy.log(right) - sympy.log(left)) / sympy.log(10)
+    else:
+        return None
+    ball = enclose(gap)
+    value = 0.0 if ball.contains(0) else float(ball.mid())
+    return value if relation in ("<=", "<") else 0.0 - value
+
+
+def log_base(left: sympy.Expr) -> sympy.Expr | None:
+    """b when the left side of a statement is the logarithm to base b of what is measured."""
+    if isinstance(left, sympy.log):
+        return sympy.E
+    if isinstance(left, sympy.Mul) and len(left.args) == 2:
+        outer, inner = sorted(left.args, key=lambda a: isinstance(a, sympy.log))
+        if isinstance(inner, sympy.log) and isinstance(1 / outer, sympy.log):
+            return (1 / outer).args[0]
+    return None

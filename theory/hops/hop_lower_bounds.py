@@ -1,0 +1,339 @@
+"""What hop_k costs: one lookup per layer, bits and width of a head, one cycle against two."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from functools import partial
+from itertools import permutations, product
+from typing import Any
+
+import numpy as np
+from sympy import Eq, Ge, Integer, ceiling, floor
+
+from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.symbols import hops, quantity, tokens
+from .construction import SANFORD, log2_k, only, ours, wrong_tokens
+from .pointers import hop_k
+
+Steps = tuple[tuple[int, ...], ...]
+# Directions are searched among integer vectors up to this size; one found is an exact certificate.
+_DIRECTIONS = 7
+
+lookup_layers = quantity(
+    "lookup_layers", r"L_{look}",
+    "least depth that holds hop_k when each layer is one lookup at a pointer",
+    "nonnegative integer")
+sums = quantity(
+    "subset_sums", r"\#_{sums}",
+    "different sums of subsets of the steps between consecutive keys")
+cycles = quantity(
+    "cycles", "c", "cycles of a 2-regular graph: one of length k or two of length k/2")
+walked = quantity(
+    "walked", "d_w", "distance on the cycle from the start vertex to the answer of hop_k",
+    "integer")
+tokens_needed = quantity(
+    "tokens_needed", "N_k",
+    "tokens of the shortest repetition of the edge list on which hop_k walks k/2 steps")
+
+
+# --- one lookup per layer -------------------------------------------------------------------------
+
+
+def lookup_depth(hops: int, mask: str) -> int:
+    """The least number of layers, over all networks in which every layer is one lookup.
+
+    A token holds pointers find^p and symbols hop_s; a lookup at find^p adds find^(p + q) and
+    hop_(p + s) for all that the token found there holds. Before the first pointer, a causal mask
+    spends a layer on the previous token; a strict mask finds the last earlier copy, hence the
+    pointer find^1, but not yet the symbol there.
+
+    >>> [[lookup_depth(k, mask) for k in (1, 2, 3, 4)] for mask in ("causal", "strict")]
+    [[2, 3, 4, 4], [2, 3, 3, 4]]
+    """
+    start = (frozenset({0, 1}), frozenset({0, 1} if mask == "causal" else {0}))
+    depth, states = (2 if mask == "causal" else 1), {start}
+    while not any(hops in symbols for _, symbols in states):
+        states = {(pointers | {at + p for p in pointers}, symbols | {at + s for s in symbols})
+                  for pointers, symbols in states for at in pointers if at}
+        depth += 1
+    return depth
+
+
+def _masked(mask: str) -> dict[str, tuple[Case, ...]]:
+    return {"quick": Case.grid(hops=range(1, 9), mask=mask),
+            "theory": Case.grid(hops=(9, 12, 15, 16, 17), mask=mask)}
+
+
+lookups = partial(claim, source=ours("Theorem 4.2"), kind="threshold")
+
+
+@lookups(
+    Eq(lookup_layers, ceiling(log2_k) + 2), cases=_masked("causal"),
+    control=Control(Case(hops=3, mask="causal"), "3 is not a power of two",
+                    Eq(lookup_layers, floor(log2_k) + 2)))
+def lookup_depth_causal(case: Case) -> Exact:
+    """One lookup per layer needs ceil(log2 k) + 2, causal mask.
+
+    Among all networks with a causal mask in which every layer is one lookup at a pointer find^p
+    that the tokens already hold, the least depth at which tokens hold hop_k is the one stated. The
+    first layer fetches the previous token, the second find^1.
+
+    All choices of pointers are tried. It explains the constructions that are known; it is no lower
+    bound for attention, which may do other things than look up a pointer.
+    """
+    return Exact(lookup_depth(case.hops, case.mask))
+
+
+@lookups(
+    Eq(lookup_layers, floor(log2_k) + 2), cases=_masked("strict"),
+    control=Control(Case(hops=3, mask="strict"), "3 is not a power of two",
+                    Eq(lookup_layers, ceiling(log2_k) + 2)))
+def lookup_depth_strict(case: Case) -> Exact:
+    """One lookup per layer needs floor(log2 k) + 2 with strict mask.
+
+    Among all networks with a strict mask in which every layer is one lookup at a pointer find^p
+    that the tokens already hold, the least depth at which tokens hold hop_k is the one stated. The
+    first layer fetches the position of the last earlier copy.
+
+    All choices of pointers are tried. It explains the constructions that are known; it is no lower
+    bound for attention, which may do other things than look up a pointer.
+    """
+    return Exact(lookup_depth(case.hops, case.mask))
+
+
+@claim(
+    Ge(lookup_layers, log2_k), source=ours("Corollary 4.3"), kind="conditional",
+    cases={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
+    control=Control(Case(hops=8, mask="strict"), "three times as many layers are not needed",
+                    Ge(lookup_layers, 3 * log2_k)))
+def lower_bound_conditional(case: Case) -> Exact:
+    """Networks of lookups do not beat log2 k layers.
+
+    If no MPC protocol tells one cycle from two in o(log N) rounds, narrow masked transformers that
+    compute hop_k need Omega(log k) layers, with an unknown constant (Corollary 4.3). Tested is one
+    family: for every k >= 1, networks in which every layer is one lookup at a pointer need at least
+    log2 k. One family cannot test a bound over all transformers.
+
+    Conditional on the one-versus-two-cycle conjecture (sanford2024, Conjecture 2.4), for which
+    there is no claim here. What is tested is unconditional and weaker than hops/lookup_depth_causal
+    and hops/lookup_depth_strict. The corollary, for k = Theta(N^xi), xi in (0, 1/2], and m H =
+    O(k^(1 - epsilon)), is neither proved nor refuted.
+    """
+    return Exact(lookup_depth(case.hops, case.mask))
+
+
+# --- precision ------------------------------------------------------------------------------------
+
+
+def prefix_in_one_number(sequence: Sequence[int], base: int, hops: int) -> list[Any]:
+    """hop_k by ONE causal layer with one head of width 1: uniform attention over base^j X_j.
+
+    Exact with rational numbers when the base is at least the alphabet: token i holds its whole
+    prefix, in about N log2(base) bits, and a map of its own reads it.
+
+    >>> prefix_in_one_number([0, 1, 0, 1, 1], 2, 1) == hop_k([0, 1, 0, 1, 1], 1)
+    True
+    """
+    answers = []
+    for i in range(1, len(sequence) + 1):
+        average = Fraction(sum(base**j * sequence[j - 1] for j in range(1, i + 1)), i)
+        prefix = [int(average * i) // base**j % base for j in range(1, i + 1)]
+        answers.append(hop_k(prefix, hops)[-1])
+    return answers
+
+
+def _misread(case: Case, base: int) -> Exact:
+    """Wrong tokens of `prefix_in_one_number` over all sequences."""
+    wrong = 0
+    for sequence in product(range(case.alphabet), repeat=case.tokens):
+        answers = prefix_in_one_number(sequence, base, case.hops)
+        wrong += sum(a != b for a, b in zip(answers, hop_k(sequence, case.hops), strict=True))
+    return Exact(wrong)
+
+
+@claim(
+    Eq(wrong_tokens, 0), source=ours("Definition 2.1"), kind="construction",
+    cases={"quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
+           "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6)},
+    control=Control(Case(hops=1, alphabet=3, tokens=3), "base 2 cannot hold three symbols",
+                    measured=lambda case: _misread(case, base=2)))
+def one_layer_unbounded_precision(case: Case) -> Exact:
+    """One layer computes hop_k, given about N log2 |Sigma| bits.
+
+    For every N, k and alphabet, one causal layer with one head of width 1 computes hop_k on every
+    sequence, if numbers may have about N log2 |Sigma| bits: uniform attention over |Sigma|^j X_j
+    puts the whole prefix into one number.
+
+    So no search at a fixed N can refute a depth: lower bounds need the precision O(log N) as N
+    grows. Bits are not measured; the read-out is an arbitrary map of its own for each index; tested
+    is that the prefix can be read.
+    """
+    return _misread(case, base=case.alphabet)
+
+
+def key_steps(tokens: int, width: int, size: int) -> Iterator[Steps]:
+    """Steps d_j = k_j - k_(j-1) between keys by which tokens skip themselves, entries up to `size`.
+
+    For every i <= N some query ranks i-1 above ... above 1 above the start token above i itself:
+    q d_j > 0 for j < i and q (d_1 + ... + d_i) < 0. Queries are searched among small integer
+    vectors, steps exhaustively.
+    """
+    directions = np.array(list(product(range(-_DIRECTIONS, _DIRECTIONS + 1), repeat=width)))
+    vectors = [v for v in product(range(-size, size + 1), repeat=width) if any(v)]
+
+    def extend(steps: Steps, rising: Any, total: Any) -> Iterator[Steps]:
+        if len(steps) == tokens:
+            yield steps
+            return
+        for step in vectors:
+            along = directions @ np.array(step)
+            if (rising & (total + along < 0)).any() and (rising & (along > 0)).any():
+                yield from extend((*steps, step), rising & (along > 0), total + along)
+
+    everywhere = len(directions)
+    yield from extend((), np.ones(everywhere, dtype=bool), np.zeros(everywhere, dtype=int))
+
+
+@claim(
+    Eq(sums, Integer(2) ** tokens), source=ours("Appendix F.4"),
+    cases={"quick": (Case(tokens=1, width=1, key_size=2), Case(tokens=3, width=2, key_size=1),
+                     Case(tokens=4, width=2, key_size=2)),
+           "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1))},
+    control=Control(Case(tokens=3, width=2, key_size=1), "keys in a row, which skip nothing",
+                    measured=lambda case: Exact(case.tokens + 1)))
+def self_skip_subset_sums(case: Case) -> Exact:
+    """Keys that let every token skip itself have distinct subset sums.
+
+    If with a causal mask some query for every i <= N scores i-1 above i-2 above ... above 1 above
+    the start token above i itself, then the N steps between consecutive keys have 2^N different
+    subset sums.
+
+    If sum of e_j d_j = 0 with e_j in {-1, 0, 1} and i the last e_i != 0, the query of i gives |q
+    d_i| > sum over j < i of q d_j, a contradiction. With integer keys, steps of size at most S, the
+    sums fill at most (N S + 1)^m places, so m >= N / log2(N S + 1): a head of width O(1) and O(log
+    N) bits cannot find the last EARLIER copy under a causal mask by ranking all earlier tokens
+    above itself. A head may find it another way; and found by search are only the small keys of the
+    cases.
+    """
+    least = 2**case.tokens + 1
+    for steps in key_steps(case.tokens, case.width, case.key_size):
+        found = {(0,) * case.width}
+        for step in steps:
+            found |= {tuple(a + b for a, b in zip(s, step, strict=True)) for s in found}
+        least = min(least, len(found))
+    if least > 2**case.tokens:
+        raise ValueError(f"no keys of this size skip {case.tokens} tokens; take larger keys or "
+                         "fewer tokens")
+    return Exact(least)
+
+
+# --- one cycle against two ------------------------------------------------------------------------
+
+
+Instance = tuple[list[tuple[int, int]], list[list[int]]]
+
+
+def edge_sequence(edges: Sequence[tuple[int, int]], start: int, copies: int) -> list[Any]:
+    """The reduction of Corollary 4.3: nine tokens an edge, the list repeated, the start vertex.
+
+    >>> "".join(map(str, edge_sequence([(1, 2)], 1, 1)))
+    '*1+21+2*_1'
+    """
+    once: list[Any] = []
+    for u, v in edges:
+        once += ["*", u, "+", v, u, "+", v, "*", "_"]
+    return once * copies + [start]
+
+
+def _instances(case: Case, seed: int) -> Iterator[Instance]:
+    """Edge lists in cyclic order, reversed, and four times shuffled and turned; and their cycles.
+
+    With `exhaustive` every order and orientation; a symmetry of the cycles takes any edge, either
+    way round, to the first place.
+    """
+    k = case.hops
+
+    def cut(order: list[int]) -> Instance:
+        rings = [order] if case.cycles == 1 else [order[:k // 2], order[k // 2:]]
+        return [edge for r in rings for edge in zip(r, r[1:] + r[:1], strict=True)], rings
+
+    if case.get("exhaustive"):
+        (first, *others), rings = cut(list(range(k)))
+        for rest in permutations(others):
+            for turned in product((False, True), repeat=k - 1):
+                pairs = zip(rest, turned, strict=True)
+                yield [first, *((v, u) if turn else (u, v) for (u, v), turn in pairs)], rings
+        return
+    rng = case.rng(seed)
+    for trial in range(6):
+        edges, rings = cut(rng.permutation(k).tolist())
+        if trial == 1:
+            edges = edges[::-1]
+        elif trial > 1:
+            shuffled = rng.permutation(len(edges))
+            edges = [edges[i] if rng.integers(2) else edges[i][::-1] for i in shuffled]
+        yield edges, rings
+
+
+def _distances(instances: Iterable[Instance], hops: int, copies: int) -> set[int]:
+    """How far hop_k walks from every start vertex; -1 where it leaves the cycle."""
+    found = set()
+    for edges, rings in instances:
+        for ring, start in [(r, v) for r in rings for v in r]:
+            end = hop_k(edge_sequence(edges, start, copies), hops)[-1]
+            apart = (ring.index(end) - ring.index(start)) % len(ring) if end in ring else -1
+            found.add(min(apart, len(ring) - apart))
+    return found
+
+
+cycle_claim = partial(claim, assumes={
+    "k is even": lambda case: case.hops % 2 == 0,
+    "cycles have at least 3 vertices": lambda case: case.hops >= 6})
+
+
+@cycle_claim(
+    Eq(walked, hops * (2 - cycles) / 2), source=Source("sanford2024", "Corollary 4.3", SANFORD),
+    wording="printed", kind="construction",
+    cases={"quick": Case.grid(hops=(6, 8), cycles=(1, 2)),
+           "theory": (*Case.grid(hops=(10, 12, 16), cycles=(1, 2)),
+                      *Case.grid(hops=6, cycles=(1, 2), exhaustive=True))},
+    control=Control(Case(hops=6, cycles=2), "three steps on a triangle come back",
+                    Eq(walked, hops / 2)))
+def cycle_reduction(case: Case, seed: int) -> Exact:
+    """hop_k on the edge list tells one cycle from two.
+
+    For every even k >= 6 and every order, orientation and labelling of the edges, hop_k at the last
+    token of k/2 copies of the edge list, followed by a vertex, is a vertex at distance k/2 on one
+    k-cycle, and the vertex itself on two k/2-cycles.
+
+    Nine tokens `* u + v u + v * _` for each edge: two hops walk one edge, from either end, and the
+    next copy of a vertex met going back belongs to its other edge. At k = 6 all orders and
+    orientations are tried, up to symmetry. This executes the reduction; that hop_k then needs
+    Omega(log k) layers is conditional.
+    """
+    return only(_distances(_instances(case, seed), case.hops, case.hops // 2))
+
+
+@cycle_claim(
+    Eq(tokens_needed, 9 * hops * hops / 2 + 1), source=ours("Corollary 4.3"), kind="threshold",
+    cases={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
+    control=Control(Case(hops=6, cycles=1),
+                    "one copy less fails for edges listed along the walk",
+                    Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1)))
+def cycle_reduction_length(case: Case, seed: int) -> Exact:
+    """The reduction needs all k/2 copies: 9k (k/2) + 1 tokens.
+
+    For every even k >= 6, the shortest sequence of whole copies of the edge list on which hop_k
+    walks k/2 steps on a k-cycle, whatever the order of the edges and the start, has 9k (k/2) + 1
+    tokens.
+
+    The source builds the sequence of this length; that no shorter repetition does is ours. So k =
+    Theta(sqrt N) for this reduction; smaller k pads the sequence. Tried: edges in order, reversed,
+    and four times shuffled with random orientation.
+    """
+    k, instances = case.hops, list(_instances(case, seed))
+    for copies in range(1, k + 1):
+        if _distances(instances, k, copies) == {k // 2}:
+            return Exact(len(edge_sequence(instances[0][0], 0, copies)))
+    raise ValueError(f"no repetition of the edge list lets hop_{k} walk {k // 2} steps; accepted "
+                     "are one cycle and even k from 6 on")

@@ -1,0 +1,288 @@
+"""Gradients of the last feed-forward matrix at initialisation, after Xiong et al. 2020, Theorem 1.
+
+Measured by reverse mode in real nets (`backward`). Predicted at every width, in the theorem's
+setting and for the loss of one position: in a pre-LN net of equal tokens log ||dl/dW^{2,L}||^2 has
+mean c(d) - E log(1 + variance written by all branches), in other pre-LN nets it lies between that
+and the same without attention, and in a post-LN net it has one law at every depth.
+"""
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import flint
+import numpy as np
+from flint import acb, arb
+from sympy import Rational, log
+from sympy.core.relational import Relational
+
+from ..claims.definition import Ball, Case, Control, Outside, Sample, Source, at, claim
+from ..claims.symbols import depth, quantity
+from ..exact.enclosure import enclose, from_fraction
+from .backward import Array, backward, cross_entropy, draw, forward
+from .signal_symbols import Eq, Ge, Le, fraction
+
+slope = quantity(
+    "gradient_slope", r"\partial\log\|\nabla W^{2,L}\|/\partial\log L",
+    "least-squares slope of the log size of the last feed-forward gradient against log L over "
+    "depths that double", "real")
+size = quantity(
+    "log_gradient", "G_L", "E log ||gradient||^2 of the last feed-forward matrix, less c(d), its "
+    "value where the last LayerNorm sees variance 1", "real")
+
+# Records keep six digits: the rest depends on the order in which a machine's linear algebra adds.
+DIGITS = 6
+# Nets that are drawn at once, which bounds the memory.
+BLOCK = 32
+# A net whose last layer has no active unit has a zero gradient, which has no logarithm.
+DEAD = "some unit of the last layer is active at the first token (not so by chance 2^-width)"
+
+
+def last_gradients(
+    case: Case, rng: np.random.Generator, depth: int, *, pre: bool, attention: float = 1.0,
+) -> Array:
+    """||dl/dW^{2,L}||_F of `replicas` nets of a depth, with Gaussian tokens, equal or independent.
+
+    The loss, of the first position, is u.y for a random unit vector u ("linear") or cross-entropy
+    behind a random linear head with d classes ("softmax").
+    """
+    d, norms = case.width, []
+    for start in range(0, case.replicas, BLOCK):
+        count = min(BLOCK, case.replicas - start)
+        drawn = rng.normal(size=(count, 1 if case.start == "equal" else case.tokens, d))
+        layers = draw(rng, depth, d, count)
+        x = drawn + np.zeros((count, case.tokens, d))
+        output, tape = forward(x, layers, pre=pre, attention=attention)
+        if case.loss == "softmax":
+            upstream = cross_entropy(output, rng.normal(0, d**-0.5, (count, d, d)))[1]
+        else:
+            upstream = np.zeros_like(output)
+            u = rng.normal(size=(count, d))
+            upstream[:, 0] = u / np.linalg.norm(u, axis=-1, keepdims=True)
+        last = next(backward(upstream, layers, tape, pre=pre, attention=attention))
+        norms.append(np.linalg.norm(last.second, axis=(-2, -1)))
+    return np.concatenate(norms)
+
+
+def _doublings(case: Case) -> list[int]:
+    """The depths of a fit: shallow, 2 shallow, ... up to deep."""
+    return [case.shallow << k for k in range((case.deep // case.shallow).bit_length())]
+
+
+def _sample(values: Array) -> Sample:
+    return Sample(tuple(float(f"{v:.{DIGITS}g}") for v in values))
+
+
+def slopes(case: Case, seed: int, *, pre: bool) -> Sample | Outside:
+    """Least-squares slopes of log ||dl/dW^{2,L}|| against log L, from one net of each depth."""
+    rng, depths = case.rng(seed), _doublings(case)
+    sizes = np.array([last_gradients(case, rng, depth, pre=pre) for depth in depths])
+    if not sizes.all():
+        return Outside(DEAD)
+    return _sample(np.polynomial.polynomial.polyfit(np.log(depths), np.log(sizes), 1)[1])
+
+
+def log_sizes(case: Case, seed: int, *, pre: bool, attention: float = 1.0) -> Sample | Outside:
+    """log ||dl/dW^{2,L}||^2 less c(d)."""
+    sizes = last_gradients(case, case.rng(seed), case.depth, pre=pre, attention=attention)
+    if not sizes.all():
+        return Outside(DEAD)
+    return _sample(2 * np.log(sizes) - last_layer_mean(case.width))
+
+
+def last_layer_mean(width: int) -> float:
+    """c(d), the mean over the last layer alone: the sum before the last LayerNorm has variance 1.
+
+    c(d) = log d + E log||ReLU(Z)||^2 + E log||P u||^2 - E log chi^2_(d-1), for a standard Gaussian
+    Z that is not all negative (of chance 2^-d), a random unit vector u, and P the projection off
+    two directions: a chi-square with a binomial number of degrees, a Beta((d - 2)/2, 1), and a
+    chi-square.
+
+    >>> round(last_layer_mean(32) - math.log(32 / 2), 2)
+    -0.08
+    """
+    from scipy.special import digamma
+
+    active = math.fsum(math.comb(width, k) * (float(digamma(k / 2)) + math.log(2))
+                       for k in range(1, width + 1)) / (2**width - 1)
+    last_norm = float(digamma((width - 1) / 2))
+    return math.log(width) + active - 2 / (width - 2) - last_norm - math.log(2)
+
+
+def mean_log_variance(depth: int, width: int, *, attention: bool) -> arb:
+    """E log(1 + a L + s_1^2 + ... + s_L^2), a = 1 or 0, for independent s_l^2 = ||ReLU(Z_l)||^2/d.
+
+    That is the variance of the stream at equal tokens, or without attention. By log v = integral
+    over t > 0 of (e^(-t) - e^(-tv))/t, with E e^(-t s^2) = ((1 + (1 + 2t/d)^(-1/2))/2)^d; the ends
+    are bounded by hand.
+    """
+    near, far = arb(2) ** -50, arb(80)
+    linear = depth if attention else 0
+
+    def integrand(t: Any, analytic: bool) -> Any:
+        one = ((1 + (1 + 2 * t / width).rsqrt(analytic)) / 2) ** width
+        return (-t).exp() * (1 - (-t * linear).exp() * one**depth) / t
+
+    with flint.ctx.workprec(96):
+        middle = acb.integral(integrand, near, far).real
+        # On (0, near) the integrand lies between 0 and E v - 1; beyond `far` between 0 and e^(-t).
+        ends = near * (linear + arb(depth) / 2) + (-far).exp()
+        return middle + ends.union(0)
+
+
+def _stream_slope(case: Case, rising: bool | None) -> Ball:
+    """The slope of E log of the stream's variance against log L.
+
+    That variance is at Lemma 2's upper end for deep and at its lower end for shallow nets (rising),
+    the other way round, or at its lower end everywhere (None).
+    """
+    depths = _doublings(case)
+    places = [Fraction(2 * k + 1 - len(depths), 2) for k in range(len(depths))]
+    with flint.ctx.workprec(96):
+        total = arb(0)
+        for place, depth in zip(places, depths, strict=True):
+            upper = rising is not None and (place > 0) == rising
+            total += (from_fraction(place / sum(k * k for k in places))
+                      * mean_log_variance(depth, case.width, attention=upper))
+        return Ball.of(total / arb(2).log()).widened()
+
+
+def _pre_ln_range(statement: Relational, case: Case) -> Ball:
+    """The stated power times the slopes of the stream's variance that these depths allow."""
+    power = fraction(statement.rhs)
+    if case.start == "equal":
+        ends = power, power * _stream_slope(case, None).low
+    else:
+        ends = power * _stream_slope(case, True).high, power * _stream_slope(case, False).low
+    return Ball(min(ends), max(ends))
+
+
+def _post_ln_range(statement: Relational, case: Case) -> Ball:
+    """The stated slope, up to the least that pre-LN may have: half of the stream's."""
+    exact, least = fraction(statement.rhs), _stream_slope(case, False).low / 2
+    return Ball(exact - least, exact + least)
+
+
+def _finite_width(statement: Relational, case: Case) -> Ball:
+    """The right side plus what a finite width adds to -log(1 + L/2): little, and positive."""
+    with flint.ctx.workprec(96):
+        infinite = (1 + arb(case.depth) / 2).log()
+        finite = mean_log_variance(case.depth, case.width, attention=False)
+        return Ball.of(enclose(at(statement.rhs, case)) + infinite - finite).widened()
+
+
+typical = partial(
+    claim, source=Source("xiong2020", "Theorem 1, dependence on L", "arXiv:2002.04745"),
+    holds_for="typical")
+
+_SHORT = Case(width=32, tokens=4, start="equal", shallow=2, deep=16, replicas=512, loss="linear")
+_LONG = partial(Case, width=32, tokens=8, shallow=4, deep=64)
+_LINEAR = _LONG(start="independent", loss="linear", replicas=64)
+_SOFTMAX = _LONG(start="independent", loss="softmax", replicas=64)
+
+
+@typical(
+    Eq(slope, -Rational(1, 2)), kind="rate", predicted=_pre_ln_range,
+    cases={"quick": (_SHORT, _LINEAR),
+           "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024))},
+    control=Control(_LINEAR, "the other order: LayerNorm behind the branches",
+                    measured=partial(slopes, pre=False)))
+def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer fall about as L^(-1/2).
+
+    In random pre-LN nets the gradient of the last feed-forward matrix falls with depth, on log
+    scales with mean slope -1/2 up to what a finite range of depths adds: for equal tokens it lies
+    between -1/2 and the slope of a stream that grows by 1/2 per layer, for others within the slopes
+    that Lemma 2's bracket [1 + l/2, 1 + 3 l/2] allows on the same depths.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    bracket allows -0.67 to -0.24 on depths 4 to 64. Independent tokens, which attention aligns on
+    the way, are measured near -0.53 there, steeper than -1/2. A larger attention branch moves the
+    size and hardly the slope: pre_ln_gradient_lower is what fails for it. Not shown: the theorem's
+    factor d sqrt(ln d), its constants and its probability, and the layers before the last, on which
+    it is silent.
+    """
+    return slopes(case, seed, pre=True)
+
+
+@typical(
+    Eq(slope, 0), kind="rate", predicted=_post_ln_range,
+    cases={"quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
+           "theory": (_SOFTMAX,)},
+    control=Control(_LINEAR, "the other order: LayerNorm before the branches",
+                    measured=partial(slopes, pre=True)))
+def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
+    """Post-LN gradients of the last layer do not fall with depth.
+
+    In random post-LN nets the gradient of the last feed-forward matrix has mean slope 0 against
+    depth on log scales, up to the least slope that Lemma 2's bracket allows a pre-LN net on the
+    same depths.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    last branch starts from a LayerNormed row, whose norm is fixed, and fresh Gaussian weights do
+    not see its direction, so the gradient has one law at every depth and with every attention
+    branch, and its mean slope is 0. The tolerance, 0.24 on depths 4 to 64, is what sampling must
+    resolve to tell this from pre-LN. Not shown: the theorem's factor d sqrt(ln d), its constants
+    and its probability, and the layers before the last, on which it is silent.
+    """
+    return slopes(case, seed, pre=False)
+
+
+_NETS = partial(Case.grid, tokens=8, start="independent", loss="linear")
+_QUICK = _NETS(width=32, depth=(4, 16), replicas=256)
+bound = partial(typical, cases={
+    "quick": _QUICK, "theory": (*_NETS(width=32, depth=(1, 64), replicas=1024),
+                                *_NETS(width=64, depth=16, replicas=512))})
+
+
+@bound(
+    Le(size, -log(1 + depth * Rational(1, 2))), predicted=_finite_width,
+    control=Control(_QUICK[0], "the other order: LayerNorm behind the branches",
+                    measured=partial(log_sizes, pre=False)))
+def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer: upper bound.
+
+    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 <= c(d)
+    - log(1 + L/2), c(d) its value where the sum before the last LayerNorm has variance 1; at finite
+    width, read E log(1 + s_1^2 + ... + s_L^2) for log(1 + L/2), s_l^2 = ||ReLU(Z_l)||^2/d for
+    Gaussian Z_l.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
+    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
+    attention writes, since log ||x|| is subharmonic from two dimensions on. It does not fix the
+    constant: with twice the slope the samples are undecided. Not shown: the theorem's factor d
+    sqrt(ln d), its constants and its probability, and the layers before the last, on which it is
+    silent.
+    """
+    return log_sizes(case, seed, pre=True)
+
+
+@bound(
+    Ge(size, -log(1 + 3 * depth * Rational(1, 2))),
+    control=Control(_QUICK[0], "the other end of the bracket",
+                    statement=Ge(size, -log(1 + depth * Rational(1, 2)))))
+def pre_ln_gradient_lower(case: Case, seed: int) -> Sample | Outside:
+    """Pre-LN gradients of the last layer: lower bound.
+
+    In random pre-LN nets of L layers the last feed-forward matrix has E log ||gradient||^2 >= c(d)
+    - log(1 + 3L/2), c(d) its value where the sum before the last LayerNorm has variance 1.
+
+    Setting of Theorem 1: one head, W_Q = W_K = 0, so that attention is uniform, d_ff = d, all
+    weights N(0, 1/d), Gaussian tokens, and a loss with bounded derivative, here of one position;
+    the theorem's loss is the mean over positions, whose gradient is at most the mean of theirs. The
+    loss is u.y, u a random unit vector, for which c(d), the mean over the last layer's own weights,
+    is known exactly. Why both ends: E log of the stream's squared norm grows with the variance that
+    attention writes, since log ||x|| is subharmonic from two dimensions on. Equal tokens attain it
+    up to O(1/(d L)), too close to be decided by samples. Not shown: the theorem's factor d sqrt(ln
+    d), its constants and its probability, and the layers before the last, on which it is silent.
+    """
+    return log_sizes(case, seed, pre=True)
