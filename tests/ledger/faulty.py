@@ -65,10 +65,12 @@ def drive(folder: str, engine: str) -> None:
     from depthlaw.ledger.running.plan import plan
 
     try:
-        execute(plan(claims(), "quick"), Store(Path(folder)),
-                Pool(2, loader=LOADER) if engine == "pool" else Inline())
+        failures = execute(plan(claims(), "quick"), Store(Path(folder)),
+                           Pool(2, loader=LOADER) if engine == "pool" else Inline())
     except UsageError as error:
         sys.exit(f"error: {error}")
+    if failures:
+        sys.exit(f"{len(failures)} runs failed: {failures[0].why}")
 
 
 if __name__ == "__main__":

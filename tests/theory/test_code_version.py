@@ -567,3 +567,16 @@ def test_what_is_remembered_tells_methods_of_two_objects_apart():
     from depthlaw.theory.claims.values import Case
 
     assert versions._plain_name(Case(x=1).fields) != versions._plain_name(Case(x=2).fields)
+
+
+def test_a_function_of_a_script_is_the_same_in_the_process_that_runs_it_and_in_its_workers():
+    def measure(case):
+        return case
+
+    found = []
+    for home in ("__main__", "script"):
+        measure.__module__ = home
+        found.append(versions._version(measure))
+    assert found[0] == found[1]
+    measure.__qualname__ = "another"
+    assert versions._version(measure) != found[0]

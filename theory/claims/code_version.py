@@ -238,7 +238,8 @@ class _Walk:
         owner = getattr(function, "__self__", None)
         held = [] if owner is None or inspect.ismodule(owner) else [self.bound(owner)]
         if not _ours(home or ""):
-            return [f"{home}.{function.__qualname__}", *held]
+            # The script that is started is `__main__` there, and has its name in every worker.
+            return [function.__qualname__ if itself else f"{home}.{function.__qualname__}", *held]
         outer = function.__qualname__.partition(".")[0]
         around = _resolve(home, outer)
         if code is None or (function.__qualname__ == outer and not itself and around.places):
