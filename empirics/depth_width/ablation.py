@@ -182,7 +182,8 @@ _FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
     post_hoc=MORE_SEEDS,
     cases=_all(KINDS), reads=("budget",), control=Control(
         case_of("training", SIZES["training"][0], depth=1, budget="updates"),
-        "nets as they are initialised", measured=_untrained))
+        "nets as they are initialised", measured=_untrained),
+    checks="The losses of our nets, at every depth and budget, against ln V less one nat.")
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within every budget, at every depth.
 
@@ -207,7 +208,8 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     Ge(inside, 1), source=_ours("what the comparison rests on"), cases=_all(("updates",)),
     holds_for="these nets",
     control=Control(case_of("training", SIZES["training"][0], depth=1, budget="updates"),
-                    "two rates on both sides", statement=Ge(inside, 2)))
+                    "two rates on both sides", statement=Ge(inside, 2)),
+    checks="The best learning rate of our search against both ends of the rates that it tried.")
 def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The best learning rate of these shapes lies inside those tried.
 
@@ -239,7 +241,8 @@ def _beyond(least: int, most: int) -> list[tuple[int, int]]:
     source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
     cases=_stepped(_beyond(_SPLIT, 99)), control=Control(
         _FIRST, "twice the layers at equal size cost a twentieth of the loss",
-        statement=Le(gain, -Rational(1, 20))))
+        statement=Le(gain, -Rational(1, 20))),
+    supports="depth_width/shape_costs_three_per_cent")
 def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Beyond six layers more depth gains at most one per cent.
 
@@ -258,7 +261,8 @@ def beyond_six_depth_does_not_help(case: Case, device: str = "cpu", folder: str 
     post_hoc=MORE_SEEDS,
     source=Source("levine2020", "Table 1, reading Figure 6 of kaplan2020", "arXiv:2006.12467v1"),
     cases=_stepped(_beyond(1, _SPLIT)), control=Control(
-        _with(_FIRST, depth=1, other=2), "by a hundredth", statement=Gt(gain, Rational(1, 100))))
+        _with(_FIRST, depth=1, other=2), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    supports="depth_width/depth_pays_to_threshold")
 def below_six_depth_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Up to six layers depth helps at equal size.
 
@@ -286,7 +290,8 @@ def _pairs() -> dict[str, list[Case]]:
     post_hoc=MORE_SEEDS,
     source=_kaplan("Section 3, Figure 5"), cases=_pairs(), control=Control(
         _with(_FIRST, depth=2, other=12), "the other net has a twelfth less",
-        statement=Le(gain, -Rational(1, 12))))
+        statement=Le(gain, -Rational(1, 12))),
+    cited="Bears on whether shape may be left untuned because a wrong one costs so little.")
 def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Shapes of equal size differ by at most three per cent.
 
@@ -313,7 +318,8 @@ def _extra(case: Case, budget: Budget, device: str, folder: str) -> Sample:
     Le(extra, 0), source=_ours("folklore: depth is paid for by attention"),
     post_hoc=MORE_SEEDS,
     expected="FAILS", cases=_stepped(), control=Control(
-        _FIRST, "a hundredth of the loss less", statement=Le(extra, -Rational(1, 100))))
+        _FIRST, "a hundredth of the loss less", statement=Le(extra, -Rational(1, 100))),
+    cited="Bears on whether the gain of depth at equal updates may be quoted for equal compute.")
 def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """At equal operations depth gains no more than at equal updates.
 
@@ -333,7 +339,8 @@ def equal_operations_gain(case: Case, device: str = "cpu", folder: str = "") -> 
         f"{MORE_SEEDS} Written when timings of single updates had been seen, in which 2 layers "
         "were not slower than 1; losses had not."),
     expected="FAILS", cases=_stepped(), control=Control(
-        _FIRST, "a fiftieth of the loss less", statement=Le(extra, -Rational(1, 50))))
+        _FIRST, "a fiftieth of the loss less", statement=Le(extra, -Rational(1, 50))),
+    supports="depth_width/equal_operations_gain")
 def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """At equal seconds depth gains no more than at equal updates.
 
@@ -355,7 +362,8 @@ def equal_seconds_gain(case: Case, device: str = "cpu", folder: str = "") -> Sam
                    for small, large in pairwise(SIZES[suite]) for depth, other in steps_of(suite)]
            for suite in SIZES},
     control=Control(_with(_FIRST, larger=SIZES["training"][1]), "a fifteenth of the loss more",
-                    statement=Gt(extra, Rational(1, 15))))
+                    statement=Gt(extra, Rational(1, 15))),
+    supports="depth_width/depth_pays_to_threshold")
 def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth gains more at the larger size.
 
@@ -379,7 +387,8 @@ def depth_gains_more_when_larger(case: Case, device: str = "cpu", folder: str = 
     cases={suite: [case_of(suite, SIZES[suite][0], "completep", depth=depth, other=other)
                    for depth, other in pairwise(_FEW[suite])] for suite in SIZES},
     control=Control(case_of("training", SIZES["training"][0], "completep", depth=6, other=12),
-                    "a twentieth of the loss more", statement=Ge(extra, Rational(1, 20))))
+                    "a twentieth of the loss more", statement=Ge(extra, Rational(1, 20))),
+    supports="depth_width/shape_costs_three_per_cent")
 def completep_gains_more_by_depth(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Under CompleteP depth gains at least as much as under muP.
 

@@ -87,6 +87,10 @@ def _ruled(key: str, parametrisation: str) -> dict[str, list[Case]]:
 _AND_LEVEL = f"{MORE_SEEDS} Also: {LEVEL_MOVED}"
 
 
+# One rule stands for all.
+_OF_ONE_RULE = "Bears on whether Levine's fit may be used far below the sizes it was fitted to."
+
+
 def _costs_little(
     key: str, source: Source, says: str, *,
     expected: Literal["HOLDS", "FAILS"] = "FAILS", known: Literal["", "HOLDS", "UNDECIDED"] = "",
@@ -103,6 +107,8 @@ def _costs_little(
         cases=cases, expected=expected, known=known, post_hoc=post_hoc, control=Control(
             cases["training"][0], "a third of the loss less",
             statement=Le(excess, -Rational(1, 3))),
+        cited=_OF_ONE_RULE if key == "levine" else "",
+        supports="" if key == "levine" else "depth_width/rule_levine",
         doc=f"""{says} costs at most one per cent.
 
         At equal 12 L d^2 and equal updates, the validation loss at the depth of the rule
@@ -180,7 +186,8 @@ _levine = Source("depthlaw", "after levine2020, arXiv:2006.12467v1, abstract: L_
     post_hoc=MORE_SEEDS,
     headline="The reading of log_3(d_x) as advice for training, tested on small language models.",
     cases=_steps(_to_threshold), control=Control(
-        _first(_to_threshold), "by a hundredth", statement=Gt(gain, Rational(1, 100))))
+        _first(_to_threshold), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    cited="Bears on whether designers should add layers up to log_3(d) before they add width.")
 def depth_pays_to_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to log_3(d) layers.
 
@@ -202,7 +209,8 @@ def _within(statement: Relational, case: Case) -> Ball:
     Eq(gain, 0), source=_levine, expected="FAILS", predicted=_within, post_hoc=_AND_LEVEL,
     cases=_steps(_from_threshold), control=Control(
         _first(_from_threshold), "a sixtieth of the loss is gained",
-        statement=Eq(gain, Rational(1, 60))))
+        statement=Eq(gain, Rational(1, 60))),
+    supports="depth_width/depth_pays_to_threshold")
 def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From log_3(d) layers on depth and width are interchangeable.
 
@@ -219,7 +227,8 @@ def depth_is_neutral_from_threshold(case: Case, device: str = "cpu", folder: str
     Gt(gain, 0), source=Source("depthlaw", "after docs/separation-rank-dimension-count.md"),
     post_hoc=MORE_SEEDS,
     expected="FAILS", cases=_steps(_to_knee), control=Control(
-        _first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))))
+        _first(_to_knee), "by a hundredth", statement=Gt(gain, Rational(1, 100))),
+    supports="depth_width/depth_pays_to_threshold")
 def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth pays at equal size up to the knee.
 
@@ -237,7 +246,8 @@ def depth_pays_to_knee(case: Case, device: str = "cpu", folder: str = "") -> Sam
     Lt(gain, 0), post_hoc=_AND_LEVEL,
     source=Source("fahim2026", "2.43 ln d, as restated on themoonlight.io", "arXiv:2601.20994v1"),
     wording="reported", cases=_steps(_beyond_largest), control=Control(
-        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))))
+        _first(_beyond_largest), "by a twentieth", statement=Lt(gain, -Rational(1, 20))),
+    cited="Bears on whether small models should be capped at 2.43 ln d layers.")
 def depth_harms_beyond_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Depth harms at equal size beyond 2.43 ln d layers.
 

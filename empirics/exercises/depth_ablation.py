@@ -69,7 +69,8 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 @_nets(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "what the exercise rests on"),
     cases=_and_wide(_cases(*DEPTHS)), control=Control(
-        _CPU(depth=2), "nets as they are initialised", measured=_untrained))
+        _CPU(depth=2), "nets as they are initialised", measured=_untrained),
+    checks="The losses of our nets of 2 to 16 layers against ln V less one nat.")
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within the budget, at every depth.
 
@@ -87,7 +88,8 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Modern Model Depths; Exercises, 1"),
     wording="universal", known="FAILS", cases=_cases(*DEPTHS[1:]), control=Control(
-        _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))))
+        _CPU(depth=2), "a doubling gains a tenth of a nat", statement=Gt(gained, Rational(1, 10))),
+    supports="exercises/deep_beats_wide")
 def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Twice the layers at equal width give a lower loss.
 
@@ -108,7 +110,8 @@ def deeper_is_better(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 @_nets(
     Gt(bent, 0), source=Source("depthlaw", "after deepnetworks63, Exercises, 1"),
     known="UNDECIDED", cases=_cases(*DEPTHS[2:]), control=Control(
-        _CPU(depth=2), "it gains a sixth of a nat more", statement=Gt(bent, Rational(1, 6))))
+        _CPU(depth=2), "it gains a sixth of a nat more", statement=Gt(bent, Rational(1, 6))),
+    supports="exercises/deep_beats_wide")
 def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Each doubling of the depth gains less than the one before.
 
@@ -127,7 +130,9 @@ def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sa
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
     known="FAILS", cases=_cases(DEPTHS[0]), control=Control(
-        _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))))
+        _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))),
+    cited=("Settles a common exercise: which of two nets of equal size wins, the deep or the "
+           "wide one."))
 def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sixteen layers beat four of twice the width.
 

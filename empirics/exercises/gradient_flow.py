@@ -129,7 +129,8 @@ def _gradients(
 @_measured(
     Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "none"),
     source=_text("The Vanishing Gradient Problem"),
-    control=Control(_one(True, "pre"), "with residuals and pre-norm"))
+    control=Control(_one(True, "pre"), "with residuals and pre-norm"),
+    supports="exercises/normed_gradients_vanish")
 def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals and norms gradients vanish exponentially.
 
@@ -146,7 +147,8 @@ def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> 
 @_measured(
     Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "pre", "post"),
     source=_text("The Vanishing Gradient Problem"), expected="FAILS",
-    control=Control(_one(True, "pre"), "with residuals and pre-norm"))
+    control=Control(_one(True, "pre"), "with residuals and pre-norm"),
+    cited="Bears on whether residuals alone, without norms, get the credit for gradients in depth.")
 def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals gradients vanish exponentially, layer normalisation or not.
 
@@ -171,7 +173,8 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
         scheme=SCHEMES, steps=0, replicas=DRAWN, depth=10, layer=1)},
     control=Control(
         Case(residual=False, norm="none", of="states", width=WIDTH, corpus=STANDARD, scheme="gpt2",
-             steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"))
+             steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"),
+    supports="exercises/normed_gradients_vanish")
 def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals layer 1 has a larger gradient than layer 10.
 
@@ -192,7 +195,8 @@ _kept: Maker = partial(
 
 @_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"),
     post_hoc=(
-        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."))
+        "Nets without norm were split off, as residuals_alone_preserve, after a first trial."),
+    supports="exercises/residuals_alone_preserve")
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and pre-norm gradients are not lost.
 
@@ -207,7 +211,8 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
 
 @_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"),
     post_hoc=(
-        "Split off from residuals_preserve after a first trial; it was expected to hold before."))
+        "Split off from residuals_preserve after a first trial; it was expected to hold before."),
+    cited="Bears on whether a textbook may write that x + f(x) has a gradient of at least 1.")
 def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and no norm gradients are not lost.
 
@@ -223,7 +228,8 @@ def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") 
     return sample(log_ratios(case, device, folder))
 
 
-@_kept(Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS")
+@_kept(Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS",
+    supports="exercises/residuals_alone_preserve")
 def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and post-norm gradients are not lost.
 
@@ -242,7 +248,8 @@ _stable: Maker = partial(_measured, source=_text("Gradient Visualization, with r
 @_stable(
     Le(change, -(depth - layer) * log(LEFT)),
     cases=_nets(True, "pre", layers=(1,), of=("states", "weights")), known="FAILS",
-    control=Control(_one(False, "none"), "without residuals"))
+    control=Control(_one(False, "none"), "without residuals"),
+    supports="exercises/residuals_alone_preserve")
 def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Pre-norm gradients are stable over layers.
 
@@ -263,7 +270,8 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
     Le(change, -(depth - layer) * log(LEFT)),
     post_hoc="Written after a first trial, in which it failed with Xavier's weights.",
     cases=_nets(True, "none", layers=(1,), of=("states", "weights")), known="FAILS",
-    control=Control(_one(False, "none"), "without residuals"))
+    control=Control(_one(False, "none"), "without residuals"),
+    supports="exercises/residuals_alone_preserve")
 def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Gradients are stable over layers with residuals and no norm.
 
@@ -281,7 +289,8 @@ def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = ""
 @_stable(
     Gt(change, -(depth - layer) * log(LEFT)),
     cases=_nets(True, "post", layers=(1,), of=("states", "weights")), expected="FAILS",
-    control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"))
+    control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"),
+    supports="exercises/residuals_alone_preserve")
 def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm gradients are not stable over layers.
 
@@ -305,7 +314,8 @@ def _against(case: Case, device: str = "cpu", folder: str = "", *, norm: str = "
     Lt(against_pre, 0), cases=_nets(True, "post", layers=(1,)),
     source=_text("Layer Normalization Placement: pre-norm is essential"),
     control=Control(_one(True, "post"), "against nets without residuals and norms",
-                    measured=partial(_against, norm="none", residual=False)))
+                    measured=partial(_against, norm="none", residual=False)),
+    supports="exercises/residuals_alone_preserve")
 def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm loses more of the gradient than pre-norm.
 

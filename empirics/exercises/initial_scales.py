@@ -94,7 +94,8 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 @_nets(
     Gt(loss, log(vocabulary) - 1), source=_text("Section 6.3, Initialization; Exercises, 2"),
     wording="universal", cases=_cases("random"), control=Control(
-        _CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"))
+        _CPU(initialisation="gpt2"), "GPT-2's initialisation, which learns"),
+    supports="exercises/variance_doubles")
 def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From weights N(0, 1) 24 layers gain less than a nat.
 
@@ -112,7 +113,8 @@ def random_stalls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     wording="universal", known="UNDECIDED",
     cases=_cases("gpt2", "deepnorm", "xavier", "kaiming", "fixed"),
     control=Control(
-        _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained))
+        _CPU(initialisation="gpt2"), "nets as they are initialised", measured=_untrained),
+    supports="exercises/variance_doubles")
 def scaled_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: 24 layers learn from five small or scaled initialisations.
 
@@ -135,7 +137,8 @@ def _against(case: Case, worse: str, better: str, device: str, folder: str) -> S
     Gt(gained, 0), source=_text("Section 6.3, Exercises, 2"), wording="universal",
     post_hoc=LEVEL_MOVED, cases=_cases(*SCALED), control=Control(
         _CPU(initialisation="gpt2"), "by a nat and a half",
-        statement=Gt(gained, Rational(3, 2))))
+        statement=Gt(gained, Rational(3, 2))),
+    supports="exercises/variance_doubles")
 def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Scaled initialisations end below random weights.
 
@@ -151,7 +154,8 @@ def scaled_beats_random(case: Case, device: str = "cpu", folder: str = "") -> Sa
 @_nets(
     Gt(gained, 0), source=_text("Section 6.3, Summary, Key takeaway"), wording="universal",
     known="UNDECIDED", cases=_cases("fixed"), control=Control(
-        _CPU(initialisation="fixed"), "by a nat", statement=Gt(gained, 1)))
+        _CPU(initialisation="fixed"), "by a nat", statement=Gt(gained, 1)),
+    supports="exercises/variance_doubles")
 def residual_scaling_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Residual projections divided by sqrt(2 L) lower the loss.
 
@@ -177,7 +181,8 @@ def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     holds_for="these nets",
     cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"), control=Control(
         _CPU(initialisation="random", depth=2), "weights of 1e30, which overflow",
-        measured=_overflowing))
+        measured=_overflowing),
+    checks="The losses and gradients of our trainings of 24 layers against what is finite.")
 def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """No training of these nets diverges from any of the six initialisations.
 
@@ -231,7 +236,8 @@ def _without_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     cases={"exercises": [_DRAWN(initialisation=name) for name in OF_NAME if name != "deepnorm"]},
     control=Control(
         _DRAWN(initialisation="kaiming"), "without normalisation each branch has its input's "
-        "variance, which doubles", measured=_without_norm))
+        "variance, which doubles", measured=_without_norm),
+    supports="exercises/variance_doubles")
 def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With pre-norm five initialisations let the variance grow by less than L^2.
 
@@ -251,7 +257,9 @@ def variance_is_not_geometric(case: Case, device: str = "cpu", folder: str = "")
     Ge(doublings, depth - 1), source=_text("Section 6.3, Initialization, The Problem"),
     wording="universal", expected="FAILS",
     cases={"exercises": [_DRAWN(initialisation="random")]}, control=Control(
-        _DRAWN(initialisation="gpt2"), "GPT-2's initialisation, which is not to explode"))
+        _DRAWN(initialisation="gpt2"), "GPT-2's initialisation, which is not to explode"),
+    cited=("Bears on whether scaled initialisation may be motivated by a variance that doubles "
+           "per layer."))
 def variance_doubles(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """From random weights the variance doubles with each layer.
 
@@ -283,7 +291,8 @@ def _fixed_growths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     Lt(growths, 2), source=_text("Section 6.3, Transformer-Specific Initialization"),
     wording="universal", cases={"exercises": [_DRAWN(initialisation="gpt2")]}, control=Control(
         _DRAWN(initialisation="fixed"), "without the division, four times the layers add four "
-        "times the variance", measured=_fixed_growths))
+        "times the variance", measured=_fixed_growths),
+    supports="exercises/variance_doubles")
 def residual_scaling_keeps_variance(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Dividing residual projections by sqrt(2 L) keeps variance alike at two depths.
 

@@ -114,7 +114,8 @@ def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, t
 @_measured(
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
     wording="derived", cases=_cases((ALL, NONE, *_EACH)),
-    control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"))
+    control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"),
+    checks="The losses of our nets with layers frozen against ln V less one nat.")
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: they learn with all layers frozen, all but one, none.
 
@@ -131,7 +132,8 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
         "Layers and updates were chosen after a trial of six layers with fewer updates, in which "
         "it did not hold."),
     control=Control(_frozen(layer=1, ends="trained"), "by a sixth of a nat",
-                    statement=Gt(gained, Rational(1, 6))))
+                    statement=Gt(gained, Rational(1, 6))),
+    supports="exercises/early_layers_hold_the_surface")
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
 
@@ -150,7 +152,8 @@ def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") ->
 @_measured(
     Ge(over_half, 0), source=_FREEZE, cases=_cases(_EACH),
     control=Control(_frozen(layer=1, ends="trained"), "and a sixth of a nat more",
-                    statement=Ge(over_half, Rational(1, 6))))
+                    statement=Ge(over_half, Rational(1, 6))),
+    supports="exercises/early_layers_hold_the_surface")
 def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Any one layer trained alone gains half of what all gain.
 
@@ -169,7 +172,8 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
 @_measured(
     Gt(gained, 0), source=_LEARNS, known="UNDECIDED", cases=_cases(_EACH[1:], _OUTER[1:]),
     control=Control(_frozen(layer=2, ends="trained"), "by a fortieth of a nat",
-                    statement=Gt(gained, Rational(1, 40))))
+                    statement=Gt(gained, Rational(1, 40))),
+    supports="exercises/early_layers_hold_the_surface")
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
 
@@ -357,7 +361,8 @@ _shuffled_moved = partial(_moved, shuffled=True)
     Gt(read, 0), cases={"exercises": tuple(
         whole_net(target=target, layer=place) for target in TARGETS for place in PROBED)},
     control=Control(whole_net(target="current", layer=0), "shuffled answers",
-                    measured=partial(_excess, shuffled=True)))
+                    measured=partial(_excess, shuffled=True)),
+    supports="exercises/early_layers_hold_the_surface")
 def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Linear probes read tokens from every layer that is probed.
 
@@ -376,7 +381,8 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
 @_probes(
     Gt(moved, 0), known="FAILS", post_hoc=LEVEL_MOVED, cases={"exercises": (
         _between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
-    control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved))
+    control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved),
+    cited="Bears on whether features of the surface should be read from early layers.")
 def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Early layers hold the surface: the current token and the one before.
 
@@ -393,7 +399,8 @@ def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str =
 
 @_probes(
     Gt(moved, 0), known="UNDECIDED", cases={"exercises": (_between("next", LATE, EARLY),)},
-    control=Control(_between("next", LATE, EARLY), _SHUFFLED, measured=_shuffled_moved))
+    control=Control(_between("next", LATE, EARLY), _SHUFFLED, measured=_shuffled_moved),
+    supports="exercises/early_layers_hold_the_surface")
 def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Later layers hold the task: the next token.
 
@@ -409,7 +416,8 @@ def late_layers_hold_the_task(case: Case, device: str = "cpu", folder: str = "")
 @_probes(
     Gt(moved, 0), expected="FAILS", known="UNDECIDED", cases={"exercises": (
         _between("after", MIDDLE, EARLY), _between("after", MIDDLE, LATE))},
-    control=Control(_between("after", MIDDLE, EARLY), _SHUFFLED, measured=_shuffled_moved))
+    control=Control(_between("after", MIDDLE, EARLY), _SHUFFLED, measured=_shuffled_moved),
+    supports="exercises/early_layers_hold_the_surface")
 def middle_layers_hold_relations(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Middle layers hold relations: what came after the last copy.
 
@@ -437,7 +445,8 @@ def _learned(case: Case, device: str = "cpu", folder: str = "", *, shuffled: boo
         whole_net(target="next", layer=LATE[1]))},
     control=Control(whole_net(target="next", layer=LATE[1]),
                     "probes of the trained net are fitted and tested on shuffled answers",
-                    measured=partial(_learned, shuffled=True)))
+                    measured=partial(_learned, shuffled=True)),
+    supports="exercises/early_layers_hold_the_surface")
 def specialisation_is_learned(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Probes read more from three layers after training than before.
 

@@ -140,7 +140,8 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
     wording="derived", cases=_cases((0, 0)),
     control=Control(whole_net(first=0, last=0), "nets as they are initialised",
                     measured=lambda case, device="cpu", folder="": sample(
-                        _losses(case, device, folder, False))))
+                        _losses(case, device, folder, False))),
+    checks="The losses of our nets of twelve layers against ln V less one nat.")
 def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models of twelve layers learn.
 
@@ -156,7 +157,8 @@ def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sa
         "Sixteen nets in place of eight since a trial, in which eight did not tell what a middle "
         "layer adds."),
     control=Control(whole_net(first=MIDDLE, last=MIDDLE), "a middle layer adds more than 1/200 nat",
-                    statement=Gt(increase, Rational(1, 200))))
+                    statement=Gt(increase, Rational(1, 200))),
+    supports="exercises/together_costs_more")
 def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing any layer of a trained net of twelve raises its loss.
 
@@ -172,7 +174,8 @@ def every_layer_matters(case: Case, device: str = "cpu", folder: str = "") -> Sa
 @_measured(
     Le(share, Rational(1, 10)), source=_QUESTION, wording="derived",
     cases=_cases(*_SINGLE[3:9]),
-    control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"))
+    control=Control(whole_net(first=1, last=LAYERS - 1), "all layers but the last are removed"),
+    supports="exercises/together_costs_more")
 def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A middle layer costs at most a tenth of what was learned.
 
@@ -190,7 +193,8 @@ def middle_layers_are_spared(case: Case, device: str = "cpu", folder: str = "") 
 
 @_measured(
     Gt(excess, 0), cases=_cases(*_SINGLE[1:]), source=_LEARNS,
-    control=Control(whole_net(first=1, last=MIDDLE), "against the six lowest layers"))
+    control=Control(whole_net(first=1, last=MIDDLE), "against the six lowest layers"),
+    supports="exercises/together_costs_more")
 def first_layer_costs_most(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the first layer costs more than removing any other.
 
@@ -213,7 +217,8 @@ def _lower_over_upper(case: Case, device: str, folder: str) -> np.ndarray:
     Gt(excess, 0), cases=_cases((1, 2), (1, 4), (1, 6)), source=_LEARNS,
     control=Control(whole_net(first=1, last=2), "the highest in the place of the lowest",
                     measured=lambda case, device="cpu", folder="": sample(
-                        -_lower_over_upper(case, device, folder))))
+                        -_lower_over_upper(case, device, folder))),
+    supports="exercises/together_costs_more")
 def lower_layers_cost_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing the lowest layers costs more than removing the highest.
 
@@ -235,7 +240,8 @@ def _together_over_sum(case: Case, device: str, folder: str) -> np.ndarray:
     Gt(excess, 0), cases=_cases((4, 9), (5, 8), (6, 7)), source=_LEARNS,
     control=Control(whole_net(first=4, last=9), "the sum in the place of what all cost together",
                     measured=lambda case, device="cpu", folder="": sample(
-                        -_together_over_sum(case, device, folder))))
+                        -_together_over_sum(case, device, folder))),
+    cited="Bears on whether the cost of removing layers may be added up from single removals.")
 def together_costs_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Removing middle layers together costs more than the sum of removing each.
 

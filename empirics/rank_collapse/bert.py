@@ -94,7 +94,8 @@ def _cases(layers: Iterable[int]) -> tuple[Case, ...]:
     source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation",
                   "arXiv:2103.03404v1"),
     cases={"quick": _cases((1,)), "theory": _cases((0, 2))},
-    control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)))
+    control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)),
+    supports="rank_collapse/bert_init_published")
 def bert_init_collapse(case: Case, seed: int) -> Sample:
     """BERT's published residuals at initialisation agree with random nets.
 
@@ -192,7 +193,8 @@ def _without(case: Case, *names: str) -> Case:
            "full": _published("full", _FULL, 12)},
     control=Control(
         Case(**_published("san", _SAN, 2)[1].fields() | {"stated_residual": "0.5629"}),
-        "the value of the whole net held against pure attention"))
+        "the value of the whole net held against pure attention"),
+    cited="Tells whether the published residual curves of untrained BERT can be had again.")
 def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     """BERT's published initial residuals could come from one more of our initialisations.
 
@@ -244,7 +246,8 @@ _WHOLE = tuple(_without(case, "stated_residual") for case in _published("full", 
                   "initialisation", "arXiv:2103.03404v1"),
     cases={"full": _WHOLE},
     control=Control(Case(**_WHOLE[1].fields() | {"layers": 2, "variant": "san"}),
-                    "without the skip connection around attention and the MLP"))
+                    "without the skip connection around attention and the MLP"),
+    supports="rank_collapse/bert_init_published")
 def bert_init_full_curve(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Whole BERT at initialisation keeps its residual as published, within half.
 
@@ -275,7 +278,8 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
                            for layer in (3, 4)),
            "full": tuple(Case(**_PLATEAU.fields() | {"layer": layer}) for layer in range(3, 13))},
     control=Control(Case(**_PLATEAU.fields() | {"layers": 4, "layer": 3, "dtype": "float32"}),
-                    "float32, as in the published measurement"))
+                    "float32, as in the published measurement"),
+    cited="Bears on whether the flat tail of the published BERT curve may be read as a floor.")
 def bert_plateau_is_rounding(case: Case, seed: int, device: str = "cpu") -> Sample:
     """In float64 pure attention falls far below the published plateau.
 

@@ -96,7 +96,8 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
            "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512)},
     post_hoc="Written when our own nets of BERT's shape were known to do so.",
     control=Control(_nets(("xlnet",), ("san",), layers=6)[0],
-                    "XLNet, whose logits also hold relative positions"))
+                    "XLNet, whose logits also hold relative positions"),
+    cited="Bears on whether curves of untrained BERT and ALBERT may be explained by the cubic law.")
 def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
     """BERT, ALBERT without attention skips: the second drop exceeds twice the first.
 
@@ -126,7 +127,9 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
                     *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768,
                            tokens=128)),
            "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512)},
-    control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"))
+    control=Control(_BY_CONTENT[0], "BERT, whose logits depend on the hidden states alone"),
+    cited=("Bears on whether collapse in untrained GPT-2, Llama and T5 may be called doubly "
+           "exponential."))
 def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Logits by position and causal masks make the collapse nearer to exponential.
 
@@ -150,7 +153,8 @@ def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") ->
     Gt(drop_growth, Integer(2)), source=OURS, kind="rate",
     cases={"theory": _nets(("xlnet",), ("san",), layers=2, positions=0),
            "full": _nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128)},
-    control=Control(_nets(("xlnet",), ("san",), layers=2)[0], "positions are left in"))
+    control=Control(_nets(("xlnet",), ("san",), layers=2)[0], "positions are left in"),
+    supports="rank_collapse/slower_with_positions_or_mask")
 def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sample:
     """XLNet without its position keys drops as BERT does.
 
@@ -174,7 +178,9 @@ def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sampl
            "full": _nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12, width=768,
                          tokens=128, replicas=8)},
     control=Control(_nets(("bert",), ("san+mlp",), layers=12, replicas=8)[0],
-                    "the skip connection around attention removed, the one around the MLP kept"))
+                    "the skip connection around attention removed, the one around the MLP kept"),
+    cited=("Bears on whether skips may be named as what keeps the rank of untrained BERT, ALBERT "
+           "and XLNet."))
 def skips_keep_more(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Twelve layers with skips keep more than one layer of pure attention.
 

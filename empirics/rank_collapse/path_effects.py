@@ -147,7 +147,8 @@ _GUESSES = (Case(task="sorting", size=8, letters=10, published_score="0.1"),
     wording="printed", expected="FAILS", cases={"quick": _GUESSES},
     source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
     control=Control(Case(task="sorting", size=1, letters=10, published_score="0.2"),
-                    "one letter of ten is guessed right once in ten"))
+                    "one letter of ten is guessed right once in ten"),
+    cited="Fixes the guess line against which the published path scores are read.")
 def published_guess(case: Case) -> Exact | Proportion:
     """The published guesses for sorting and convex hull are the best.
 
@@ -198,7 +199,8 @@ _NO_TINY = (
     cases={"full": (Case(**(SORTING | {"steps": 2210, "replicas": 8}), training="published",
                          batch=30, method="whole", published_score="0.98"),)},
     control=Control(Case(**(TINY | {"steps": 20}), training="published", method="whole",
-                         published_score="0.98"), "hardly trained"))
+                         published_score="0.98"), "hardly trained"),
+    cited="Tells whether the published sorting script reaches the plotted 98 % as it stands.")
 def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The published recipe sorts 98 % of the letters right.
 
@@ -222,7 +224,8 @@ _REACHED = tuple(
     Ge(path_score, published_score), cases={"full": _REACHED}, known="FAILS",
     post_hoc=_HULLS,
     control=Control(Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
-                    "paths through all layers"))
+                    "paths through all layers"),
+    cited="Tells whether the published scores of single heads can be had again.")
 def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths of length one reach 0.6 sorting and 0.65 on hulls.
 
@@ -240,7 +243,8 @@ def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> 
     Ge(score_drop, 0), known="UNDECIDED",
     post_hoc=_NO_TINY,
     cases={"full": _lengths(SORTING, HULL, **PUBLISHED)},
-    control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"))
+    control=Control(Case(**TINY, **PUBLISHED, length=0), "from length 0 to length 1"),
+    supports="rank_collapse/long_paths_guess")
 def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths run alone answer worse the longer they are.
 
@@ -262,7 +266,8 @@ def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "
     cases={"theory": _whole(TINY, **PUBLISHED),
            "full": (*_whole(SORTING, HULL, **PUBLISHED),
                     *_whole(SORTING, HULL, method="alone"))},
-    control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"))
+    control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
+    cited="Bears on whether the longest paths of these nets may be dismissed as guesses.")
 def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths through all layers gain little over a guess.
 
@@ -283,7 +288,8 @@ def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     cases={"theory": (Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),),
            "full": tuple(Case(**task, **more, length=0) for task in (SORTING, HULL)
                          for more in (PUBLISHED, {"method": "alone"}))},
-    control=Control(Case(**TINY, method="within", length=1), "paths of length one added"))
+    control=Control(Case(**TINY, method="within", length=1), "paths of length one added"),
+    supports="rank_collapse/long_paths_guess")
 def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The path that skips every layer gains nothing.
 
@@ -313,7 +319,8 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
     cases={"theory": _half(TINY, method="within"),
            "full": _half(SORTING, CIRCLE, method="within"),
            "gpu": _half(LARGE, method="within")},
-    control=Control(Case(**TINY, method="within", length=0), "the path without heads"))
+    control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On sorting and circles, paths through half the layers carry half.
 
@@ -333,7 +340,8 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
     post_hoc=(
         "Split off from short_paths_carry_half after a first measurement with 500 updates, in "
         "which it failed."),
-    control=Control(Case(**TINY, method="within", length=0), "the path without heads"))
+    control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
+    cited="Bears on whether the trained nets of this task may be called ensembles of shallow ones.")
 def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On hulls, paths through half the layers carry half.
 
@@ -351,7 +359,8 @@ def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str
     post_hoc=_NO_TINY,
     cases={"full": _lengths(SORTING, HULL, method="alone"),
            "gpu": _lengths(LARGE, method="alone")},
-    control=Control(Case(**TINY, method="alone", length=0), "from length 0 to length 1"))
+    control=Control(Case(**TINY, method="alone", length=0), "from length 0 to length 1"),
+    supports="rank_collapse/long_paths_guess")
 def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sums over all paths of one length answer worse with length.
 
@@ -371,7 +380,8 @@ def path_sums_deteriorate(case: Case, device: str = "cpu", folder: str = "") -> 
     known="UNDECIDED", cases={"full": _lengths(SORTING, HULL, CIRCLE, method="alone"),
            "gpu": _lengths(LARGE, method="alone")},
     control=Control(_lengths(TINY, method="alone")[0], "tokens that differ the more",
-                    statement=Le(residual_drop, 0)))
+                    statement=Le(residual_drop, 0)),
+    supports="rank_collapse/path_products_exponential")
 def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sums over longer paths have tokens that differ less.
 
@@ -401,7 +411,8 @@ _RECOMPUTED = {"theory": Case.grid(**RANDOM, method="recomputed", longer=3, shor
 
 @derived(Le(gap_ratio, BETWEEN), cases=_FROZEN,
     post_hoc=_HULLS,
-         control=Control(_RECOMPUTED["theory"][0], "attention of the path's own states"))
+         control=Control(_RECOMPUTED["theory"][0], "attention of the path's own states"),
+    cited="Bears on which law an analysis of paths should fit to path products.")
 def path_products_exponential(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Products of a net's attention matrices do not collapse doubly exponentially.
 
@@ -418,7 +429,8 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
 
 
 @derived(Ge(gap_ratio, BETWEEN), cases=_RECOMPUTED, post_hoc=LEVEL_MOVED,
-         control=Control(_FROZEN["theory"][0], "attention of the unmodified forward pass"))
+         control=Control(_FROZEN["theory"][0], "attention of the unmodified forward pass"),
+    supports="rank_collapse/path_products_exponential")
 def path_products_doubly(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention computed along a path nears rank one doubly exponentially.
 
@@ -452,7 +464,8 @@ _BARE, _SKIP, _MLP = (Case(**_ONE_LAYER, residual=False), Case(**_ONE_LAYER),
     post_hoc=(
         "Restated after a first measurement: until then the mean distance was asked for, which "
         "few runaway nets decide."),
-    control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"))
+    control=Control(Case(**(_ONE_LAYER | {"rounds": 1}), residual=False), "after one round"),
+    supports="rank_collapse/trained_attention_collapses")
 def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
     """Without skip and MLP two points of a circle meet.
 
@@ -470,7 +483,8 @@ def circle_pair_collapses(case: Case, device: str = "cpu") -> Proportion:
 @of_circles(
     Le(collapsed_share, Rational(1, 2)), cases={"full": (_SKIP, _MLP)}, known="UNDECIDED",
     post_hoc="Restated after a first measurement, as circle_pair_collapses was.",
-    control=Control(_BARE, "without skip and MLP"))
+    control=Control(_BARE, "without skip and MLP"),
+    supports="rank_collapse/trained_attention_collapses")
 def circle_pair_stays(case: Case, device: str = "cpu") -> Proportion:
     """With skips, or an MLP too, two points stay apart.
 

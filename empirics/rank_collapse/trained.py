@@ -196,7 +196,8 @@ def _alone_against_whole(case: Case, device: str = "cpu", folder: str = "") -> S
         measured=_alone_against_whole),
     post_hoc=(
         f"Restated after a first look: last residuals were rounding. {_DROPPED} Also: "
-        f"{LEVEL_MOVED}"))
+        f"{LEVEL_MOVED}"),
+    supports="rank_collapse/trained_attention_collapses")
 @_about
 def trained_attention_collapses_later(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention alone collapses less in trained nets than at initialisation.
@@ -225,7 +226,8 @@ def _whole_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     Lt(residual_kept, Rational(1, 2)), source=_COLLAPSES, cases=_LAST,
     post_hoc=f"Asked of the mean ratio, not its logarithm, since a first look. {_DROPPED}",
     control=Control(
-        _PATHS, "the whole net as it is initialised", measured=_whole_at_start))
+        _PATHS, "the whole net as it is initialised", measured=_whole_at_start),
+    cited="Bears on whether collapse without skips may be claimed of trained weights, too.")
 @_about
 def trained_attention_collapses(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention alone loses at least half the relative residual in trained nets.
@@ -250,7 +252,8 @@ def _alone_at_start(case: Case, device: str = "cpu", folder: str = "") -> Sample
     Ge(relative_residual, Rational(1, 10)), source=_COLLAPSES, cases=_LAST,
     post_hoc=_DROPPED,
     control=Control(_PATHS, "attention alone, as it is initialised, after one layer",
-                    measured=_alone_at_start))
+                    measured=_alone_at_start),
+    supports="rank_collapse/trained_attention_collapses")
 @_about
 def trained_nets_keep_residual(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Whole trained nets end at a relative residual of at least 1/10.
@@ -273,7 +276,8 @@ def _whole_against_alone(case: Case, device: str = "cpu", folder: str = "") -> S
     Lt(residual_gain, 0), source=_OURS, cases=_LAST, known="UNDECIDED", control=Control(
         _PATHS, "the whole net against its attention alone, both as they are initialised",
         measured=_whole_against_alone),
-    post_hoc=_DROPPED)
+    post_hoc=_DROPPED,
+    supports="rank_collapse/trained_attention_collapses")
 @_about
 def training_draws_tokens_together(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training lowers the relative residual of whole nets.

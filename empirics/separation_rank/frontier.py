@@ -322,7 +322,9 @@ _MAX = Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
     source=_PAGE, kind="two-sided", holds_for="almost every",
     cases=_pieces(ENTRIES), assumes=ONE_HEAD, control=_MAX,
     certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,
-    plan=PIECES, table=table, needs="")
+    plan=PIECES, table=table, needs="",
+    cited=("Decides whether exact ranks may replace upper and lower bounds in an argument on "
+           "expressivity."))
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """Exact ranks of the graded pieces of one head.
 
@@ -384,7 +386,8 @@ def certificates_proof(statement: Relational) -> Iterator[Step]:
     premises=("separation_rank/count_loss",),
     control=Control(Case(width=3, depth=2, heads=1, order=2), "one more column lost",
                     statement=Eq(catalecticant_rank, Min(ROWS, COLUMNS - 1, evaluate=False))),
-    plan=PIECES, table=table, needs="")
+    plan=PIECES, table=table, needs="",
+    cited="Decides between S(d, L) and S less a loss as the generic rank of one head.")
 def exact_below_count(
     case: Case, seed: int, memory: int | None = None, device: str = "cpu",
 ) -> Exact:
@@ -408,7 +411,8 @@ def exact_below_count(
     source=Source("depthlaw", "the pattern of separation_rank/exact, continued"),
     holds_for="almost every", known="FAILS", assumes=ONE_HEAD,
     cases={"frontier": Case.grid(width=4, depth=3, heads=1, order=(0, 6))},
-    premises=("separation_rank/count_loss",), control=_MAX, plan=PIECES, needs="")
+    premises=("separation_rank/count_loss",), control=_MAX, plan=PIECES, needs="",
+    supports="separation_rank/exact_below_count")
 def count_attained(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """One head attains the dimension count at width 4, depth 3.
 

@@ -146,7 +146,9 @@ _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attentio
            "full": _WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
                           of="hidden")},
-    control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"))
+    control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
+    cited=("Bears on whether muP carries Adam's rate for hidden weights from narrow nets to wide "
+           "ones."))
 @noted(_NETS)
 def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: change of hidden states is flat in width.
@@ -172,7 +174,8 @@ def mup_width_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
                           of="logits")},
     known="UNDECIDED",
-    control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"))
+    control=Control(_few_wide(rule="standard", of="logits"), "the standard parametrisation"),
+    supports="signal_propagation/mup_width_flat")
 @noted(_NETS)
 def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """MuP and CompleteP: change of logits is flat in width.
@@ -193,7 +196,8 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc=_TRIED,
     cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
-    control=Control(_few_wide(rule="mup", of="hidden"), "muP"))
+    control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
+    supports="signal_propagation/mup_width_flat")
 @noted(_NETS)
 def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """The standard parametrisation: training steps move wider nets further.
@@ -213,7 +217,8 @@ def standard_width_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc=f"Depths were first 8 and more; they moved to 16 after measurements. {_TRIED}",
     cases=_depth_suites(rule="depth-mup", of=OF),
     control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"),
-                    "no power of the depth"))
+                    "no power of the depth"),
+    supports="signal_propagation/completep_flat")
 @noted(_NETS)
 def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Depth-muP: change by first steps is flat from depth 16 on.
@@ -235,7 +240,8 @@ def depth_mup_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     cases=_depth_suites(rule="completep", of=OF),
     control=Control(_few_deep(rule="completep with the rate of depth-mup", moved="blocks",
                               of="hidden"),
-                    "branches over L with rates over sqrt(L): exponent -1/2"))
+                    "branches over L with rates over sqrt(L): exponent -1/2"),
+    cited="Bears on whether CompleteP carries a rate tuned at 16 layers to deeper nets.")
 @noted(_NETS)
 def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: change by first steps is flat from depth 16 on.
@@ -258,7 +264,8 @@ def completep_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc=f"Split off from completep_flat after a measurement, in which it failed. {_TRIED}",
     cases={"full": _DEPTHS(shallow=2, deep=16, replicas=256, rule="completep", moved="blocks",
                              of="hidden")},
-    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"))
+    control=Control(_few_deep(rule="mup", moved="blocks", of="hidden"), "no power of the depth"),
+    cited="Bears on whether CompleteP carries a rate tuned at 2 layers to 16.")
 @noted(_NETS)
 def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample:
     """CompleteP: change by first steps is flat in shallow nets too.
@@ -278,7 +285,8 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
     post_hoc=_TRIED,
     cases={"theory": (_few_deep(rule="mup", moved="all", of="hidden"),),
            "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},
-    control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"))
+    control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
+    supports="signal_propagation/completep_flat")
 @noted(_NETS)
 def plain_depth_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without powers of the depth training steps move deeper nets further.
@@ -310,7 +318,8 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
     cases={"theory": Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
            "full": Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64)},
     control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
-                    "the standard parametrisation"))
+                    "the standard parametrisation"),
+    supports="signal_propagation/completep_flat")
 @noted(_NETS)
 def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks together go as CompleteP's epsilon: over the width.
@@ -337,7 +346,8 @@ _BLOCKS = {
     Eq(gradient_depth, -alpha), source=COMPLETEP, wording="derived", cases=_BLOCKS,
     post_hoc=_TRIED,
     control=Control(_BLOCKS["quick"][0], "another exponent",
-                    statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))))
+                    statement=Eq(gradient_depth, alpha - 1 - Rational(1, 2))),
+    supports="signal_propagation/completep_flat")
 @noted(_NETS)
 def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Gradients in blocks together go as CompleteP's epsilon: over the depth.
@@ -362,7 +372,8 @@ _RESPONSES = {
     post_hoc=_TRIED,
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
-                    statement=Eq(second_order_exponent, Integer(0))))
+                    statement=Eq(second_order_exponent, Integer(0))),
+    cited="Bears on whether depth-muP makes deep blocks linear: an argument for CompleteP.")
 @noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Deep blocks turn linear in their step, but for alpha = 1.

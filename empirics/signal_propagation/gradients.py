@@ -160,7 +160,9 @@ _POST = _cases("lecun", also=("xavier", "kaiming"), norm="post")
 
 @power(Eq(last_gradient, -HALF), source=XIONG, cases=_PRE,
        post_hoc=_CROSS,
-       control=_instead(_PRE, "the other order: LayerNorm behind the branches", norm="post"))
+       control=_instead(_PRE, "the other order: LayerNorm behind the branches", norm="post"),
+    cited=("Bears on whether a last gradient of 1/sqrt(L) may be cited against warm-up under "
+           "pre-norm."))
 def softmax_pre_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the last gradient falls as L^(-1/2).
 
@@ -179,7 +181,8 @@ def softmax_pre_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sampl
 
 @power(Eq(last_gradient, Integer(0)), source=XIONG, cases=_POST,
        post_hoc=_CROSS,
-       control=_instead(_POST, "the other order: LayerNorm before the branches", norm="pre"))
+       control=_instead(_POST, "the other order: LayerNorm before the branches", norm="pre"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def softmax_post_ln_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-norm softmax nets: the last gradient does not fall.
 
@@ -201,7 +204,8 @@ _GPT2 = _cases("gpt2", norm="pre")
 
 @power(Eq(last_gradient, Integer(0)), source=GPT2, cases=_GPT2,
        post_hoc=_CROSS,
-       control=_instead(_GPT2, "not divided by sqrt(2L)", scheme="plain"))
+       control=_instead(_GPT2, "not divided by sqrt(2L)", scheme="plain"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def gpt2_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the last gradient does not fall.
 
@@ -222,7 +226,8 @@ _DEEPNORM = _cases("deepnorm")
 @power(Eq(last_gradient, -HALF), source=DEEPNET, cases=_DEEPNORM,
        post_hoc=_CROSS,
        control=_instead(_DEEPNORM, "post-norm without alpha and beta",
-                        scheme="xavier", norm="post"))
+                        scheme="xavier", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def deepnorm_last_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: the gradient of one matrix falls as L^(-1/2).
 
@@ -241,7 +246,8 @@ def deepnorm_last_gradient(case: Case, seed: int, device: str = "cpu") -> Sample
 @power(Eq(all_gradients, Integer(0)), source=DEEPNET, cases=_DEEPNORM,
        post_hoc=_CROSS,
        control=_instead(_DEEPNORM, "post-norm without alpha and beta",
-                        partial(gradient_exponents, of="all"), scheme="xavier", norm="post"))
+                        partial(gradient_exponents, of="all"), scheme="xavier", norm="post"),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_gradients(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: the gradients of all layers together are flat.
 
@@ -262,7 +268,8 @@ _ADMIN = _cases("admin", replicas=80)
 
 @power(Eq(last_gradient, -HALF), source=ADMIN, cases=_later(_ADMIN),
        post_hoc=_CROSS,
-       control=_instead(_ADMIN, "omega = 1", scheme="lecun", norm="post"))
+       control=_instead(_ADMIN, "omega = 1", scheme="lecun", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def admin_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: the last gradient falls as under pre-norm.
 
@@ -283,7 +290,8 @@ _STOCHASTIC = _cases("stochastic-depth", norm="pre", replicas=256)
 
 @power(Eq(last_gradient, -HALF), source=HUANG, cases=_later(_STOCHASTIC),
        post_hoc="256 other nets are asked since a first run of 128 was undecided, equal tokens.",
-       control=_instead(_STOCHASTIC, "post-norm, no layer dropped", scheme="lecun", norm="post"))
+       control=_instead(_STOCHASTIC, "post-norm, no layer dropped", scheme="lecun", norm="post"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def stochastic_depth_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: the last gradient falls as without it.
 
@@ -305,7 +313,8 @@ _SCALED = _cases("layernorm-scaling")
 @power(Eq(normed_gradient, -HALF), source=SCALING, cases=_later(_SCALED),
        post_hoc=_CROSS,
        control=_instead(_SCALED, "without scaling",
-                        partial(gradient_exponents, of="product"), scheme="plain", norm="pre"))
+                        partial(gradient_exponents, of="product"), scheme="plain", norm="pre"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def layernorm_scaling_gradient(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the last gradient times the stream falls as L^(-1/2).
 
@@ -327,7 +336,8 @@ _PRODUCTS = _cases("lecun", also=("gpt2",), norm="pre")
 @power(Eq(normed_gradient, Integer(0)), source=XIONG, cases=_later(_PRODUCTS),
        post_hoc=_CROSS,
        control=_instead(_PRODUCTS, "LayerNorm scaling",
-                        partial(gradient_exponents, of="product"), scheme="layernorm-scaling"))
+                        partial(gradient_exponents, of="product"), scheme="layernorm-scaling"),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def gradient_times_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm: the last gradient is inverse to the stream's norm.
 
@@ -353,7 +363,8 @@ _PROFILES = _profiles("lecun", norm="pre")
 
 @power(Eq(profile_exponent, -HALF), source=XIONG, cases=_PROFILES, wording="derived",
        control=_instead(_PROFILES, "LayerNorm scaling, whose hidden units fall too",
-                        profile_exponents, scheme="layernorm-scaling"))
+                        profile_exponents, scheme="layernorm-scaling"),
+    cited="Sets the law by which layers under pre-norm would get rates of their own.")
 def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm, equal tokens: in nets gradients are inverse to stream norm.
 
@@ -387,7 +398,8 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
 @rate(Eq(decay_rate, log(HALF) / 2), predicted=_less_by_width, wording="derived",
       source=Source("depthlaw", "variance of LeCun's weights through ReLU"), cases=_BARE_CASES,
       control=Control(_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=32),
-                      "with skips and pre-norm", measured=partial(decay_rates, residual=True)))
+                      "with skips and pre-norm", measured=partial(decay_rates, residual=True)),
+    supports="signal_propagation/kaiming_variance")
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms the last gradient falls exponentially in depth.
 

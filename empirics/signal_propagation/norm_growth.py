@@ -172,7 +172,8 @@ _LEAST, _MOST = 1 + layer * mlp_write, 1 + layer * (attention_write + mlp_write)
 
 
 @bracket(Ge(mean_square, _LEAST), source=XIONG, cases=_PRE,
-         control=_other_end(_PRE["quick"][0], Ge(mean_square, _MOST)))
+         control=_other_end(_PRE["quick"][0], Ge(mean_square, _MOST)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def softmax_pre_ln_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the stream grows at least linearly.
 
@@ -188,7 +189,8 @@ def softmax_pre_ln_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sam
 
 
 @bracket(Le(mean_square, _MOST), source=XIONG, cases=_PRE,
-         control=_other_end(_PRE["quick"][0], Le(mean_square, _LEAST)))
+         control=_other_end(_PRE["quick"][0], Le(mean_square, _LEAST)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def softmax_pre_ln_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm softmax nets: the stream grows at most linearly.
 
@@ -207,7 +209,8 @@ _GPT2 = _suites("gpt2")
 
 @bracket(Ge(mean_square, 1 + mlp_write / 2), source=GPT2, cases=_GPT2,
          control=_other_end(_GPT2["quick"][0],
-                            Ge(mean_square, 1 + (attention_write + mlp_write) / 2)))
+                            Ge(mean_square, 1 + (attention_write + mlp_write) / 2)),
+    supports="signal_propagation/gpt2_norm_exponent")
 def gpt2_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream ends above 1 + m/2.
 
@@ -223,7 +226,8 @@ def gpt2_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @bracket(Le(mean_square, 1 + (attention_write + mlp_write) / 2), source=GPT2, cases=_GPT2,
-         control=_other_end(_GPT2["quick"][0], Le(mean_square, 1 + mlp_write / 2)))
+         control=_other_end(_GPT2["quick"][0], Le(mean_square, 1 + mlp_write / 2)),
+    supports="signal_propagation/gpt2_norm_exponent")
 def gpt2_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream ends below 1 + (a + m)/2.
 
@@ -244,7 +248,8 @@ _SCALED = _suites("layernorm-scaling")
 
 @bracket(Ge(mean_square, 1 + mlp_write * _HARMONIC), source=SCALING, cases=_SCALED,
          control=_other_end(_SCALED["quick"][0], Ge(
-             mean_square, 1 + (attention_write + mlp_write) * _HARMONIC)))
+             mean_square, 1 + (attention_write + mlp_write) * _HARMONIC)),
+    supports="signal_propagation/layernorm_scaling_variance_upper")
 def layernorm_scaling_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the stream grows at least as the logarithm.
 
@@ -262,7 +267,8 @@ def layernorm_scaling_norm_lower(case: Case, seed: int, device: str = "cpu") -> 
 
 @bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _HARMONIC), source=SCALING,
          cases=_SCALED, control=_other_end(
-             _SCALED["quick"][0], Le(mean_square, 1 + mlp_write * _HARMONIC)))
+             _SCALED["quick"][0], Le(mean_square, 1 + mlp_write * _HARMONIC)),
+    supports="signal_propagation/layernorm_scaling_variance_upper")
 def layernorm_scaling_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """LayerNorm scaling: the stream grows at most as the logarithm.
 
@@ -288,7 +294,8 @@ _DROPPED, _TESTED = _suites("stochastic-depth"), _suites("stochastic-depth-test"
 
 @bracket(Ge(mean_square, 1 + mlp_write * _KEPT), source=HUANG, cases=_DROPPED,
          control=_other_end(_DROPPED["quick"][0], Ge(
-             mean_square, 1 + (attention_write + mlp_write) * layer)))
+             mean_square, 1 + (attention_write + mlp_write) * layer)),
+    supports="signal_propagation/expected_depth")
 def stochastic_depth_norm_lower(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: lower bound on the stream by the expected depth.
 
@@ -306,7 +313,8 @@ def stochastic_depth_norm_lower(case: Case, seed: int, device: str = "cpu") -> S
 
 @bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT), source=HUANG,
          cases=_DROPPED, control=_other_end(
-             _DROPPED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT)))
+             _DROPPED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT)),
+    supports="signal_propagation/expected_depth")
 def stochastic_depth_norm_upper(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth: upper bound on the stream by the expected depth.
 
@@ -324,7 +332,8 @@ def stochastic_depth_norm_upper(case: Case, seed: int, device: str = "cpu") -> S
 
 @bracket(Le(mean_square, 1 + (attention_write + mlp_write) * _KEPT_TWICE), source=HUANG,
          cases=_TESTED, control=_other_end(
-             _TESTED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT_TWICE)))
+             _TESTED["quick"][0], Le(mean_square, 1 + mlp_write * _KEPT_TWICE)),
+    supports="signal_propagation/expected_depth")
 def stochastic_depth_test_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Stochastic depth when tested: upper bound on the stream.
 
@@ -362,7 +371,8 @@ _FEW = Case(scheme="gpt2", width=32, mlp=32, tokens=8, replicas=32, start="equal
     post_hoc=(
         "Layers of one net took the place of nets of several depths, of which 128 a depth had "
         "left it undecided."),
-      control=Control(_FEW, "GPT-2's scaling"))
+      control=Control(_FEW, "GPT-2's scaling"),
+    supports="signal_propagation/pre_ln_norm_upper")
 def softmax_pre_ln_norm_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm streams: the variance grows with power 1 of the layer.
 
@@ -382,7 +392,9 @@ def softmax_pre_ln_norm_exponent(case: Case, seed: int, device: str = "cpu") -> 
 
 
 @rate(Eq(stream_exponent, Integer(0)), source=GPT2, cases=_FLAT,
-      control=Control(_with(_FEW, scheme="plain"), "not divided"))
+      control=Control(_with(_FEW, scheme="plain"), "not divided"),
+    cited=("Bears on whether dividing writing matrices by sqrt(2L) keeps the stream's size at "
+           "every depth."))
 def gpt2_norm_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """GPT-2's scaling: the stream's variance is flat in depth.
 

@@ -175,7 +175,8 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
                       *_BRANCHES(attention_square="1/16", layer=16, queries="GPT-2", width=256,
                                  replicas=48))},
     control=Control(_TWICE[0], "branches that are not scaled by the depth",
-                    measured=partial(attended_correlation, factor=2.0)))
+                    measured=partial(attended_correlation, factor=2.0)),
+    supports="signal_propagation/scaled_correlation_limit")
 def scaled_branches_correlation(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets with branches over sqrt(L): correlations follow the uniform recursion.
 
@@ -283,7 +284,8 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
            "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16)},
     control=Control(Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
                     "attention branches of twice the size",
-                    measured=partial(mapped_correlation, attention=2.0)))
+                    measured=partial(mapped_correlation, attention=2.0)),
+    cited="Bears on whether maps for infinitely many tokens describe softmax nets of finite size.")
 def mean_field_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Correlations in softmax nets lie within finite-size bounds of mean-field maps.
 
@@ -344,7 +346,8 @@ def _relative(statement: Relational, case: Case) -> Ball:
            "gpu": Case.grid(sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096,
                             replicas=16)},
     control=Control(Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32),
-                    "too few tokens by far"))
+                    "too few tokens by far"),
+    cited="Bears on whether 1 - beta_c/beta may be used at finite context lengths.")
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Attention of finitely many tokens condenses as infinitely many do.
 
@@ -395,7 +398,8 @@ _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579
     cases={"theory": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
     control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
                     "the amplitude sqrt(1 - a^2)",
-                    statement=Eq(contraction, sqrt(1 - attention_square))))
+                    statement=Eq(contraction, sqrt(1 - attention_square))),
+    supports="signal_propagation/mlp_exponent")
 def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets of softmax attention contract nearly equal tokens by 1 - a^2.
 
@@ -412,7 +416,8 @@ def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     Eq(contraction, Integer(1)), predicted=_nearly, source=_COWSIK,
     cases={"theory": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
     control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
-                    "attention in the place of the MLP", measured=contraction_in_nets))
+                    "attention in the place of the MLP", measured=contraction_in_nets),
+    supports="signal_propagation/mlp_exponent")
 def relu_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Nets of ReLU MLPs do not contract nearly equal tokens.
 

@@ -57,7 +57,9 @@ _OTHER = Case(depth_power="1/2", width=32, **_FEW)
 
 @flat(
     Eq(depth_change, 1 - alpha), source=COMPLETEP, wording="derived", cases=_RATES,
-    control=Control(_OTHER, "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)))
+    control=Control(_OTHER, "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)),
+    cited=("Sets the power of L by which Adam's rate follows branches that are scaled down with "
+           "depth."))
 def adam_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Adam's rate in blocks has to go as L^(alpha-1).
 
@@ -73,7 +75,8 @@ def adam_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(
     Eq(depth_change, 1 - 2 * alpha), source=COMPLETEP, wording="derived", cases=_RATES,
-    control=Control(_OTHER, "Adam's law", statement=Eq(depth_change, 1 - alpha)))
+    control=Control(_OTHER, "Adam's law", statement=Eq(depth_change, 1 - alpha)),
+    supports="signal_propagation/adam_rate_exponent")
 def sgd_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """SGD's rate in blocks has to go as L^(2 alpha-1).
 
@@ -126,7 +129,8 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
            "full": _DEPTHS(scheme="deepnorm", optimiser="sgd", biases=False, shallow=32, deep=256,
                            replicas=128)},
     control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"),
-                    "post-LN without alpha and beta"))
+                    "post-LN without alpha and beta"),
+    cited="Bears on whether DeepNorm's alpha and beta bound the first SGD step of whole nets.")
 def deepnorm_update_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm without biases: change by one SGD step is flat in depth.
 
@@ -151,7 +155,8 @@ def deepnorm_update_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
     cases={"full": _DEPTHS(scheme="deepnorm", optimiser="sgd", biases=True, shallow=64, deep=512,
                            replicas=32)},
     control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"),
-                    "post-LN without alpha and beta"))
+                    "post-LN without alpha and beta"),
+    cited="Bears on whether biases and gains of DeepNorm nets must be scaled with depth as well.")
 def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm with biases and gains: change by one SGD step is flat.
 
@@ -169,7 +174,8 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
 @grows(
     Ge(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
     cases={"theory": _STEP(scheme="xavier, post", optimiser="sgd", biases=False)},
-    control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "DeepNorm"))
+    control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "DeepNorm"),
+    supports="signal_propagation/deepnorm_update_flat")
 def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN without DeepNorm: one SGD step moves deeper nets further.
 
@@ -187,7 +193,8 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc="Written after a first measurement.",
     cases={"theory": _DEPTHS(scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64,
                              replicas=32)},
-    control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "SGD"))
+    control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "SGD"),
+    cited="Bears on whether Adam's rate must fall with depth in DeepNorm nets.")
 def deepnorm_adam_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
     """DeepNorm: one Adam step moves deeper nets further, as sqrt(L).
 
@@ -249,7 +256,8 @@ _SHARES = (
 
 @flat(Eq(share_exponent, Integer(0)), known="UNDECIDED",
     post_hoc=f"{_SHARES} Nets of width 64, which are undecided, are no longer asked.",
-      **_perturbed("lecun, post", "lecun, pre", "lecun, post"))
+      **_perturbed("lecun, post", "lecun, pre", "lecun, post"),
+    supports="signal_propagation/admin_amplification")
 def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Post-LN: effect of relative perturbations grows with depth as branch shares.
 
@@ -269,7 +277,8 @@ def post_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(Eq(share_exponent, Integer(0)), **_perturbed("lecun, pre", "lecun, pre", "lecun, post"),
-    post_hoc=_SHARES)
+    post_hoc=_SHARES,
+    supports="signal_propagation/admin_amplification")
 def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-LN: effect of relative perturbations grows with depth as branch shares.
 
@@ -287,7 +296,8 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 
 @flat(Eq(share_exponent, Integer(0)), **_perturbed("admin", "admin", "lecun, post"),
-    post_hoc=_SHARES)
+    post_hoc=_SHARES,
+    cited="Bears on whether ADMIN's branch shares may be used to foretell how perturbations grow.")
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: effect of relative perturbations is within 1/8 of branch shares.
 

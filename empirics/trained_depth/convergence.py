@@ -41,7 +41,8 @@ def _hops_all(case: Case) -> bool:
                         if _reaches(case))
            for suite in ("full", "gpu")},
     control=Control(Case(task="connectivity", net="linearised", vertices=12, diameter=3, depth=1,
-                         shuffled=True), "labels of other graphs"))
+                         shuffled=True), "labels of other graphs"),
+    supports="trained_depth/connectivity_needed")
 @about_nets(_SUCCESS)
 def connectivity_converged(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Half of our seeds succeed on connectivity where depth allows.
@@ -62,7 +63,8 @@ def connectivity_converged(case: Case, device: str = "cpu", folder: str = "") ->
                                                hops_max=k_max, depth=range(1, most + 1))
                          if _hops_all(case))},
     control=Control(Case(task="induction", symbols=24, alphabet=8, hops_max=1, depth=2,
-                         shuffled=True), "labels of other sequences"))
+                         shuffled=True), "labels of other sequences"),
+    supports="trained_depth/hops_needed")
 @about_nets(_SUCCESS)
 def hops_converged(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Half of our seeds succeed on hops where depth allows.

@@ -150,7 +150,8 @@ _LOOKS["training"] = [case for case in _looks((k, c, (reach(L),)) for k, c, L in
     assumes={"r, or 2r where balls are compared, is less than the largest distance":
              lambda c: _sight(c.net, c.radius) < c.around // 2},
     control=Control(Case(net="intersecting", cycles=2, around=16, radius=3, beyond=3),
-                    "between r and 2r the balls meet"))
+                    "between r and 2r the balls meet"),
+    supports="trained_depth/cycles_wall_one_layer")
 def cycles_look_alike(case: Case) -> Exact:
     """Around vertices of equal cycles everything looks alike.
 
@@ -206,7 +207,8 @@ def _rules() -> tuple[Case, ...]:
     Eq(accuracy, Rational(1, 2)), cases={"training": _rules()}, predicted=_near,
     assumes={"distance > r, 2r where balls are intersected": _is_out_of_sight},
     control=Control(Case(task="paths", net="bounded", vertices=24, radius=9, distance=10),
-                    "on 24 vertices of random paths one sees both ends"))
+                    "on 24 vertices of random paths one sees both ends"),
+    checks="Our cycle graphs and choices, asked of local baselines, against a coin beyond r.")
 def local_baseline_at_chance(case: Case) -> Proportion:
     """Local baselines are at chance beyond their radius on equal cycles.
 
@@ -232,7 +234,8 @@ _WEIGHTS = {"training": tuple(
     Ge(accuracy, bar), cases=_asked(_WEIGHTS, _is_within),
     assumes={"distance <= 3^L": _is_within},
     control=Control(Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=1, distance=9),
-                    "one layer short of the two that reach 9"))
+                    "one layer short of the two that reach 9"),
+    checks="Our cycle graphs and choices, asked of exact weights, against 100 % right within 3^L.")
 def weights_within(case: Case) -> Proportion:
     """Explicit weights connect pairs of equal cycles up to 3^L.
 
@@ -249,7 +252,8 @@ def weights_within(case: Case) -> Proportion:
     Eq(accuracy, Rational(1, 2)), cases=_asked(_WEIGHTS, _is_beyond), predicted=_near,
     assumes={"distance > 3^L": _is_beyond},
     control=Control(Case(**_GRAPH, net="explicit", cycles=3, around=22, depth=2, distance=9),
-                    "within 3^L"))
+                    "within 3^L"),
+    checks="Our cycle graphs and choices, asked of exact weights, against a coin beyond 3^L.")
 def weights_at_chance(case: Case) -> Proportion:
     """Explicit weights are at chance beyond 3^L on equal cycles.
 
@@ -292,7 +296,8 @@ _NEIGHBOURS = Control(tiny(distance=1), "neighbours are answered")
 @nets(Ge(accuracy, bar), cases=only(_asked(on_cycles(), _is_within), _is_shallow),
     post_hoc=f"{LOOKED} {_RATE}",
       assumes={"one layer, distance <= 3": lambda c: _is_shallow(c) and _is_within(c)},
-      control=_NOTHING_TAUGHT)
+      control=_NOTHING_TAUGHT,
+    supports="trained_depth/cycles_wall_one_layer")
 @noted(SETTING)
 def cycles_within_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These one-layer nets connect pairs of equal cycles up to distance 3.
@@ -306,7 +311,8 @@ def cycles_within_one_layer(case: Case, device: str = "cpu", folder: str = "") -
 
 @nets(Ge(accuracy, bar), cases=only(_asked(on_cycles(), _is_within), _is_deep),
       assumes={"L >= 2, distance <= 3^L": lambda c: _is_deep(c) and _is_within(c)},
-      expected="FAILS", control=_NOTHING_TAUGHT)
+      expected="FAILS", control=_NOTHING_TAUGHT,
+    supports="trained_depth/cycles_wall")
 @noted(SETTING)
 def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These deeper nets connect pairs of equal cycles up to 3^L.
@@ -322,7 +328,8 @@ def cycles_within(case: Case, device: str = "cpu", folder: str = "") -> Proporti
 
 
 @nets(Lt(accuracy, bar), cases=_asked(on_cycles(), _is_beyond),
-      post_hoc=LOOKED, assumes={"distance > 3^L": _is_beyond}, control=_NEIGHBOURS)
+      post_hoc=LOOKED, assumes={"distance > 3^L": _is_beyond}, control=_NEIGHBOURS,
+    supports="trained_depth/cycles_wall_one_layer")
 @noted(SETTING)
 def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail beyond 3^L on cycles; only one layer tests it.
@@ -339,7 +346,8 @@ def cycles_beyond(case: Case, device: str = "cpu", folder: str = "") -> Proporti
 
 @nets(Eq(accuracy, Rational(1, 2)), cases=_asked(on_cycles(), _is_beyond),
       post_hoc=LOOKED, predicted=_near, assumes={"distance > 3^L": _is_beyond},
-      control=_NEIGHBOURS)
+      control=_NEIGHBOURS,
+    supports="trained_depth/cycles_wall_one_layer")
 @noted(SETTING)
 def cycles_at_chance(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets are at chance beyond 3^L; only one layer tests it.
@@ -371,7 +379,9 @@ _WALLS = only(on_cycles(), has_room)
         "Whether training meets the wall that theory predicts for one layer, on graphs where a "
         "local baseline gains nothing."),
       assumes={"one layer, c / 2 > 3": lambda c: _is_shallow(c) and has_room(c)},
-      control=Control(tiny(shuffled=True), _UNTAUGHT))
+      control=Control(tiny(shuffled=True), _UNTAUGHT),
+    cited=("Bears on whether a reach proved for explicit weights of one layer may be quoted for "
+           "trained ones."))
 @noted(SETTING)
 def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """On cycles these one-layer nets are right up to 3, no farther.
@@ -389,7 +399,8 @@ def cycles_wall_one_layer(case: Case, device: str = "cpu", folder: str = "") -> 
 @nets(Eq(trained_reach, 3**depth), cases=only(_WALLS, _is_deep),
     headline="The same wall for several layers: theory allows it; does training reach it?",
       assumes={"L >= 2, c / 2 > 3^L": lambda c: _is_deep(c) and has_room(c)}, expected="FAILS",
-      control=Control(tiny(shuffled=True), _UNTAUGHT))
+      control=Control(tiny(shuffled=True), _UNTAUGHT),
+    cited="Bears on whether a reach of 3^L may be forecast for trained nets of several layers.")
 @noted(SETTING)
 def cycles_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """On cycles these deeper nets are right up to 3^L, no farther.

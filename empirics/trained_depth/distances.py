@@ -84,7 +84,8 @@ def _is_beyond(case: Case) -> bool:
         "recording. Distances beyond n - 4 were taken out after the first recording: hardly a "
         "vertex is left over there."),
     assumes={"nets of one layer, distance <= 3^L": _one_layer},
-    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT))
+    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT),
+    supports="trained_depth/cycles_wall_one_layer")
 @about_nets()
 def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These one-layer nets connect pairs of random paths up to distance 3.
@@ -102,7 +103,8 @@ def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") ->
         "Nets of one layer were split off after the first recording. Distances beyond n - 4 were "
         "taken out after the first recording: hardly a vertex is left over there."),
     assumes={"nets of L >= 2 layers, distance <= 3^L": _several_layers},
-    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT), known="FAILS")
+    control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT), known="FAILS",
+    supports="trained_depth/cycles_wall")
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets of several layers connect pairs up to distance 3^L.
@@ -128,7 +130,8 @@ def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Pr
     cases={suite: cases for suite, cases in _distances(_is_beyond).items() if suite != "theory"},
     assumes={"distance > 3^L": _is_beyond}, expected="FAILS",
     control=Control(Case(task="connectivity", net="linearised", vertices=8, diameter=7, depth=1,
-                         distance=1), "neighbours are answered"))
+                         distance=1), "neighbours are answered"),
+    supports="trained_depth/local_baseline_misses")
 @about_nets()
 def connectivity_far(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail at all distances beyond 3^L.
@@ -172,7 +175,8 @@ _ROOM = {"2 (3^L + 1) <= n": _has_room}
     post_hoc=f"Split off from connectivity_wall after the third recording. {RESTATED_WALL}",
     cases={suite: cases for suite, each in _walls().items()
            if (cases := tuple(c for c in each if c.depth == 1))},
-    assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM)
+    assumes={"nets of one layer": lambda c: c.depth == 1} | _ROOM,
+    supports="trained_depth/cycles_wall_one_layer")
 @about_nets()
 def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These one-layer nets are right up to distance 3 and not beyond.
@@ -192,7 +196,8 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
     post_hoc=RESTATED_WALL,
     cases={suite: cases for suite, each in _walls().items()
            if (cases := tuple(c for c in each if c.depth > 1))},
-    assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM)
+    assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM,
+    supports="trained_depth/cycles_wall")
 @about_nets()
 def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These deeper nets are right up to 3^L and not beyond.
@@ -230,7 +235,8 @@ def _reach(case: Case, device: str, folder: str) -> Ball:
     Eq(local_radius, 3**depth), cases={"full": _walls()["full"]}, assumes=_ROOM, expected="FAILS",
     post_hoc="Written after the third recording, knowing that it fails.",
     control=Control(Case(task="connectivity", net="bounded", vertices=24, diameter=23, radius=5,
-                         depth=2), "the local baseline of radius 5 is not that of radius 9"))
+                         depth=2), "the local baseline of radius 5 is not that of radius 9"),
+    supports="trained_depth/local_baseline_misses")
 @about_nets()
 def local_baseline(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets answer like the local baseline of radius 3^L.

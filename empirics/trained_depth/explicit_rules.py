@@ -40,7 +40,8 @@ def _is_out_of_sight(case: Case) -> bool:
 @rule(
     Ge(accuracy, bar), cases={"full": tuple(filter(_is_within, _WEIGHTS))},
     post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance <= 3^L": _is_within}, control=Control(_WEIGHTS[3], "one step too far"))
+    assumes={"distance <= 3^L": _is_within}, control=Control(_WEIGHTS[3], "one step too far"),
+    checks="Our path graphs and choices, asked of exact weights, against 100 % right within 3^L.")
 @noted(_ASKED)
 def rules_within(case: Case) -> Proportion:
     """Explicit weights connect pairs up to distance 3^L.
@@ -57,7 +58,8 @@ def rules_within(case: Case) -> Proportion:
 @rule(
     Lt(accuracy, bar), cases={"full": tuple(filter(_is_beyond, _WEIGHTS))},
     post_hoc="Written after the second recording, in which the rule stood among the nets.",
-    assumes={"distance > 3^L": _is_beyond}, control=Control(_WEIGHTS[2], "within 3^L"))
+    assumes={"distance > 3^L": _is_beyond}, control=Control(_WEIGHTS[2], "within 3^L"),
+    checks="Our path graphs and choices, asked of exact weights, against failure beyond 3^L.")
 @noted(_ASKED)
 def rules_beyond(case: Case) -> Proportion:
     """Explicit weights do not connect pairs beyond distance 3^L.
@@ -77,7 +79,8 @@ def rules_beyond(case: Case) -> Proportion:
         "Written after the second recording, knowing that it fails; radii other than 3^L were "
         "added after the third."),
     assumes={"distance > r": _is_out_of_sight}, expected="FAILS",
-    control=Control(Case(**_TASK, net="bounded", radius=3, distance=3), "within r"))
+    control=Control(Case(**_TASK, net="bounded", radius=3, distance=3), "within r"),
+    cited="Bears on whether right answers beyond r on random paths prove a sight beyond r.")
 @noted(_ASKED)
 def local_baseline_misses(case: Case) -> Proportion:
     """The local baseline of radius r misses pairs beyond r.

@@ -54,7 +54,8 @@ def _cases(chosen: Callable[[Case], bool]) -> dict[str, tuple[Case, ...]]:
     Ge(accuracy, bar), cases=_cases(_is_enough), assumes={"ceil(log2 k) + 2 <= L": _is_enough},
     post_hoc=RECORDED_AGAIN,
     control=Control(Case(**_INDUCTION, depth=1), "one layer does not do induction"),
-    known="UNDECIDED")
+    known="UNDECIDED",
+    supports="trained_depth/hops_needed")
 @about_nets()
 def hops_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets hop k times in ceil(log2 k) + 2 layers.
@@ -72,7 +73,8 @@ def hops_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion
 @trained(
     Lt(accuracy, bar), cases=_cases(_is_too_few), assumes={"floor(log2 k) + 2 > L": _is_too_few},
     post_hoc=RECORDED_AGAIN,
-    control=Control(Case(**_INDUCTION, depth=2), "two layers do induction"))
+    control=Control(Case(**_INDUCTION, depth=2), "two layers do induction"),
+    supports="trained_depth/hops_needed")
 @about_nets()
 def hops_wall(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets fail with fewer than floor(log2 k) + 2 layers.

@@ -87,7 +87,8 @@ _OTHER = "another number of layers"
     post_hoc=RECORDED_AGAIN,
     # At D = 11 one layer less than expected is enough.
     control=Control(Case(task="connectivity", net="linearised", vertices=24, diameter=23, tried=3,
-                         seeds="median"), _OTHER, Le(least, ceiling(_log3) - 1)))
+                         seeds="median"), _OTHER, Le(least, ceiling(_log3) - 1)),
+    supports="trained_depth/connectivity_needed")
 @about_nets()
 def connectivity_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log_3 D) layers are enough for connectivity in these nets.
@@ -106,7 +107,8 @@ def connectivity_enough(case: Case, device: str = "cpu", folder: str = "") -> Ba
     Ge(least, ceiling(_log3)), cases=_graphs(*_LOWER), assumes=_TRIED, known="FAILS",
     post_hoc=BEST_SEED,
     control=Control(Case(task="connectivity", net="softmax", vertices=12, diameter=3, tried=2,
-                         seeds="median"), _OTHER, Ge(least, ceiling(_log3) + 1)))
+                         seeds="median"), _OTHER, Ge(least, ceiling(_log3) + 1)),
+    cited="Bears on whether random paths are a fair probe of depth for connectivity.")
 @about_nets()
 def connectivity_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log_3 D) layers are needed for connectivity in these nets.
@@ -125,7 +127,8 @@ def connectivity_needed(case: Case, device: str = "cpu", folder: str = "") -> Ba
 @on_hops(
     Le(least, ceiling(_log2) + 2), cases=_hops(*_UPPER), assumes=_TRIED, known="FAILS",
     post_hoc=RECORDED_AGAIN,
-    control=Control(_hops(*_UPPER)["full"][0], _OTHER, Le(least, ceiling(_log2) + 1)))
+    control=Control(_hops(*_UPPER)["full"][0], _OTHER, Le(least, ceiling(_log2) + 1)),
+    supports="trained_depth/hops_needed")
 @about_nets()
 def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """ceil(log2 k) + 2 layers are enough for hops in these nets.
@@ -143,7 +146,8 @@ def hops_enough(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 @on_hops(
     Ge(least, floor(_log2) + 2), cases=_hops(*_LOWER), assumes=_TRIED,
     post_hoc=BEST_SEED,
-    control=Control(_hops(*_LOWER)["full"][0], _OTHER, Ge(least, floor(_log2) + 3)))
+    control=Control(_hops(*_LOWER)["full"][0], _OTHER, Ge(least, floor(_log2) + 3)),
+    cited="Bears on whether the depth bound for hops may be quoted for nets that are trained.")
 @about_nets()
 def hops_needed(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """floor(log2 k) + 2 layers are needed for hops in these nets.
@@ -217,7 +221,8 @@ def slope_ends(scale: Sequence[float]) -> tuple[float, float]:
 @on_graphs(
     Eq(growth, 1), cases={"full": _STEPS}, predicted=_rounded_up, known="FAILS",
     post_hoc=STEPWISE,
-    control=Control(_STEPS[0], "two layers for each factor of three", Eq(growth, 2)))
+    control=Control(_STEPS[0], "two layers for each factor of three", Eq(growth, 2)),
+    supports="trained_depth/connectivity_needed")
 @about_nets()
 def connectivity_slope(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets need one layer more when the diameter triples.
@@ -245,7 +250,8 @@ def connectivity_slope(case: Case, device: str = "cpu", folder: str = "") -> Bal
 @on_hops(
     Eq(growth, 1), cases={"full": _DOUBLINGS}, predicted=_rounded_up, known="UNDECIDED",
     post_hoc=STEPWISE,
-    control=Control(_DOUBLINGS[1], "two layers for each factor of two", Eq(growth, 2)))
+    control=Control(_DOUBLINGS[1], "two layers for each factor of two", Eq(growth, 2)),
+    supports="trained_depth/hops_needed")
 @about_nets()
 def hops_slope(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets need one layer more when hops double, k <= 4.

@@ -134,7 +134,8 @@ again: Maker = partial(
     # of their answers.
     control=Control(
         Cell(1, 1, "0.6120").case(dropout=True, **_SMALL),
-        "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"))
+        "nets hardly trained err on 0.88, not on the 0.6120 published at L = 4, k = 16"),
+    supports="hops/experiment_capacity")
 @noted(_SCHEDULE)
 def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """With dropout on, these nets err within what 100 sequences leave open.
@@ -163,7 +164,8 @@ def published_dropout_on(case: Case, device: str = "cpu", folder: str = "") -> P
     cases={"gpu": tuple(cell.case(dropout=False) for cell in cells())},
     control=Control(
         Cell(1, 1, "0.0100").case(dropout=False, **_SMALL),
-        "nets of one layer, hardly trained, do not answer like two trained ones"))
+        "nets of one layer, hardly trained, do not answer like two trained ones"),
+    supports="hops/experiment_capacity")
 @noted(_SCHEDULE)
 def published_dropout_off(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """With dropout off, these nets answer at least as often as published.

@@ -69,7 +69,8 @@ _POOLED = (
 
 @nets(Gt(reach_effective, 1), holds_for="typical", known="UNDECIDED", cases=on_cycles(*PARTS),
       post_hoc=LOOKED,
-      control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)))
+      control=Control(tiny(), "more than all distances there are", Gt(reach_effective, 4)),
+    supports="trained_depth/cycles_wall")
 @noted(HOW)
 def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained nets see farther than their own input, over seeds.
@@ -89,7 +90,8 @@ def reach_over_seeds(case: Case, device: str = "cpu", folder: str = "") -> Sampl
 @nets(Lt(reach_effective, Min(3**depth, around / 2)),
     post_hoc=_POOLED_SINCE,
       known="UNDECIDED", cases=on_cycles(*PARTS), control=Control(
-          tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))))
+          tiny(), "2^L in place of 3^L", Lt(reach_effective, Min(2**depth, around / 2))),
+    supports="trained_depth/cycles_wall")
 @noted(_POOLED, HOW)
 def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets see less far than explicit weights.
@@ -106,7 +108,8 @@ def reach_falls_short(case: Case, device: str = "cpu", folder: str = "") -> Ball
 @nets(Lt(reach_effective, 3**depth + 1), assumes={"c / 2 > 3^L": has_room},
     post_hoc=_POOLED_SINCE,
       cases=only(on_cycles(), has_room),
-      control=Control(tiny(), "2^L in place of 3^L + 1", Lt(reach_effective, 2**depth)))
+      control=Control(tiny(), "2^L in place of 3^L + 1", Lt(reach_effective, 2**depth)),
+    supports="trained_depth/cycles_wall")
 @noted(_POOLED, HOW)
 def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets reach less than 3^L + 1; one layer tests it.
@@ -124,7 +127,8 @@ def reach_at_most(case: Case, device: str = "cpu", folder: str = "") -> Ball:
 
 @nets(Gt(gained, 0), cases=on_cycles(), control=Control(
           tiny(), "three more steps in the last two thirds", Gt(gained, 3)),
-    post_hoc=_POOLED_SINCE)
+    post_hoc=_POOLED_SINCE,
+    supports="trained_depth/cycles_wall")
 @noted(_POOLED, HOW)
 def reach_grows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These nets see farther after three times the updates.
@@ -147,7 +151,8 @@ def _is_deeper(case: Case) -> bool:
 
 @nets(Gt(gained, 0), known="FAILS", cases=only(on_cycles(), _is_deeper), control=Control(
           tiny(depth=2), "a layer adds two steps", Gt(gained, 2)),
-    post_hoc=_POOLED_SINCE)
+    post_hoc=_POOLED_SINCE,
+    supports="trained_depth/cycles_wall")
 @noted(_POOLED, HOW)
 def reach_grows_with_depth(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """With one more layer these nets see farther after equal updates.
@@ -174,7 +179,9 @@ def _taught_or_not(case: Case, device: str = "cpu", folder: str = "") -> Ball:
           suite: tuple(Case(**{k: v for k, v in c.fields().items() if k != "net"})
                        for c in each if c.net == "softmax") for suite, each in on_cycles().items()},
       control=Control(tiny(), "of nets that learned and of nets that did not",
-                      measured=_taught_or_not))
+                      measured=_taught_or_not),
+    cited=("Bears on whether a reach derived for linearised attention may be quoted for softmax "
+           "nets."))
 @noted(_POOLED, HOW)
 def reach_of_attentions(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These softmax and linearised nets see equally far, up to two steps.

@@ -29,7 +29,8 @@ _INDUCTION = _HOPS | {"task": "induction", "alphabet": 8, "hops_max": 1}
         Case(task="connectivity", vertices=n, diameter=n - 1, clue=clue) for n in (12, 24)
         for clue in ("degrees", "index", "edges", "degrees, index, edges", "1 hops", "3 hops"))},
     control=Control(Case(task="connectivity", vertices=12, diameter=11, clue="9 hops"),
-                    "nine hops are nearly all the search there is"))
+                    "nine hops are nearly all the search there is"),
+    supports="trained_depth/connectivity_needed")
 def connectivity_shortcuts(case: Case, seed: int) -> Proportion:
     """Small trees miss connectivity from degrees, indices, edges, three hops.
 
@@ -48,7 +49,8 @@ def connectivity_shortcuts(case: Case, seed: int) -> Proportion:
     cases={"quick": tuple(
         Case(**task, clue=clue) for task in (_HOPS, _INDUCTION)
         for clue in ("position", "token", "counts", "last 1", "last 3", "last 9"))},
-    control=Control(Case(**_HOPS, clue="9 hops"), "nine hops are all the search there is"))
+    control=Control(Case(**_HOPS, clue="9 hops"), "nine hops are all the search there is"),
+    supports="trained_depth/hops_needed")
 def hops_shortcuts(case: Case, seed: int) -> Proportion:
     """Small trees miss hops from positions, counts and last symbols.
 

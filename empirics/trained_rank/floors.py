@@ -152,7 +152,8 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     cases={"theory": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
            "training": _grid(_CPU, (3, 2, 1)), "gpu": _grid(_GPU, (3, 2, 1))},
     control=Control(_TINY(depth=1, width=1), "a wider student of two layers, by the floor of one",
-                    measured=_deeper))
+                    measured=_deeper),
+    cited="One training below the floor would refute the bound from which it comes.")
 def floor_holds(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """A floor no training can beat: every student stays above it.
 
@@ -199,7 +200,9 @@ _FAR = Control(_CPU(depth=1, width=4, factor="2"), "errors below the floor",
 @_reaches(Le(error_ratio, factor), expected="FAILS",
     post_hoc=_MORE_SEEDS,
           cases=_with_factor({suite: [*_ONE[suite], *_DEEP[suite]] for suite in _ONE}, "11/10"),
-          control=_FAR)
+          control=_FAR,
+    cited=("Bears on whether the floor from exact ranks may be used as a forecast of the trained "
+           "error."))
 def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained students come within a tenth of their floor.
 
@@ -214,7 +217,8 @@ def floor_attained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 
 
 @_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_ONE, "2"), control=_FAR,
-    post_hoc=_MORE_SEEDS)
+    post_hoc=_MORE_SEEDS,
+    supports="trained_rank/floor_attained")
 def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """One-layer students come within twice their floor.
 
@@ -229,7 +233,8 @@ def one_layer_near_floor(case: Case, device: str = "cpu", folder: str = "") -> S
 
 
 @_reaches(Le(error_ratio, factor), expected="FAILS", cases=_with_factor(_DEEP, "10"), control=_FAR,
-    post_hoc=_MORE_SEEDS)
+    post_hoc=_MORE_SEEDS,
+    supports="trained_rank/floor_attained")
 def deep_near_floor(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Narrow deep students come within ten times their floor.
 
@@ -279,7 +284,8 @@ def _first_trained(case: Case, device: str, folder: str) -> Exact:
 
 @_widths(Ge(trained_width, floor_width), holds_for="all", control=Control(
     _CPU(depth=1, level="1/5"), "at eight times the width",
-    statement=Ge(trained_width, 8 * floor_width)))
+    statement=Ge(trained_width, 8 * floor_width)),
+    checks="Our search for the least trained width against the width that the floor implies.")
 def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The trained width cannot be below that of the floor.
 
@@ -295,7 +301,8 @@ def width_at_least(case: Case, device: str = "cpu", folder: str = "") -> Exact:
 @_widths(Le(trained_width, 4 * floor_width), holds_for="these nets", known="FAILS", control=Control(
     _CPU(depth=1, level="1/5"), "at twice the width",
     statement=Le(trained_width, 2 * floor_width)),
-    post_hoc=_MORE_SEEDS)
+    post_hoc=_MORE_SEEDS,
+    supports="trained_rank/floor_attained")
 def width_forecast(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These students' width is at most four times that of the floor.
 
@@ -330,7 +337,9 @@ def _beyond(made: Any, widths: Sequence[int]) -> list[Case]:
     post_hoc=_MORE_SEEDS,
        reads=("shallow_width",), known="FAILS",
        cases={"training": _beyond(_CPU, (2, 4, 8)), "gpu": _beyond(_GPU, (2, 4, 8, 16))},
-       control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"))
+       control=Control(_CPU(depth=1, width=4, shallow_width=4), "students of one layer"),
+    cited=("Bears on whether a gain of depth over width may be shown by training, not by weights "
+           "alone."))
 def two_layers_beat_every_shallow(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Two trained layers beat every one-layer net of a given width.
 

@@ -249,7 +249,8 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
     control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0],
                     "one row of the first query matrix left, as of a dead head",
-                    measured=_of_rank_one))
+                    measured=_of_rank_one),
+    supports="trained_rank/floor_holds")
 @about_students
 def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """These trained weights are off the exceptional set, as nearly all are.
@@ -313,7 +314,8 @@ _NONE = {suite: Control(
 @_measured(
     Lt(rank_shown, _on_grid), holds_for="these nets",
     cases=student_cases(_deep, steps=_ALL, tolerance="1/1000"),
-    known="FAILS", control=_NONE["coarse"])
+    known="FAILS", control=_NONE["coarse"],
+    supports="trained_rank/half_of_rank_matters")
 @about_students
 def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Not all rank of these nets shows at a relative thousandth.
@@ -332,7 +334,8 @@ def part_of_rank_shows(case: Case, device: str = "cpu", folder: str = "") -> Bal
 @_measured(
     Lt(rank_shown, _on_grid), holds_for="these nets",
     cases=student_cases(_deep, steps=_ALL, tolerance="1/1000000"),
-    expected="FAILS", control=_NONE["fine"])
+    expected="FAILS", control=_NONE["fine"],
+    supports="trained_rank/half_of_rank_matters")
 @about_students
 def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """Not all rank of these nets shows at a relative millionth.
@@ -356,7 +359,8 @@ def part_of_rank_shows_finely(case: Case, device: str = "cpu", folder: str = "")
         "trained."),
     cases=student_cases(below_side, ATTENTIONS[1:], suites=_LONG, steps=(-1,),
                         tolerance="1/1000000"),
-    control=Control(_NONE["fine"].case, "linearised nets, whose rank is at most S"))
+    control=Control(_NONE["fine"].case, "linearised nets, whose rank is at most S"),
+    cited="Bears on whether the rank count of linearised nets may be used to size softmax nets.")
 @about_students
 def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These trained softmax nets exceed the rank of linearised ones.
@@ -378,7 +382,8 @@ def softmax_exceeds_count(case: Case, device: str = "cpu", folder: str = "") -> 
         "Cases of nets of 8 updates, which held, were dropped: such nets are not trained. Also: "
         f"{LEVEL_MOVED}"),
     cases=student_cases(_deep, steps=_ALL, suites=_LONG),
-    control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)))
+    control=Control(_TINY, "below 1, which no effective rank is", statement=Lt(effective, 1)),
+    cited="Bears on whether trained nets may be said to use most of their separation rank.")
 @about_students
 def half_of_rank_matters(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Effective ranks stay below half of what the grid can show.
@@ -401,7 +406,8 @@ def _one_left(case: Case, device: str = "cpu", folder: str = "") -> Sample:
 @_measured(
     Gt(rank_raised, 0), known="FAILS", post_hoc=LEVEL_MOVED,
     cases=student_cases(_any, suites=_LONG),
-    control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left))
+    control=Control(_TINY_NETS, "one singular value left after training", measured=_one_left),
+    supports="trained_rank/half_of_rank_matters")
 @about_students
 def training_raises_rank(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training raises the effective rank.
@@ -427,7 +433,8 @@ def _approach_of_one(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     Lt(rank_approach, 0), known="FAILS", post_hoc=LEVEL_MOVED,
     cases=student_cases(_any, suites=_LONG),
     control=Control(_TINY_NETS, "one singular value left after training",
-                    measured=_approach_of_one))
+                    measured=_approach_of_one),
+    supports="trained_rank/half_of_rank_matters")
 @about_students
 def training_approaches_teacher(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training brings the effective rank nearer to the teacher's.
@@ -470,7 +477,8 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
         "grid shows too little."),
     control=Control(_second_layers("theory")[0],
                     "one singular value left of the wide net of two layers",
-                    measured=_wide_with_one_left))
+                    measured=_wide_with_one_left),
+    supports="trained_rank/half_of_rank_matters")
 @about_students
 def wide_nets_gain_more_by_layers(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """A second layer adds more effective rank to wide nets.

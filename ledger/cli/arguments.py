@@ -552,14 +552,18 @@ _Mention = Annotated[str, typer.Argument(
     help="List only claims that mention this.", autocompletion=completion.keys)]
 
 
+_EveryTier = Annotated[bool, _option(
+    "--all", "Also those that support the cited ones, and checks of our own code.")]
+
+
 @_command("claims",
           "claims recalled",
-          "claims rank --json")
-def claims(text: _Mention = "", as_json: _Json = False) -> int:
-    """List the claims."""
+          "claims rank --all --json")
+def claims(text: _Mention = "", everything: _EveryTier = False, as_json: _Json = False) -> int:
+    """List the cited claims."""
     from . import lists as command
 
-    return command.claims(text, as_json)
+    return command.claims(text, as_json, everything=everything)
 
 
 @_command("show hops",

@@ -2,18 +2,21 @@
 from __future__ import annotations
 
 import json
+import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from depthlaw.advisor.base.quantities import UsageError, quoted
+from depthlaw.advisor.base.quantities import UsageError, plural, quoted
 
 from ..running.index import claims_index, unknown
 from ..verdicts.citations import bibtex_for
 from ..verdicts.claim_set import claim_set
+from .output import notes, say
 
 
-def claims(filter_text: str, json_output: bool) -> int:
-    """List the claims whose key, title, text, source, wording or kind contains a text."""
+def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> int:
+    """List the cited claims whose key, title, text, source, wording or kind contains a text;
+    `everything`: those that support them and the checks of our own code, too."""
     wanted = filter_text.lower()
     fields = ("key", "title", "text", "source", "wording", "kind")
     found = [row for row in claims_index().values()
@@ -21,17 +24,27 @@ def claims(filter_text: str, json_output: bool) -> int:
     if not found:
         hint = unknown(filter_text, claims_index()).partition("; ")[2]
         raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
-    return listed(found, json_output)
+    shown = found if everything else [row for row in found if row["tier"] == "cited"]
+    # Where no cited claim mentions it, what others say is the answer.
+    listed(shown or found, json_output, tiers=not shown or everything)
+    if shown and (left := len(found) - len(shown)):
+        more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
+        rest = "supports these or checks" if left == 1 else "support these or check"
+        say(notes(), f"{plural(len(shown), 'cited claim')}; {left} more {rest} our own code: "
+                     f"`{more}`")
+    return 0
 
 
-def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
-    """Print a list of claims, with the verdicts of the newest claim set, where they are in it."""
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, tiers: bool = True) -> int:
+    """Print a list of claims, with the verdicts of the newest claim set, where they are in it.
+    `tiers`: with what each is for, the cited ones first, each followed by what supports it."""
     # A test holds them to the shipped ledger.
     rows, released = list(rows), claim_set().claims
     verdicts = {row["key"]: released[row["key"]].verdict if row["key"] in released else ""
                 for row in rows}
     if json_output:
-        shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement", "post_hoc")
+        shown = ("key", "title", "wording", "kind", "holds_for", "source", "statement", "post_hoc",
+                 "tier", "cited", "supports", "checks")
         _dump([{field: row[field] for field in shown} | {"verdict": verdicts[row["key"]]}
                for row in rows])
         return 0
@@ -40,11 +53,25 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
     from .tables import CHANGED, claims_table, print_table
 
     console = Console(highlight=False)
-    table = claims_table(rows, verdicts)
+    table = claims_table(_by_tier(rows) if tiers else rows, verdicts, tiers=tiers)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
         console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
     return 0
+
+
+def _by_tier(rows: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
+    """Each cited claim followed by what supports it; then what supports others; checks last."""
+    keys = {row["key"] for row in rows}
+
+    def under(key: str) -> list[Mapping[str, str]]:
+        return [row for row in rows if row["supports"] == key]
+
+    cited = [row for row in rows if row["tier"] == "cited"]
+    elsewhere = [row for row in rows
+                 if row["tier"] == "supporting" and row["supports"] not in keys]
+    checks = [row for row in rows if row["tier"] == "check"]
+    return [*(each for row in cited for each in (row, *under(row["key"]))), *elsewhere, *checks]
 
 
 def cite(keys: list[str], json_output: bool) -> int:

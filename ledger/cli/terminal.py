@@ -24,6 +24,7 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.run import Run
+from ..running.index import claims_index, supporting
 from ..text import clean
 from ..verdicts.display import (
     by_chance,
@@ -255,6 +256,10 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     if result.measured and claim.known:
         yield "expected", expectation(claim)
+    if claim.cited or claim.checks:
+        yield claim.tier, claim.cited or claim.checks
+    if claim.supports:
+        yield "supports", f"{claim.supports}: {claims_index()[claim.supports]['title']}"
     yield "statement", statement_text(claim)
     if how := judged(claim):
         yield "", how
@@ -286,6 +291,8 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"
+    for place, row in enumerate(supporting(claim.key)):
+        yield "" if place else "supported", f"by {row['key']}: {row['title']}"
 
 
 def _verdict(result: ClaimResult, suite: str) -> str:

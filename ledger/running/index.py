@@ -17,7 +17,7 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-__all__ = ["claims_index", "described", "select", "unknown"]
+__all__ = ["claims_index", "described", "select", "supporting", "unknown"]
 
 # A cache is thrown away when theory or empirics change, not when `described` does: then it takes
 # another name here.
@@ -51,7 +51,13 @@ def described(claim: Claim) -> dict[str, str]:
     return {"key": claim.key, "title": claim.title, "wording": claim.wording, "kind": claim.kind,
             "holds_for": claim.holds_for, "source": str(claim.source),
             "statement": plain(claim.statement), "text": claim.text,
-            "bibliography": claim.source.key, "post_hoc": claim.post_hoc}
+            "bibliography": claim.source.key, "post_hoc": claim.post_hoc, "tier": claim.tier,
+            "cited": claim.cited, "supports": claim.supports, "checks": claim.checks}
+
+
+def supporting(key: str) -> list[dict[str, str]]:
+    """What `claims_index` says of the claims that support a cited one."""
+    return [row for row in claims_index().values() if row["supports"] == key]
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:

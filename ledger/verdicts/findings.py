@@ -12,6 +12,8 @@ from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
 # Theorems before steps of their proofs, before measurements, before the arithmetic of printed
 # numbers.
 WEIGHTS = ("theorem", "step", "measurement", "arithmetic")
+# What stands for itself before what supports it, before checks of our own code.
+TIERS = ("cited", "supporting", "check")
 
 
 @dataclass(frozen=True)
@@ -64,9 +66,10 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
             for heading, meaning, belongs in table]
 
 
-def _order(result: ClaimResult) -> tuple[int, bool]:
-    """By weight, and what is unexpected before what is known."""
-    return WEIGHTS.index(result.claim.weight), not result.unexpected
+def _order(result: ClaimResult) -> tuple[int, int, bool]:
+    """By tier, by weight, and what is unexpected before what is known."""
+    claim = result.claim
+    return TIERS.index(claim.tier), WEIGHTS.index(claim.weight), not result.unexpected
 
 
 def reason(result: ClaimResult) -> str:

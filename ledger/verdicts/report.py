@@ -389,7 +389,8 @@ def as_json(result: ClaimResult) -> dict[str, Any]:
     claim = result.claim
     return {
         "key": claim.key, "title": claim.title, "verdict": verdict_name(result),
-        "expected": claim.expected, "known": claim.known,
+        "tier": claim.tier, "cited": claim.cited, "supports": claim.supports,
+        "checks": claim.checks, "expected": claim.expected, "known": claim.known,
         "unexpected": result.unexpected, "news": result.news, "post_hoc": claim.post_hoc,
         "evidence": claim.evidence if claim.proof else "", "rests_on": claim.rests_on,
         "premises": dict(result.premises),

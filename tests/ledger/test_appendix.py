@@ -379,5 +379,5 @@ def test_measuring_again_names_every_suite_that_is_printed(out, tmp_path, quick)
     used = {row["suite"] for row in csv.DictReader(
         (tmp_path / "out/results.csv").read_text().splitlines())}
     commands = re.findall(r"depthlaw verify (\w+)", text.partition("To measure again")[2])
-    assert {"frontier", "training"} <= used
+    assert {"exercises", "training"} <= used
     assert used - {"quick", "theory", "full"} <= set(commands)

@@ -516,11 +516,45 @@ def test_claims_are_listed_with_their_verdicts(capsys):
     assert "HOLDS" in text
 
 
+def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
+    """A reader, and a script, learns how many others there are; where no cited claim mentions a
+    word, the others are the answer."""
+    every = json.loads(in_this_process(capsys, "claims", "--all", "--json").stdout)
+    done = in_this_process(capsys, "claims", "--json")
+    cited = json.loads(done.stdout)
+    assert cited == [row for row in every if row["tier"] == "cited"]
+    assert all(row["cited"] and not row["supports"] and not row["checks"] for row in cited)
+    assert done.stderr == (
+        f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or check our own "
+        "code: `depthlaw claims --all`\n")
+    assert in_this_process(capsys, "claims", "--all").stderr == ""
+    alone = in_this_process(capsys, "claims", "find^b")
+    assert alone.stdout.split()[5:8] == ["hops/doubling", "HOLDS", "derived"]
+    assert alone.stderr == ""
+    table = [line.split()[0] for line in
+             in_this_process(capsys, "claims", "hops/", "--all").stdout.splitlines()[1:]]
+    assert table.index("hops/doubling") == table.index("hops/depth_corrected") + [
+        row["key"] for row in every if row["supports"] == "hops/depth_corrected"].index(
+            "hops/doubling") + 1
+
+
+def test_show_says_what_a_claim_is_for(capsys):
+    supporting = in_this_process(capsys, "show", "hops/doubling").stdout
+    title = json.loads(in_this_process(
+        capsys, "claims", "hops/depth_corrected", "--json").stdout)[0]["title"]
+    assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
+    cited = in_this_process(capsys, "show", "hops/depth_corrected").stdout
+    assert re.search(r"^cited +Decides whether ", cited, re.M)
+    assert "by hops/doubling: find^a after find^b is find^(a+b)\n" in cited
+    check = in_this_process(capsys, "show", "counting/twelve").stdout
+    assert re.search(r"^check +The sum of our list ", check, re.M)
+
+
 def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):
     """As `show` does: one verdict, one mark."""
-    data = json.loads(in_this_process(capsys, "claims", "--json").stdout)
+    data = json.loads(in_this_process(capsys, "claims", "--all", "--json").stdout)
     rows = {row["key"]: row for row in data}
-    text = in_this_process(capsys, "claims").stdout
+    text = in_this_process(capsys, "claims", "--all").stdout
     for key in ("depth_width/depth_pays_to_knee", "hops/doubling"):
         listed = re.search(rf"^{key} +(\S+) ", text, re.M)[1]
         about = in_this_process(capsys, "show", key).stdout

@@ -166,6 +166,23 @@ CHANGED_AFTER_DATA = re.compile(
 UNCHANGED = {"rank_collapse/layer_constant"}
 
 
+def test_every_claim_says_what_it_is_for():
+    claims = registry()
+    for key, claim in claims.items():
+        said = [each for each in (claim.cited, claim.supports, claim.checks) if each]
+        assert len(said) == 1, key
+        if claim.supports:
+            assert claims[claim.supports].tier == "cited", key
+            continue
+        assert len(said[0]) <= 100, key
+        assert said[0][0].isupper(), key
+        assert said[0].endswith("."), key
+        assert not re.search(r"HOLDS|FAILS|ARGUED|PROVED|UNDECIDED", said[0]), key
+    reasons = [claim.cited for claim in claims.values() if claim.cited]
+    assert len(reasons) == len(set(reasons)) <= 130
+    assert all(claim.cited for claim in claims.values() if claim.headline)
+
+
 @each_claim
 def test_what_was_changed_after_data_is_marked_in_every_list(claim: Claim):
     assert len(claim.post_hoc) <= 400

@@ -1,4 +1,5 @@
 """The code version of a claim: it follows what a function reaches, and nothing else."""
+import ast
 import hashlib
 import importlib
 import sys
@@ -580,3 +581,27 @@ def test_a_function_of_a_script_is_the_same_in_the_process_that_runs_it_and_in_i
     assert found[0] == found[1]
     measure.__qualname__ = "another"
     assert versions._version(measure) != found[0]
+
+
+def test_what_a_claim_is_for_is_no_part_of_the_code_that_reaches_it(version):
+    made = """
+        def made(statement, **fields):
+            return lambda function: function
+        @made(3, control=4{label})
+        def stated(case):
+            return case
+        def measure(case):
+            return stated(case)
+        """
+    labels = ("", ', cited="A line."', ', supports="topic/key"', ', checks="A line."')
+    assert len({version("measure", module=made.format(label=label)) for label in labels}) == 1
+    assert version("measure", module=made.format(label=", seeds=2")) != (
+        version("measure", module=made.format(label="")))
+
+
+def test_nothing_that_measures_has_an_argument_of_these_names():
+    for path in versions.source_files():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.arguments):
+                named = {each.arg for each in (*node.posonlyargs, *node.args, *node.kwonlyargs)}
+                assert not named & set(versions._LABELS), path

@@ -304,8 +304,8 @@ print(piece_rank.graded_rank(forms, 50, memory=int(sys.argv[2])))
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on anonymous memory are Linux's")
 @pytest.mark.parametrize(("memory", "said"), [(1 << 20, ["2628"]), (1 << 40, [])])
 def test_memory_stays_within_the_budget(memory, said):
-    """The matrix of 56 MB takes 100 MB with what its elimination needs beside it, and 47 MB where it
-    is kept in a file."""
+    """The matrix of 56 MB takes 100 MB with what its elimination needs beside it, and 47 MB where
+    it is kept in a file."""
     found = subprocess.run(
         [sys.executable, "-c", WITHIN, str(70 << 20), str(memory)], capture_output=True, text=True,
         timeout=300, env={"PATH": "", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"})

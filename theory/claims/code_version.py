@@ -44,6 +44,8 @@ _DATA = re.compile(r"[\w./-]+\.(csv|json)")
 # What says where a claim stands and what it states is no part of how it is measured, and neither is
 # this module.
 _STATING = ("Claim", "Control", "Source", "claim")
+# Arguments that say what a claim is for. Another one may rest on it: its proof, on the statement.
+_LABELS = ("cited", "supports", "checks")
 # Annotations in a class that change what it does.
 _ROLES = re.compile(r"ClassVar|InitVar|KW_ONLY")
 # Statements that do more than define the names that they bind.
@@ -559,6 +561,10 @@ class _Form:
                     and not isinstance(each, ast.Global | ast.Nonlocal)]
         if not isinstance(node, ast.AST):
             return repr(node)
+        if isinstance(node, ast.Call):
+            parts = [("func", node.func), ("args", node.args),
+                     ("keywords", [each for each in node.keywords if each.arg not in _LABELS])]
+            return ["Call", [[name, self._form(part)] for name, part in parts if part != []]]
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = _module(self.module).package
             return ["Import", [[self._name(name), self._number(_imported(target))]

@@ -55,6 +55,7 @@ Kind = Literal[
 Quantifier = Literal["all", "almost every", "exists", "typical", "these nets"]
 Weight = Literal["theorem", "step", "measurement", "arithmetic"]
 Evidence = Literal["argument", "checks", "certificate"]
+Tier = Literal["cited", "supporting", "check"]
 # Why verdicts carry a * that were undecided while all claims of a suite shared one budget.
 LEVEL_MOVED = ("the false-alarm level, which the claims of a suite used to share, became the "
                "claim's own after these data were seen")
@@ -135,6 +136,11 @@ class Claim:
             Findings are sorted by it.
         headline: why it stands in the appendix that is written by default, in one sentence; empty
             for most.
+        cited, supports, checks: which tier it belongs to; of a claim that comes with depthlaw
+            exactly one is given. `cited`: one line: who outside would do or write what differently
+            if the verdict turned. `supports`: the key of the cited claim whose step, condition,
+            part or variation it is. `checks`: one line: what of our own code or tables it compares
+            with what.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one
             distance of all that a trained net is asked about. One process measures all cases that
@@ -173,6 +179,9 @@ class Claim:
     undecidable: str = ""
     weight: Weight = "theorem"
     headline: str = ""
+    cited: str = ""
+    supports: str = ""
+    checks: str = ""
     seeds: int = 1
     reads: tuple[str, ...] = ()
     portable: bool = True
@@ -202,6 +211,12 @@ class Claim:
         sizes = Counter(case in anywhere for case in self.every_case
                         if all(holds(case) for holds in self.assumes.values()))
         return {case: max(1, sizes[case in anywhere]) for case in self.every_case}
+
+    @property
+    def tier(self) -> Tier:
+        """Whether it stands for itself ("cited"), under a claim that does ("supporting"), or
+        compares our own code with itself ("check"). A claim of your own is cited."""
+        return "supporting" if self.supports else "check" if self.checks else "cited"
 
     @property
     def topic(self) -> str:

@@ -95,7 +95,8 @@ def doubling_layers(g: nx.DiGraph) -> int:
                                  vertices=(6, 12, 48, 64, 65, 100)))},
     control=Control(Case(family="directed path", vertices=16),
                     "one layer per doubling does not do the and and the or",
-                    Le(layers_used, ceiling(log(vertices, 2)))))
+                    Le(layers_used, ceiling(log(vertices, 2)))),
+    cited="Decides whether two layers per doubling may be quoted as enough for s-t connectivity.")
 def log_depth_uniform(case: Case, seed: int) -> Exact:
     """ceil(log2 n) doublings of two layers each decide s-t connectivity.
 
@@ -164,7 +165,8 @@ _VERTICES = {"quick": Case.grid(depth=(18, 19, 20, 21, 32, 33, 80)),
     Eq(vertices_max, _TWO ** floor((depth - 18) / 2)), cases=_VERTICES,
     source=Source("depthlaw", f"after merrill2025, {_VERSION}, Theorem 2"),
     control=Control(Case(depth=32), "with 20 for 18 a factor of two is lost",
-                    Eq(vertices_max, _TWO ** floor((depth - 20) / 2))))
+                    Eq(vertices_max, _TWO ** floor((depth - 20) / 2))),
+    supports="connectivity/log_depth_uniform")
 def log_depth_vertices(case: Case) -> Exact:
     """The printed count allows 2^floor((d - 18)/2) vertices at d layers.
 
@@ -188,7 +190,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Ge(vertices_max, _TWO ** ((depth - 20) / 2)), cases=_VERTICES, wording="printed",
     source=Source("merrill2025", "Corollary 2.1", _VERSION),
     control=Control(Case(depth=32), "four times as many vertices do not fit",
-                    Ge(vertices_max, _TWO ** ((depth - 16) / 2))))
+                    Ge(vertices_max, _TWO ** ((depth - 16) / 2))),
+    supports="connectivity/log_depth_uniform")
 def log_depth_vertices_printed(case: Case) -> Exact:
     """Theorem 2 grants 2^((d-20)/2) vertices at d layers.
 
@@ -208,7 +211,8 @@ def log_depth_vertices_printed(case: Case) -> Exact:
     cases={"quick": (*Case.grid(depth=(32, 33, 80), per_doubling=4, fixed_layers=5),
                      *Case.grid(depth=(9, 24, 25, 80), per_doubling=8, fixed_layers=9))},
     control=Control(Case(depth=32, per_doubling=4, fixed_layers=5), "the exponent is whole",
-                    Eq(length_max, floor(_TWO ** ((depth - fixed_layers) / per_doubling)))))
+                    Eq(length_max, floor(_TWO ** ((depth - fixed_layers) / per_doubling)))),
+    supports="connectivity/log_depth_lengths_printed")
 def log_depth_lengths(case: Case) -> Exact:
     """r layers per doubling and s more reach length 2^floor((L - s)/r).
 
@@ -237,7 +241,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": Case.grid(depth=(29, 32, 33, 80), per_doubling=4, fixed_layers=5)},
     control=Control(Case(depth=33, per_doubling=4, fixed_layers=5),
                     "even where the exponent is whole, twice as long fails",
-                    Ge(length_max, _TWO ** ((depth - 9) / 4 + 2))))
+                    Ge(length_max, _TWO ** ((depth - 9) / 4 + 2))),
+    cited="Checks the lengths printed for 32 and 80 layers: 107 and 440 thousand.")
 def log_depth_lengths_printed(case: Case) -> Exact:
     """Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1).
 

@@ -119,7 +119,8 @@ def _levels(tokens: int, branching: int) -> Iterator[list[tuple[int, int]]]:
     Le(rounds, 2 * _LEVELS + 3), wording="printed", kind="construction", cases=_TREES,
     source=Source("sanford2024", "Theorem C.1", _VERSION),
     control=Control(Case(tokens=8, branching=2, capacity=1),
-                    "machines that send and receive one word in a round need 15"))
+                    "machines that send and receive one word in a round need 15"),
+    supports="connectivity/mpc_rounds")
 def mpc_rounds_printed(case: Case, seed: int) -> Exact:
     """Machines simulate a layer in 2 ceil(log_b N) + 3 rounds.
 
@@ -137,7 +138,8 @@ def mpc_rounds_printed(case: Case, seed: int) -> Exact:
     Eq(rounds, 2 * _LEVELS), kind="construction", cases=_TREES,
     source=Source("depthlaw", _AFTER + "Theorem C.1"),
     control=Control(Case(tokens=8, branching=2, capacity=2),
-                    "less than the 3 words that the way down sends in a round"))
+                    "less than the 3 words that the way down sends in a round"),
+    cited="Tells which bounds on layers follow from bounds on MPC rounds, and with what constant.")
 def mpc_rounds(case: Case, seed: int) -> Exact:
     """Two passes over a tree, 2 ceil(log_b N) rounds, are enough.
 
@@ -158,7 +160,8 @@ def mpc_rounds(case: Case, seed: int) -> Exact:
     cases={"quick": Case.grid(token_excess=("0", "1/2", "1"),
                               memory_gap=("1/2", "1/3", "2/5", "1/10"))},
     control=Control(Case(token_excess="0", memory_gap="1/3"), "twice as deep",
-                    Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap))))
+                    Eq(tree_depth, ceiling(2 * (1 + token_excess) / memory_gap))),
+    supports="connectivity/mpc_rounds")
 def mpc_depth_exponent(case: Case) -> Exact:
     """Rounds per layer depend on exponents only: ceil((1 + alpha)/(delta' - delta)).
 
@@ -183,7 +186,8 @@ def mpc_depth_exponent(case: Case) -> Exact:
     Eq(summaries, bell(vertices)), cases={"quick": Case.grid(vertices=(1, 2, 3, 4, 5))},
     source=Source("depthlaw", "after sanford2024graph, arXiv:2405.18512, Theorem 6"),
     control=Control(Case(vertices=4), "partitions of one vertex less",
-                    Eq(summaries, bell(vertices - 1))))
+                    Eq(summaries, bell(vertices - 1))),
+    cited="Decides whether log2 Bell(n) bits may be quoted as what one layer must carry.")
 def one_layer_summaries(case: Case) -> Exact:
     """Deciding connectivity needs Bell(n) summaries of a set of edges.
 
@@ -213,7 +217,8 @@ def one_layer_summaries(case: Case) -> Exact:
     source=Source("depthlaw", _AFTER + "Theorem 5.1"),
     cases={"quick": Case.grid(depth=(1, 2, 6), width=(1, 16, 128))},
     control=Control(Case(depth=2, width=16), "the square of the square root",
-                    Eq(edges_min, depth**2 * width + 1)))
+                    Eq(edges_min, depth**2 * width + 1)),
+    checks="A search for the most edges below (L^2 m)^2 against its closed form L^4 m^2 + 1.")
 def message_passing_bound_vacuous(case: Case) -> Exact:
     """With constant 1, no GNN is excluded up to L^4 m^2 edges.
 

@@ -27,7 +27,8 @@ _shortcut = partial(claim, source=Source("depthlaw", "after paccagnella, Parts I
     cases={"quick": (*Case.grid(vertices=20, edges=(0, 7, 19)),
                      *Case.grid(vertices=(1, 2), edges=0)),
            "theory": Case.grid(vertices=200, edges=(1, 100, 199))},
-    control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"))
+    control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
+    supports="trained_depth/cycles_wall")
 def forest_components(case: Case, seed: int) -> Exact:
     """A forest has n - |E| components: counting edges decides.
 
@@ -53,7 +54,8 @@ def forest_components(case: Case, seed: int) -> Exact:
 
 @_shortcut(
     Eq(leaves, 2 * components), cases={"quick": Case.grid(components=(1, 2, 5, 12))},
-    control=Control(Case(components=5), "one end per path", Eq(leaves, components)))
+    control=Control(Case(components=5), "one end per path", Eq(leaves, components)),
+    supports="trained_depth/cycles_wall")
 def path_leaves(case: Case, seed: int) -> Exact:
     """A union of paths has two vertices of degree 1 per component.
 
@@ -73,7 +75,8 @@ def path_leaves(case: Case, seed: int) -> Exact:
     cases={"quick": Case.grid(cycle_length=(3, 4, 7, 12)),
            "theory": Case.grid(cycle_length=(25, 40))},
     control=Control(Case(cycle_length=7), "the longer cycle closes at 2m",
-                    Eq(first_difference, 2 * cycle_length)))
+                    Eq(first_difference, 2 * cycle_length)),
+    supports="trained_depth/cycles_wall")
 def cycles_same_counts(case: Case) -> Exact:
     """Closed walks shorter than m do not tell the cycles apart.
 

@@ -83,7 +83,8 @@ GRAPHS = {
     },
     control=Control(Case(family="path", diameter=12, depth=1),
                     "with base 2 the reach at L = 1 would be 2, not 3",
-                    Eq(reached_distance, Min(2**depth, diameter))))
+                    Eq(reached_distance, Min(2**depth, diameter))),
+    supports="connectivity/layers_for_diameter")
 def reach(case: Case, seed: int) -> Exact:
     """L layers of linearised attention see exactly as far as 3^L.
 
@@ -107,7 +108,8 @@ def reach(case: Case, seed: int) -> Exact:
 @claim(
     Eq(row_distance, Min(2 * 3**depth, diameter)), source=_PACCAGNELLA, cases=GRAPHS,
     control=Control(Case(family="path", diameter=10, depth=1), "not only the entries themselves",
-                    Eq(row_distance, Min(3**depth, diameter))))
+                    Eq(row_distance, Min(3**depth, diameter))),
+    cited="Tells how a net's depth follows from how far it sees when it can compare rows.")
 def row_reach(case: Case, seed: int) -> Exact:
     """Comparing rows of the output doubles the reach to 2 3^L.
 
@@ -129,7 +131,8 @@ def row_reach(case: Case, seed: int) -> Exact:
            "theory": (Case(depth=3, longest=60),)},
     control=Control(Case(depth=2, longest=24),
                     "m = 3^L is where the entries stop to tell; the rows go on to twice that",
-                    Eq(longest_cycle, 3**depth)))
+                    Eq(longest_cycle, 3**depth)),
+    supports="connectivity/row_reach")
 def one_vs_two_cycles_rows(case: Case) -> Exact:
     """Row read-outs tell the cycles apart iff m <= 2 3^L.
 
@@ -153,7 +156,8 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
         "triples."),
     cases=_DIAMETERS,
     control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9",
-                    Eq(least_depth, ceiling(log(diameter, 2)))))
+                    Eq(least_depth, ceiling(log(diameter, 2)))),
+    cited="Gives tests of trained nets a task whose least depth is known to the layer.")
 def layers_for_diameter(case: Case, seed: int) -> Exact:
     """All pairs are decided by exactly ceil(log_3 D) layers.
 
@@ -173,7 +177,8 @@ def layers_for_diameter(case: Case, seed: int) -> Exact:
     Ge(least_depth, log(diameter, 3)), kind="conditional", cases=_DIAMETERS,
     source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollary 3.5"),
     control=Control(Case(family="path", diameter=9), "twice as many layers are not needed",
-                    Ge(least_depth, 2 * log(diameter, 3))))
+                    Ge(least_depth, 2 * log(diameter, 3))),
+    supports="connectivity/layers_for_diameter")
 def lower_bound_conditional(case: Case, seed: int) -> Exact:
     """One network for connectivity does not beat log_3 D layers.
 
@@ -206,7 +211,8 @@ def _largest_entry(g: nx.Graph, case: Case) -> Exact | Outside:
         *Case.grid(family="karate club", diameter=5, max_degree=17, depth=(1, 2, 3)))},
     control=Control(Case(family="path", diameter=1, max_degree=1, depth=2),
                     "a single edge gives 2^8 at L = 2",
-                    Le(largest_entry, (max_degree + 1) ** (3**depth - 2))))
+                    Le(largest_entry, (max_degree + 1) ** (3**depth - 2))),
+    supports="connectivity/layers_for_diameter")
 def entry_bound(case: Case, seed: int) -> Exact | Outside:
     """Entries are at most (degree + 1)^(3^L - 1).
 
@@ -224,7 +230,8 @@ def entry_bound(case: Case, seed: int) -> Exact | Outside:
     Eq(largest_entry, (max_degree + 1) ** (3**depth - 1)), source=_PLAIN,
     cases={"quick": Case.grid(max_degree=(1, 2, 4, 9), depth=(0, 1, 2, 3, 4))},
     control=Control(Case(max_degree=2, depth=1), "one walk too many per step",
-                    Eq(largest_entry, (max_degree + 1) ** (3**depth))))
+                    Eq(largest_entry, (max_degree + 1) ** (3**depth))),
+    supports="connectivity/layers_for_diameter")
 def entry_bound_attained(case: Case) -> Exact | Outside:
     """Complete graphs attain the bound on the entries.
 

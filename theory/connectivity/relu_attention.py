@@ -58,7 +58,8 @@ def relu_stream(g: nx.Graph, depth: int) -> list[fmpq_mat]:
     Eq(reached_distance, Min(3**depth, diameter)), cases=GRAPHS, kind="construction",
     source=Source("ye2025", "Theorem 4.3", _VERSION), wording="reported",
     control=Control(Case(family="path", diameter=10, depth=1), "base 2 would stop at 2",
-                    Eq(reached_distance, Min(2**depth, diameter))))
+                    Eq(reached_distance, Min(2**depth, diameter))),
+    supports="connectivity/layers_for_diameter")
 def relu_reach(case: Case, seed: int) -> Exact:
     """L layers of ReLU attention with identity weights reach exactly 3^L.
 
@@ -103,7 +104,8 @@ def _exponents(case: Case) -> set[int]:
     cases={"quick": Case.grid(start=("A", "I A"), depth=(0, 1, 2, 3)),
            "theory": Case.grid(start=("A", "I A"), depth=(4, 5))},
     control=Control(Case(start="I A", depth=1), "the degree of the stream is 3^L",
-                    Ge(unbroken_powers, 3**depth + 1)))
+                    Ge(unbroken_powers, 3**depth + 1)),
+    cited="Decides whether Theorem 4.3 may be used for every power of A.")
 def relu_powers_reported(case: Case) -> Exact:
     """The output holds every power A^j with j <= 3^L.
 
@@ -127,7 +129,8 @@ def relu_powers_reported(case: Case) -> Exact:
     source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.3"),
     cases={"quick": Case.grid(depth=(0, 1, 2, 3)), "theory": Case.grid(depth=(4, 5))},
     control=Control(Case(depth=2, start="I A"),
-                    "a stream that starts as [I, A] holds even powers too"))
+                    "a stream that starts as [I, A] holds even powers too"),
+    supports="connectivity/relu_powers_reported")
 def relu_powers(case: Case) -> Exact:
     """The output holds exactly the (3^L + 1)/2 odd powers of A.
 
@@ -207,7 +210,9 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
            "theory": (Case(depth=1, trials=60, labellings=40),
                       Case(depth=2, trials=24, labellings=6))},
     control=Control(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works",
-                    measured=_survivors_within_reach))
+                    measured=_survivors_within_reach),
+    cited=("Decides whether 3^L may be quoted as a limit of ReLU attention with non-negative "
+           "weights."))
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
     """No non-negative weights tried read off distance 3^L + 1.
 
@@ -227,7 +232,8 @@ def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
     Eq(supports, 0), kind="upper",
     source=Source("depthlaw", f"after ye2025, {_VERSION}, Theorem 4.5"),
     cases={"quick": (Case(vertices=10, labellings=24),)},
-    control=Control(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"))
+    control=Control(Case(vertices=8, labellings=24), "distance 3 is reached by the identity"),
+    supports="connectivity/nonnegative_weights_fail")
 def nonnegative_one_layer(case: Case, seed: int) -> Exact:
     """No non-negative one-layer weights tell two 5-vertex paths apart.
 

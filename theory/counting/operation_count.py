@@ -146,7 +146,8 @@ _kaplan = partial(Source, "kaplan2020", version="arXiv:2001.08361")
              "prose: that a layer has these products and no others",
     source=_kaplan("section 2.1; with attention, counted here"),
     control=Control(_PASS, "scores and averages forgotten",
-                    Eq(multiply_adds, 12 * L * N * d**2)))
+                    Eq(multiply_adds, 12 * L * N * d**2)),
+    supports="counting/training_six")
 def forward_products(case: Case) -> Exact:
     """Multiply-adds of a forward pass.
 
@@ -160,7 +161,8 @@ def forward_products(case: Case) -> Exact:
 @claim(
     Eq(ratio, N / (6 * d)), cases={"quick": _PASSES[::2]},
     source=_kaplan("section 2.1; with attention, counted here"),
-    control=Control(_PASS, "scores without averages", Eq(ratio, N / (12 * d))))
+    control=Control(_PASS, "scores without averages", Eq(ratio, N / (12 * d))),
+    supports="counting/training_six")
 def attention_ratio(case: Case) -> Exact:
     """Share of the operations that 12 d^2 leaves out.
 
@@ -189,7 +191,8 @@ def _(statement: Relational) -> Iterator[Step]:
              "and the backward pass takes two for each",
     source=_kaplan("section 2.1: about 6 N per token; counted here"),
     control=Control(_PASS, "a backward pass as dear as the forward pass",
-                    Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)))
+                    Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
+    cited="Sets when 6 operations per weight and token need the term for attention.")
 def training_six(case: Case) -> Exact:
     """Six operations per weight and token in training.
 
@@ -208,7 +211,8 @@ def training_six(case: Case) -> Exact:
     rests_on="machine: the listed products, row i of scores with i entries, sum to the formula; "
              "prose: that they are a layer's",
     source=_kaplan("eq. (2.2): 2 N + 2 n_layer n_ctx d_attn per token, recalled"),
-    control=Control(_PASS, "no mask", Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)))
+    control=Control(_PASS, "no mask", Eq(operations, 24 * L * N * d**2 + 4 * L * N**2 * d)),
+    supports="counting/training_six")
 def causal_forward(case: Case) -> Exact:
     """Operations of a forward pass under a causal mask.
 
@@ -229,7 +233,8 @@ def causal_forward(case: Case) -> Exact:
                      for what in ("multiplications by weights", "operations")
                      for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))]},
     control=Control(Case(what="multiplications by weights", depth=1, width=2, tokens=3),
-                    "two operations per weight", Eq(operations, 24 * L * d**2 * N)))
+                    "two operations per weight", Eq(operations, 24 * L * d**2 * N)),
+    supports="counting/training_six")
 def textbook_flops(case: Case) -> Exact:
     """The textbook's operations per layer.
 
@@ -268,7 +273,8 @@ _BATCHES = Case.grid(batch=(1, 2), tokens=(1, 3), width=(4, 8), heads=(1, 2), de
     source=Source("korthikanti2022", "section 4", "arXiv:2205.05198"), weight="arithmetic",
     cases={"quick": _BATCHES},
     control=Control(_BATCHES[-1], "dropout masks of two bytes",
-                    Eq(memory, L * N * batch * d * (36 + 6 * heads * N / d))))
+                    Eq(memory, L * N * batch * d * (36 + 6 * heads * N / d))),
+    supports="counting/textbook_memory")
 def activation_bytes(case: Case) -> Exact:
     """Activation bytes of a layer.
 
@@ -291,7 +297,8 @@ _STORED = [Case(kept=kept, **case.fields())
     Eq(stored_values, 2 * batch * N * d * L), wording="universal", known="FAILS",
     weight="arithmetic", cases={"quick": _STORED},
     source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"),
-    control=Control(_STORED[0], "four numbers", Eq(stored_values, 4 * batch * N * d * L)))
+    control=Control(_STORED[0], "four numbers", Eq(stored_values, 4 * batch * N * d * L)),
+    cited="Decides whether the textbook's formula may be used to size a GPU.")
 def textbook_memory(case: Case) -> Exact:
     """The textbook's activation memory.
 

@@ -72,7 +72,8 @@ def _tensors_sum(count: Any, statement: Relational, sizes: str = "size") -> Iter
     source=Source("radford2019", "architecture; the count is derived here"),
     proof=partial(_tensors_sum, gpt2(L, d, V, n).parameters()), rests_on=_ENUMERATED,
     control=Control(_GPT2["quick"][0], "the biases forgotten",
-                    Eq(total_parameters, 12 * L * d**2 + 4 * L * d + (V + n + 2) * d)))
+                    Eq(total_parameters, 12 * L * d**2 + 4 * L * d + (V + n + 2) * d)),
+    checks="The sum of our list of a GPT-2's tensors against our formula for it.")
 def gpt2_total(case: Case) -> Exact:
     """All parameters of a net like GPT-2.
 
@@ -88,7 +89,8 @@ def gpt2_total(case: Case) -> Exact:
     cases=_LLAMA, source=Source("touvron2023", "architecture; the count is derived here"),
     proof=partial(_tensors_sum, llama(L, d, inner, kv, ff, V).parameters()), rests_on=_ENUMERATED,
     control=Control(_LLAMA["quick"][0], "two feed-forward matrices", Eq(
-        total_parameters, L * d * (2 * inner + 2 * kv + 2 * ff + 2) + (2 * V + 1) * d)))
+        total_parameters, L * d * (2 * inner + 2 * kv + 2 * ff + 2) + (2 * V + 1) * d)),
+    checks="The sum of our list of a LLaMA's tensors against our formula for it.")
 def llama_total(case: Case) -> Exact:
     """All parameters of a net like LLaMA.
 
@@ -108,7 +110,8 @@ _NEMO = 12 * L * d**2 * (1 + 13 / (12 * d) + (V + n) / (12 * L * d))
     source=Source("nemo", "auto-configurator, commit 8cfedd7203; the comparison is ours"),
     proof=partial(_tensors_sum, gpt2(L, d, V, n).parameters()), rests_on=_ENUMERATED,
     control=Control(_GPT2["quick"][0], "the formula alone, taken for exact",
-                    Eq(total_parameters, _NEMO)))
+                    Eq(total_parameters, _NEMO)),
+    supports="counting/rule_of_twelve")
 def nemo_formula(case: Case) -> Exact:
     """NeMo's size formula leaves out the last LayerNorm.
 
@@ -131,7 +134,8 @@ _printed = partial(claim, source=Source("kaplan2020", "eq. (2.1)", "arXiv:2001.0
     cases={"quick": Case.grid(depth=(1, 12), width=(3, 768), attention_width=(2, 768),
                               ff_width=(5, 3072))},
     control=Control(Case(depth=12, width=768, attention_width=768, ff_width=3072),
-                    "one feed-forward matrix", Eq(weights, d * L * (4 * inner + ff))))
+                    "one feed-forward matrix", Eq(weights, d * L * (4 * inner + ff))),
+    supports="counting/rule_of_twelve")
 def kaplan_weights(case: Case) -> Exact:
     """Kaplan's count of the weights in layers.
 
@@ -156,7 +160,8 @@ _NARROW = Case(depth=2, width=64, attention_width=64, ff_width=128)
     proof=partial(_tensors_sum, gpt2(L, d).weights(), sizes="depth and width"),
     rests_on=_ENUMERATED,
     cases={"quick": (*Case.grid(depth=(1, 12, 48), width=(2, 768, 1600)), _NARROW)},
-    control=Control(_NARROW, "feed-forward width 2 d"))
+    control=Control(_NARROW, "feed-forward width 2 d"),
+    checks="The sum of our list of a layer's weight matrices against 12 L d^2.")
 def twelve(case: Case) -> Exact:
     """12 L d^2 under Kaplan's condition.
 
@@ -185,7 +190,8 @@ _REST = 2 * inner + 2 * kv + experts + 2
              "prose: that a token passes through these",
     cases={"quick": _MIXTURES},
     control=Control(_MIXTURES[0], "all experts counted", Eq(
-        active_parameters, L * d * (_REST + 3 * experts * ff) + (2 * V + 1) * d)))
+        active_parameters, L * d * (_REST + 3 * experts * ff) + (2 * V + 1) * d)),
+    checks="The sum of the tensors a token meets in our list of a mixture against our formula.")
 def active(case: Case) -> Exact:
     """Active parameters of a mixture of experts.
 
@@ -210,7 +216,8 @@ def active(case: Case) -> Exact:
     source=Source("kdnuggets2020", "Practical derivatives; the width is derived here"),
     cases={"quick": _cases("depth width", (1, 5), (4, 64), (12, 768), (24, 1024), (24, 2048))},
     control=Control(Case(depth=4, width=64), "all of the saving goes into the width",
-                    Eq(shared_width, L * d)))
+                    Eq(shared_width, L * d)),
+    checks="Bisection over our count of one layer's weights against floor(sqrt(L) d).")
 def shared_layers(case: Case) -> Exact:
     """Layers that share their weights can be wider.
 

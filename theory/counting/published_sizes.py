@@ -93,7 +93,8 @@ _TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
            "theory": _models(*(a.name for a in _PLAIN if a.name not in _TELLING))},
     control=Control(Case(model="Gemma-1-7B"),
                     "feed-forward width 8 d, three matrices, and heads wider than d",
-                    Le(relative_error, Rational(1, 2))))
+                    Le(relative_error, Rational(1, 2))),
+    cited="Sets how far 12 L d^2 may stand for a model's size, with gates or grouped queries.")
 def rule_of_twelve(case: Case) -> Exact:
     """12 L d^2 is within 5 % of the weights.
 
@@ -116,7 +117,8 @@ def rule_of_twelve(case: Case) -> Exact:
     cases={"quick": _models(*_SIZED[:6], "PaLM-8B"),
            "theory": _models(*(name for name in _SIZED[6:] if name != "PaLM-8B"))},
     control=Control(Case(model="Falcon3-1B"), "1.67e9 parameters sold as 1B",
-                    Le(relative_error, Rational(1, 4))))
+                    Le(relative_error, Rational(1, 4))),
+    supports="counting/rule_of_twelve")
 def reported_sizes(case: Case) -> Exact:
     """A model's name gives its size within 5 %.
 
@@ -148,7 +150,8 @@ GPT3_TABLE = {
     cases={"quick": [Case(model=name, heads=count, head_width=size)
                      for name, (_, count, size) in GPT3_TABLE.items()]},
     control=Control(Case(model="GPT-3 Small", heads=12, head_width=64), "one head more",
-                    Eq(width, (heads + 1) * head_width)))
+                    Eq(width, (heads + 1) * head_width)),
+    cited="Decides whether the GPT-3 models can be rebuilt from their printed table.")
 def gpt3_heads(case: Case) -> Exact:
     """Width is heads times head width in GPT-3.
 
@@ -178,7 +181,8 @@ PRINTED = {
     source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
     cases={"quick": _models(*PRINTED)},
     control=Control(Case(model="GPT-2 Small"), "half of the rounding",
-                    Le(rounding_gap, Rational(1, 4))))
+                    Le(rounding_gap, Rational(1, 4))),
+    supports="counting/textbook_options")
 def textbook_sizes(case: Case) -> Exact:
     """Sizes in the textbook's table of model depths.
 
@@ -203,7 +207,8 @@ def textbook_sizes(case: Case) -> Exact:
                      Case(depth=6, width=2048, ff_width=2048),
                      Case(depth=24, width=1024, ff_width=1024)]},
     control=Control(Case(depth=6, width=2048, ff_width=2048), "to two thousandths",
-                    Le(relative_error, Rational(1, 500))))
+                    Le(relative_error, Rational(1, 500))),
+    cited="Decides whether the textbook's two shapes may be compared as nets of equal size.")
 def textbook_options(case: Case) -> Exact:
     """The textbook's two shapes of about 150M parameters.
 
@@ -225,7 +230,8 @@ def textbook_options(case: Case) -> Exact:
     source=Source("kdnuggets2020", "Background; T5's shape as recalled"),
     cases={"quick": [Case(what="parameters", stated=100),
                      Case(what="layers of both stacks", stated=4)]},
-    control=Control(Case(what="parameters", stated=50), "half of it"))
+    control=Control(Case(what="parameters", stated=50), "half of it"),
+    checks="Our counts of T5 and BERT-base against the printed factors 100 and 4.")
 def t5_growth(case: Case) -> Exact:
     """T5 is about 100 times BERT-base, and 4 times deeper as counted.
 
@@ -249,7 +255,8 @@ def t5_growth(case: Case) -> Exact:
     source=Source("tay2022", "small-16L and base, second-hand", "arXiv:2109.10686"),
     cases={"quick": [Case(depth=16, width=512, heads=8, stated=134),
                      Case(depth=12, width=768, heads=12, stated=223)]},
-    control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"))
+    control=Control(Case(depth=16, width=512, heads=8, stated=112), "half of the standard size"),
+    supports="evidence/deepnarrow_half")
 def deepnarrow_sizes(case: Case) -> Exact:
     """Sizes of a narrow T5 and of the standard one.
 

@@ -57,7 +57,8 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
     control=Control(
         Case(depth=48), "b = 0.0565",
         statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half))),
-    weight="arithmetic")
+    weight="arithmetic",
+    checks="Levine's fit as a width against its inverse, with the two constants typed again.")
 def levine_fit_width(case: Case) -> Exact:
     """Levine's fit read as a width: one formula, inverted.
 
@@ -87,7 +88,8 @@ def levine_fit_width(case: Case) -> Exact:
            "theory": Case.grid(parameters=(10**3, 10**10, 10**12, 10**15))},
     control=Control(Case(parameters=10**8), "a factor 2 lost in W's argument",
                     statement=Eq(transition_depth, nine_decimals(_fitted(_a, _b, parameters / 2)))),
-    weight="measurement")
+    weight="measurement",
+    supports="depth_choice/gpt3_projection")
 def levine_fit_depth(case: Case) -> Exact:
     """Levine's fit solved for a budget.
 
@@ -122,7 +124,8 @@ def _through_covariance(da: Expr, db: Expr) -> Expr:
     control=Control(
         Case(depth=24), "the covariance counted once",
         statement=Eq(transition_variance, 4 * (_var_a + depth**2 * _var_b + depth * _cov))),
-    weight="measurement")
+    weight="measurement",
+    supports="depth_choice/gpt3_projection")
 def levine_fit_error(case: Case) -> Exact:
     """Error of the transition size.
 
@@ -166,7 +169,8 @@ _SHAPES = [Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["pa
     kind="empirical fit", known="FAILS", cases={"quick": _ROWS},
     control=Control(next(row for row in _ROWS if row.model == "GPT-3 13B"), "a = 5.1",
                     statement=Eq(projected_depth, floor(_fitted(Rational("5.1"), _b) + _half))),
-    weight="measurement")
+    weight="measurement",
+    cited="Bears on whether the depths printed for GPT-3 and 10^12 parameters may be quoted.")
 def gpt3_projection(case: Case) -> Exact:
     """Projected depths of the GPT-3 models and of 10^12 parameters.
 
@@ -189,7 +193,8 @@ def gpt3_projection(case: Case) -> Exact:
     source=levine_2020("Table 1, all nine rows; how it was computed is our reconstruction"),
     control=Control(_SHAPES[4], "an eighth of a unit",
                     statement=Lt(rounding_gap, Rational(1, 8))),
-    weight="arithmetic")
+    weight="arithmetic",
+    supports="depth_choice/gpt3_projection")
 def projected_widths(case: Case) -> Ball:
     """Projected widths spend the budget at the projected depth.
 

@@ -55,7 +55,8 @@ def _least_depth(base: int) -> Relational:
     _least_depth(3), source=_INVERSION,
     cases={"quick": Case.grid(parameters=(12, 10**6, 10**7, 1_300_000_000, 10**12)),
            "theory": Case.grid(parameters=(10**8, 10**9, 10**15, 10**18))},
-    control=Control(Case(parameters=10**9), "base 2 in place of base 3", statement=_least_depth(2)))
+    control=Control(Case(parameters=10**9), "base 2 in place of base 3", statement=_least_depth(2)),
+    supports="depth_choice/threshold_never_binds")
 def threshold_budget(case: Case) -> Exact:
     """Least depth above log_3(d) for a budget.
 
@@ -82,7 +83,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Eq(threshold_parameters, 12 * depth * 9**depth), source=_INVERSION,
     cases={"quick": Case.grid(depth=range(1, 12)), "theory": Case.grid(depth=(16, 32, 64))},
     control=Control(Case(depth=6), "3^L in place of d^2 = 9^L",
-                    statement=Eq(threshold_parameters, 12 * depth * 3**depth)))
+                    statement=Eq(threshold_parameters, 12 * depth * 3**depth)),
+    supports="depth_choice/threshold_never_binds")
 def threshold_inverse(case: Case) -> Exact:
     """Largest budget a depth serves under the threshold.
 
@@ -110,7 +112,8 @@ _LISTED = [Case(model=m.name, width=m.width)
              lambda case: model(case.model).parameters > 10**8},
     control=Control(Case(model="BERT-Tiny", width=128),
                     "2 layers of width 128, far below 1e8 parameters"),
-    weight="measurement")
+    weight="measurement",
+    cited="Bears on whether builders of nets above 1e8 parameters need to look at log_3(d) at all.")
 def threshold_never_binds(case: Case) -> Exact:
     """Listed models above 1e8 are deeper than log_3(d).
 

@@ -66,7 +66,8 @@ def trained(group: str) -> list[Trained]:
                      for group in ("T5 at 223M", "95-117M", "475-543M", "1.01-1.05B", "1.9-2.0B")
                      for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},
     control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a fiftieth of a nat",
-                    statement=Gt(gain, Rational(1, 50))))
+                    statement=Gt(gain, Rational(1, 50))),
+    cited="Bears on whether the deeper of two nets of equal size may be advised from these tables.")
 def depth_wins(case: Case) -> Ball:
     """At a fixed budget the deeper net wins.
 
@@ -97,7 +98,8 @@ def _best(case: Case) -> Exact:
     weight="measurement",
     cases={"quick": [Case(group=group, stated=layers) for group, layers in (
         ("T5 at 223M", 18), ("width 512", 16), ("encoder", 14))]},
-    control=Control(Case(group="T5 at 223M", stated=24), "the deepest"))
+    control=Control(Case(group="T5 at 223M", stated=24), "the deepest"),
+    supports="evidence/depth_wins")
 def best_depth(case: Case) -> Exact:
     """The best of the trained depths.
 
@@ -124,7 +126,8 @@ _GEMSTONES = Source("mcleish2025", "released table of losses at 300B tokens", "a
              stated=max(net.depth for net in trained(group) if net.width >= 30 * net.depth))
         for group in _SIZE_CLASSES]},
     control=Control(Case(group="475-543M", least_aspect=1, stated=45),
-                    "45 layers of width 768, d / L = 17"))
+                    "45 layers of width 768, d / L = 17"),
+    supports="evidence/depth_wins")
 def gemstones_deepest(case: Case) -> Exact:
     """The deepest Gemstones above d / L = 30 are best.
 
@@ -141,7 +144,8 @@ def gemstones_deepest(case: Case) -> Exact:
 @claim(
     Le(spread, Rational(5, 2)), source=_GEMSTONES, known="FAILS", weight="measurement",
     cases={"quick": Case.grid(group=_SIZE_CLASSES)},
-    control=Control(Case(group="1.9-2.0B"), "half a percent", statement=Le(spread, Rational(1, 2))))
+    control=Control(Case(group="1.9-2.0B"), "half a percent", statement=Le(spread, Rational(1, 2))),
+    supports="evidence/depth_wins")
 def gemstones_spread(case: Case) -> Ball:
     """Shape matters by at most two percent.
 
@@ -167,7 +171,8 @@ _ACROSS_512 = [Case(wide=wide.depth, narrow=narrow.depth)
     source=Source("codelion2025", "findings; scores in the author's comment"),
     cases={"quick": _ACROSS_512},
     control=Control(Case(wide=4, narrow=24), "three tenths of a point ahead",
-                    statement=Gt(gain, Rational(3, 10))))
+                    statement=Gt(gain, Rational(3, 10))),
+    cited="Bears on whether models of 70M parameters should keep a width of 512 at any depth.")
 def width_512_threshold(case: Case) -> Ball:
     """Below width 512 no number of layers compensates.
 
@@ -193,7 +198,8 @@ _NEXT_LARGER = [Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b)
 @claim(
     Gt(depth, shallower), source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
     wording="universal", known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
-    control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"))
+    control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"),
+    supports="evidence/depth_wins")
 def more_layers_more_parameters(case: Case) -> Exact:
     """The textbook's trend: more layers, more parameters.
 
@@ -222,7 +228,8 @@ _COMPARED = {
     cases={"quick": [Case(pair=pair, stated=2 if pair.startswith("iGSM") else 1)
                      for pair in _COMPARED]},
     control=Control(Case(pair="Kaplan, 207 and 48 layers", stated=1), "two thousandths",
-                    statement=Le(relative_error, Rational(1, 500))))
+                    statement=Le(relative_error, Rational(1, 500))),
+    supports="evidence/depth_wins")
 def compared_sizes(case: Case) -> Exact:
     """Sizes of nets that texts compare.
 
@@ -252,7 +259,9 @@ def _millions(parameters: Expr) -> Relational:
     cases={"quick": Case.grid(depth=_PRINTED_MILLIONS, width=512, vocabulary=50257)},
     control=Control(
         Case(depth=2, width=512, vocabulary=50257), "tied embeddings",
-        statement=_millions(12 * depth * width**2 + vocabulary * width)))
+        statement=_millions(12 * depth * width**2 + vocabulary * width)),
+    checks=("Printed sizes of the width-512 series against our count with a vocabulary guessed "
+            "to fit."))
 def depth_delusion_sizes(case: Case) -> Exact:
     """Sizes in the series of width 512.
 
@@ -276,7 +285,8 @@ _DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100),
     source=Source(
         "tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
     cases={"quick": Case.grid(pair=_DEEPNARROW)},
-    control=Control(Case(pair="base-36L and large"), "16 % fewer"))
+    control=Control(Case(pair="base-36L and large"), "16 % fewer"),
+    cited="Decides whether a deep and narrow T5 may be said to need half the parameters.")
 def deepnarrow_half(case: Case) -> Exact:
     """Half the parameters by going deep and narrow.
 
@@ -297,7 +307,8 @@ def deepnarrow_half(case: Case) -> Exact:
     source=Source("fahim2026", "abstract; the logarithmic form in a review", "arXiv:2601.20994v1"),
     cases={"quick": (*Case.grid(law="2.43 ln W", width=(2, 4, 8, 16, 512, 4096)),
                      Case(law="optimal shapes"))},
-    control=Control(Case(law="2.43 ln W", width=16), "a width of 16"))
+    control=Control(Case(law="2.43 ln W", width=16), "a width of 16"),
+    cited="Bears on the choice between W^0.44 and 2.43 ln W as a cap on depth at large widths.")
 def critical_depth_exponent(case: Case) -> Ball:
     """Critical depth W^0.44 and its logarithmic form.
 

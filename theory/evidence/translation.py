@@ -41,7 +41,8 @@ _BLEU = [Case(net=net, language=language, bleu_tenths=_tenths(net, language),
     Eq(bleu_delta, (bleu_tenths - bleu_baseline_tenths) / 10), source=_DEEP, wording="reported",
     weight="arithmetic", cases={"quick": _BLEU},
     control=Control(_BLEU[0], "whole points",
-                    statement=Eq(bleu_delta, bleu_tenths - bleu_baseline_tenths)))
+                    statement=Eq(bleu_delta, bleu_tenths - bleu_baseline_tenths)),
+    supports="evidence/translation_deepest")
 def translation_deltas(case: Case) -> Exact:
     """Differences in the table of deep translation nets.
 
@@ -56,7 +57,8 @@ def translation_deltas(case: Case) -> Exact:
     cases={"quick": Case.grid(over=("6L-6L Default", "6L-6L ADMIN"), language=_LANGUAGES,
                               metric=("TER", "METEOR", "BLEU"))},
     control=Control(Case(over="6L-6L ADMIN", language="DE", metric="METEOR"), "two points better",
-                    statement=Gt(improvement, 2)))
+                    statement=Gt(improvement, 2)),
+    supports="evidence/translation_deepest")
 def translation_all_metrics(case: Case) -> Ball:
     """60L-12L beats 6L-6L in all metrics.
 
@@ -82,7 +84,8 @@ def translation_all_metrics(case: Case) -> Ball:
         ("60L-12L ADMIN", "BLEU (multi-bleu)"),
         ("60L-12L ADMIN", "BLEU (sacreBLEU)"))]},
     control=Control(Case(rival="BT (Edunov et al.)", metric="BLEU (multi-bleu)"), "a point ahead",
-                    statement=Gt(gain, 1)))
+                    statement=Gt(gain, 1)),
+    cited="Bears on whether depth gets the credit for the gains from back-translation.")
 def translation_deepest(case: Case) -> Ball:
     """The deepest net is the best with back-translation.
 
@@ -119,7 +122,8 @@ _ADDED = Case.grid(language=_LANGUAGES, width=512, encoder_layers=54, decoder_la
 @claim(
     Le(rounding_gap, 1), source=_DEEP, weight="arithmetic", cases={"quick": _ADDED},
     control=Control(_ADDED[0], "decoder layers without cross-attention",
-                    measured=lambda case: _size_gap(case, 1)))
+                    measured=lambda case: _size_gap(case, 1)),
+    supports="evidence/translation_deepest")
 def translation_size(case: Case) -> Exact:
     """Parameters of the added translation layers.
 
@@ -140,7 +144,8 @@ def translation_size(case: Case) -> Exact:
     cases={"quick": [Case(net=net, language=language) for net, language in (
         ("6L-6L ADMIN", "FR"), ("60L-12L ADMIN", "FR"), ("6L-6L ADMIN", "DE"))]},
     control=Control(Case(net="6L-6L ADMIN", language="FR"), "a hundredth",
-                    statement=Le(restated_gap, Rational(1, 100))))
+                    statement=Le(restated_gap, Rational(1, 100))),
+    supports="evidence/translation_deepest")
 def translation_restated(case: Case) -> Exact:
     """Two sources for the same BLEU.
 

@@ -38,7 +38,8 @@ def averaged(case: Case) -> tuple[Fraction, list[Fraction]]:
     cases={"quick": (*Case.grid(attention=ATTENTIONS, task="average", net=_NETS),
                      *Case.grid(attention="average", task=TASKS, net=_NETS))},
     control=Control(Case(attention="Performer", task="average", net="deep"), "a quarter of a unit",
-                    statement=Lt(rounding_gap, Rational(1, 4))))
+                    statement=Lt(rounding_gap, Rational(1, 4))),
+    supports="evidence/wide_attention_one_task")
 def wide_table_averages(case: Case) -> Exact:
     """Printed averages of wide and deep attention.
 
@@ -70,7 +71,8 @@ def _wide_minus_deep(lines: Sequence[dict[str, str]]) -> Ball:
                   "arXiv:2210.00640"),
     cases={"quick": Case.grid(read_from=("40 pairs of entries", "bottom line"))},
     control=Control(Case(read_from="40 pairs of entries"), "half a point",
-                    statement=Ge(gain, Rational(1, 2))))
+                    statement=Ge(gain, Rational(1, 2))),
+    supports="evidence/wide_attention_one_task")
 def wide_attention_gain(case: Case) -> Ball:
     """One wide layer gains 0.3 on average over the table.
 
@@ -90,7 +92,8 @@ def wide_attention_gain(case: Case) -> Ball:
 @claim(
     Gt(gain, 0), source=_WIDE, wording="universal", known="FAILS", weight="measurement",
     cases={"quick": Case.grid(without=TASKS)},
-    control=Control(Case(without="IMDb byte"), "a point ahead", statement=Gt(gain, 1)))
+    control=Control(Case(without="IMDb byte"), "a point ahead", statement=Gt(gain, 1)),
+    cited="Bears on whether one wide layer may be cited as equal to a deep net on single tasks.")
 def wide_attention_one_task(case: Case) -> Ball:
     """The gain of wide attention without one task.
 
@@ -107,7 +110,8 @@ def wide_attention_one_task(case: Case) -> Ball:
 @claim(
     Gt(wins, entries / 2), source=_WIDE, wording="universal", known="FAILS", weight="measurement",
     cases={"quick": (Case(task="all", entries=40), *Case.grid(task=TASKS, entries=10))},
-    control=Control(Case(task="IMDb byte", entries=10), "four of ten"))
+    control=Control(Case(task="IMDb byte", entries=10), "four of ten"),
+    supports="evidence/wide_attention_one_task")
 def wide_attention_wins(case: Case) -> Exact:
     """Who wins where, wide or deep.
 

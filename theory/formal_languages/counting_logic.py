@@ -92,7 +92,8 @@ def with_blocks(m: int) -> Formula:
     wording="reported", kind="construction",
     cases={"quick": Case.grid(blocks=range(1, 6), longest=8),
            "theory": Case.grid(blocks=(6, 7, 8), longest=11)},
-    control=Control(Case(blocks=3, longest=8), "a layer less", statement=Eq(count_depth, k - 1)))
+    control=Control(Case(blocks=3, longest=8), "a layer less", statement=Eq(count_depth, k - 1)),
+    cited="Decides whether k layers may be quoted as enough for k blocks in C-RASP.")
 def crasp_blocks(case: Case) -> Exact:
     """C-RASP recognises k blocks at depth k.
 
@@ -123,7 +124,8 @@ def _prediction(case: Case, anywhere: bool) -> Exact:
     assumes={"at least three blocks": lambda case: case.blocks >= 3},
     control=Control(
         Case(blocks=4, longest=9), "the same formula on all words, not only those of k blocks",
-        measured=lambda case: _prediction(case, anywhere=True)))
+        measured=lambda case: _prediction(case, anywhere=True)),
+    supports="formal_languages/crasp_blocks")
 def crasp_prediction(case: Case) -> Exact:
     """Depth k - 2 is enough for the prediction task.
 
@@ -142,7 +144,8 @@ def crasp_prediction(case: Case) -> Exact:
     source=Source("depthlaw", f"after yang2025knee, {KNEE}, the depth hierarchy"),
     cases={"quick": Case.grid(blocks=range(1, 7), longest=8)},
     control=Control(
-        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))))
+        Case(blocks=1, longest=8), "fails for one block too", statement=Eq(fails, Min(1, k))),
+    supports="formal_languages/crasp_blocks")
 def crasp_depth_one(case: Case) -> Exact:
     """Depth 1 counts letters and nothing else.
 
@@ -168,7 +171,8 @@ ACCURACY_L4 = {1: "21.7", 2: "100"}
 @claim(
     Eq(perfect_depth, k - 2), source=Source("yang2025knee", "Figure 2", f"{KNEE}v2"),
     wording="printed", kind="empirical fit", holds_for="exists", cases={"quick": (Case(blocks=4),)},
-    control=Control(Case(blocks=4), "the depth of recognition", statement=Eq(perfect_depth, k)))
+    control=Control(Case(blocks=4), "the depth of recognition", statement=Eq(perfect_depth, k)),
+    supports="formal_languages/crasp_blocks")
 def crasp_accuracy(case: Case) -> Exact:
     """The published nets are perfect on L_4 from depth 2 on.
 

@@ -61,7 +61,8 @@ def _wrong_words(case: Case, seed: int, ties: int) -> Exact:
     cases={"quick": Case.grid(depth=(0, 1, 2), formulas=6),
            "theory": Case.grid(depth=(1, 2, 3), formulas=8)},
     control=Control(Case(depth=2, formulas=6), "heads that attend to the leftmost maximum",
-                    measured=lambda case, seed: _wrong_words(case, seed, ties=-1)))
+                    measured=lambda case, seed: _wrong_words(case, seed, ties=-1)),
+    supports="formal_languages/strict_hierarchy")
 def network(case: Case, seed: int) -> Exact:
     """Hard attention computes temporal logic, layer for depth.
 
@@ -111,7 +112,8 @@ def at_least(k: int) -> Formula:
     Eq(attention_layers, letters), source=HIERARCHY,
     cases={"quick": Case.grid(letters=range(1, 6)), "theory": Case.grid(letters=(6, 7, 8))},
     control=Control(
-        Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)))
+        Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)),
+    cited="Decides whether every layer of masked hard attention may be said to add languages.")
 def strict_hierarchy(case: Case) -> Exact:
     """k layers recognise a language that k - 1 do not.
 
@@ -134,7 +136,8 @@ def _unary_kinds(case: Case, strict: bool) -> Exact:
 @claim(
     Eq(kinds_apart, t + 1), source=HIERARCHY, cases={"quick": Case.grid(depth=range(9))},
     control=Control(Case(depth=3), "a mask that is not strict",
-                    measured=lambda case: _unary_kinds(case, strict=False)))
+                    measured=lambda case: _unary_kinds(case, strict=False)),
+    supports="formal_languages/strict_hierarchy")
 def unary_limit(case: Case) -> Exact:
     """Depth t counts to t and no further.
 
@@ -185,7 +188,8 @@ def _listed(longest: int) -> tuple[Case, ...]:
 @claim(
     Eq(attention_layers, stated), source=Source("depthlaw", "docs/coverage/formal_languages.md"),
     cases={"quick": _listed(6), "theory": _listed(9)},
-    control=Control(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"))
+    control=Control(Case(language="sorted", longest=6, stated=1), "one layer for sorted words"),
+    supports="formal_languages/strict_hierarchy")
 def listed_layers(case: Case) -> Exact:
     """Least number of layers of small languages.
 
@@ -215,7 +219,8 @@ def blocks_formula(k: int) -> Formula:
     cases={"quick": (*Case.grid(blocks=range(1, 6), longest=7), Case(blocks=6, longest=9)),
            "theory": (Case(blocks=7, longest=10),)},
     control=Control(Case(blocks=4, longest=7), "one layer per block",
-                    statement=Eq(attention_layers, blocks)))
+                    statement=Eq(attention_layers, blocks)),
+    cited="Decides how many layers a comparison may charge hard attention for k blocks.")
 def blocks_hard_attention(case: Case) -> Exact:
     """Layers of hard attention for k blocks.
 
@@ -243,7 +248,9 @@ def _separated_pairs(case: Case, strict: bool) -> Exact:
     cases={"quick": Case.grid(depth=(0, 1, 2, 3), longest=6),
            "theory": Case.grid(depth=(4, 5), longest=7)},
     control=Control(Case(depth=2, longest=4), "a strict mask",
-                    measured=lambda case: _separated_pairs(case, strict=True)))
+                    measured=lambda case: _separated_pairs(case, strict=True)),
+    cited=("Decides whether results for strict masks may be quoted for masks that show a token "
+           "itself."))
 def non_strict_mask(case: Case) -> Exact:
     """A mask that is not strict cannot see repetition.
 

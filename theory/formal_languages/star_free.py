@@ -64,7 +64,8 @@ def modular(m: int) -> str:
 
 @star_free(
     Eq(period, modulus), cases={"quick": Case.grid(modulus=range(1, 8))},
-    control=Control(Case(modulus=3), "period 2", statement=Eq(period, 2)))
+    control=Control(Case(modulus=3), "period 2", statement=Eq(period, 2)),
+    supports="formal_languages/strict_hierarchy")
 def modular_counting(case: Case) -> Exact:
     """Counting letters modulo m gives a monoid of period m.
 
@@ -82,7 +83,8 @@ def modular_counting(case: Case) -> Exact:
     Eq(period, 1), cases={"quick": [Case(expression=e) for e in (
         *STAR_FREE, "(ab|ba)*", "(aab)*", "(a(ab)*b)*", "a+b+a+b+")]},
     control=Control(Case(expression="(aba|b)*"), "ab exchanges two states of its automaton, though "
-                    "nothing is counted in sight"))
+                    "nothing is counted in sight"),
+    supports="formal_languages/strict_hierarchy")
 def aperiodic(case: Case) -> Exact:
     """Languages with a star that are star-free.
 
@@ -96,7 +98,8 @@ def aperiodic(case: Case) -> Exact:
     Eq(wrong_words, 0), kind="construction", holds_for="exists",
     cases={"quick": [Case(expression=e, star_free=e) for e in STAR_FREE]},
     control=Control(
-        Case(expression="(ab)*", star_free="a*b*"), "the expression of another language"))
+        Case(expression="(ab)*", star_free="a*b*"), "the expression of another language"),
+    supports="formal_languages/strict_hierarchy")
 def star_free_expressions(case: Case) -> Exact:
     """Expressions without star for starred languages.
 
@@ -116,7 +119,8 @@ def star_free_expressions(case: Case) -> Exact:
     Eq(level, blocks), source=Source("depthlaw", "docs/coverage/formal_languages.md"),
     cases={"quick": Case.grid(blocks=(1, 2, 3, 4), longest=7),
            "theory": (Case(blocks=5, longest=9),)},
-    control=Control(Case(blocks=3, longest=7), "a level more", statement=Eq(level, blocks + 1)))
+    control=Control(Case(blocks=3, longest=7), "a level more", statement=Eq(level, blocks + 1)),
+    supports="formal_languages/blocks_hard_attention")
 def blocks_piecewise_testable(case: Case) -> Exact:
     """k blocks are piecewise testable of level k.
 

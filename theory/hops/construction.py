@@ -73,7 +73,8 @@ SHORT = {"quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaus
         "end is 2, whatever k, and the known construction takes a layer more"),
     control=Control(
         FIRST, "one layer less at k = 1 is one layer, which cannot do the induction task",
-        Le(layers_needed, floor(log2_k) + 1)))
+        Le(layers_needed, floor(log2_k) + 1)),
+    supports="hops/depth_corrected")
 def depth_printed(case: Case, seed: int) -> Ball:
     """hop_k needs at most floor(log2 k) + 2 layers, as printed.
 
@@ -104,7 +105,9 @@ def depth_printed(case: Case, seed: int) -> Ball:
         "The construction as repaired here, executed exactly; it needs a layer more unless k is a "
         "power of two."),
     cases=EXECUTED, control=Control(FIVE, "5 hops are not done a layer earlier",
-                                    Eq(layers_used, floor(log2_k) + 2)))
+                                    Eq(layers_used, floor(log2_k) + 2)),
+    cited=("Decides whether the depth quoted for hop_k with one causal head rounds log2 k up or "
+           "down."))
 def depth_corrected(case: Case, seed: int) -> Exact:
     """The repaired construction computes hop_k in ceil(log2 k) + 2 layers.
 
@@ -125,7 +128,8 @@ carries_symbols = partial(
                                     Eq(layers_used, ceiling(log2_k) + 2)))
 
 
-@carries_symbols()
+@carries_symbols(
+    supports="hops/depth_corrected")
 def depth_strict_mask(case: Case, seed: int) -> Exact:
     """Strict mask: hard attention does hop_k in floor(log2 k) + 2 layers.
 
@@ -141,7 +145,8 @@ def depth_strict_mask(case: Case, seed: int) -> Exact:
     return Exact(network.settles(partial(network.symbol_carrying, mask="strict"), case, seed))
 
 
-@carries_symbols()
+@carries_symbols(
+    supports="hops/depth_corrected")
 def depth_log_heads(case: Case, seed: int) -> Exact:
     """With log2 N heads floor(log2 k) + 2 layers do compute hop_k.
 
@@ -171,7 +176,8 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     Eq(wrong_tokens, 0), cases=FEW,
     headline="A printed construction, executed exactly: does it compute what it says?",
     control=Control(FIRST, "a network for 2 hops, asked for 1 hop",
-                    measured=partial(_wrong, induction="printed", extra=2)))
+                    measured=partial(_wrong, induction="printed", extra=2)),
+    cited="Decides whether the induction step of Appendix F.4 may be coded as printed.")
 def construction_printed_depth(case: Case, seed: int) -> Exact:
     """The printed induction step computes hop_k.
 
@@ -188,7 +194,8 @@ def construction_printed_depth(case: Case, seed: int) -> Exact:
 @claim(
     Eq(computed_hops, ceiling(hops / 2)), source=ours("Appendix F.4"), cases=FEW,
     control=Control(Case(hops=4, tokens=44, alphabet=4, repeats=False), "it should compute k hops",
-                    Eq(computed_hops, hops)))
+                    Eq(computed_hops, hops)),
+    supports="hops/construction_printed_depth")
 def construction_printed_hops(case: Case, seed: int) -> Exact:
     """The printed induction step computes hop_h with h = ceil(k/2).
 
@@ -211,7 +218,8 @@ def only(candidates: set[int]) -> Exact:
     Eq(wrong_tokens, 0), cases=SHORT,
     control=Control(Case(hops=1, alphabet=2, tokens=2, exhaustive=True),
                     "where spacing N is right, one layer is not enough",
-                    measured=partial(_wrong, layers=1, spacing=1)))
+                    measured=partial(_wrong, layers=1, spacing=1)),
+    cited="Decides whether the last-occurrence head may space its symbols as printed.")
 def construction_printed_spacing(case: Case, seed: int) -> Exact:
     """Symbols N apart suffice in the last-occurrence head.
 
@@ -228,7 +236,8 @@ def construction_printed_spacing(case: Case, seed: int) -> Exact:
 @claim(
     Eq(wrong_tokens, 0), source=ours("Appendix F.4"), kind="construction", cases=SHORT,
     control=Control(Case(hops=1, alphabet=2, tokens=3, exhaustive=True), "symbols N apart",
-                    measured=partial(_wrong, layers=2, spacing=1)))
+                    measured=partial(_wrong, layers=2, spacing=1)),
+    supports="hops/construction_printed_spacing")
 def construction_corrected_spacing(case: Case, seed: int) -> Exact:
     """Symbols 2N apart suffice in the last-occurrence head.
 
@@ -256,7 +265,8 @@ ABOUT_COUNTS = (
 @inverse(
     Eq(hops_max, 2 ** (depth - 1) - 1),
     control=Control(Case(depth=4), "2^(L-1) itself has one binary digit more",
-                    Eq(hops_max, 2 ** (depth - 1))))
+                    Eq(hops_max, 2 ** (depth - 1))),
+    supports="hops/depth_corrected")
 def k_max_printed(case: Case) -> Exact:
     """floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1.
 
@@ -271,7 +281,8 @@ def k_max_printed(case: Case) -> Exact:
 @inverse(
     Eq(hops_max, 2 ** (depth - 2)),
     control=Control(Case(depth=4), "the printed depth allows almost twice as many",
-                    Eq(hops_max, 2 ** (depth - 1) - 1)))
+                    Eq(hops_max, 2 ** (depth - 1) - 1)),
+    supports="hops/depth_corrected")
 def k_max_corrected(case: Case) -> Exact:
     """ceil(log2 k) + 2 <= L means k <= 2^(L-2).
 
@@ -315,7 +326,8 @@ k_max_corrected.argument(ABOUT_COUNTS)(partial(_chain, printed=False))
            "theory": Case.grid(hops_first=(5, 8, 16), hops_then=(2, 8, 16), tokens=60, alphabet=4,
                                repeats=False)},
     control=Control(Case(hops_first=2, hops_then=3, tokens=24, alphabet=4, repeats=True),
-                    "hops add up, they do not multiply", Eq(computed_hops, hops_first * hops_then)))
+                    "hops add up, they do not multiply", Eq(computed_hops, hops_first * hops_then)),
+    supports="hops/depth_corrected")
 def doubling(case: Case, seed: int) -> Exact:
     """find^a after find^b is find^(a+b).
 

@@ -70,7 +70,8 @@ lookups = partial(claim, source=ours("Theorem 4.2"), kind="threshold")
 @lookups(
     Eq(lookup_layers, ceiling(log2_k) + 2), cases=_masked("causal"),
     control=Control(Case(hops=3, mask="causal"), "3 is not a power of two",
-                    Eq(lookup_layers, floor(log2_k) + 2)))
+                    Eq(lookup_layers, floor(log2_k) + 2)),
+    cited="Decides whether one lookup per layer is the best a net for hop_k can do.")
 def lookup_depth_causal(case: Case) -> Exact:
     """One lookup per layer needs ceil(log2 k) + 2, causal mask.
 
@@ -87,7 +88,8 @@ def lookup_depth_causal(case: Case) -> Exact:
 @lookups(
     Eq(lookup_layers, floor(log2_k) + 2), cases=_masked("strict"),
     control=Control(Case(hops=3, mask="strict"), "3 is not a power of two",
-                    Eq(lookup_layers, ceiling(log2_k) + 2)))
+                    Eq(lookup_layers, ceiling(log2_k) + 2)),
+    supports="hops/lookup_depth_causal")
 def lookup_depth_strict(case: Case) -> Exact:
     """One lookup per layer needs floor(log2 k) + 2 with strict mask.
 
@@ -105,7 +107,8 @@ def lookup_depth_strict(case: Case) -> Exact:
     Ge(lookup_layers, log2_k), source=ours("Corollary 4.3"), kind="conditional",
     cases={"quick": Case.grid(hops=(1, 2, 3, 4, 6, 8), mask=("causal", "strict"))},
     control=Control(Case(hops=8, mask="strict"), "three times as many layers are not needed",
-                    Ge(lookup_layers, 3 * log2_k)))
+                    Ge(lookup_layers, 3 * log2_k)),
+    supports="hops/lookup_depth_causal")
 def lower_bound_conditional(case: Case) -> Exact:
     """Networks of lookups do not beat log2 k layers.
 
@@ -156,7 +159,8 @@ def _misread(case: Case, base: int) -> Exact:
     cases={"quick": Case.grid(hops=(1, 2, 3), alphabet=(2, 3), tokens=(1, 3, 5)),
            "theory": Case.grid(hops=(3, 5), alphabet=(2, 4), tokens=6)},
     control=Control(Case(hops=1, alphabet=3, tokens=3), "base 2 cannot hold three symbols",
-                    measured=lambda case: _misread(case, base=2)))
+                    measured=lambda case: _misread(case, base=2)),
+    supports="hops/one_layer_index")
 def one_layer_unbounded_precision(case: Case) -> Exact:
     """One layer computes hop_k, given about N log2 |Sigma| bits.
 
@@ -200,7 +204,8 @@ def key_steps(tokens: int, width: int, size: int) -> Iterator[Steps]:
                      Case(tokens=4, width=2, key_size=2)),
            "theory": (Case(tokens=4, width=2, key_size=3), Case(tokens=3, width=3, key_size=1))},
     control=Control(Case(tokens=3, width=2, key_size=1), "keys in a row, which skip nothing",
-                    measured=lambda case: Exact(case.tokens + 1)))
+                    measured=lambda case: Exact(case.tokens + 1)),
+    supports="hops/depth_corrected")
 def self_skip_subset_sums(case: Case) -> Exact:
     """Keys that let every token skip itself have distinct subset sums.
 
@@ -298,7 +303,8 @@ cycle_claim = partial(claim, assumes={
            "theory": (*Case.grid(hops=(10, 12, 16), cycles=(1, 2)),
                       *Case.grid(hops=6, cycles=(1, 2), exhaustive=True))},
     control=Control(Case(hops=6, cycles=2), "three steps on a triangle come back",
-                    Eq(walked, hops / 2)))
+                    Eq(walked, hops / 2)),
+    cited="Decides whether the depth bound of Corollary 4.3 may rest on this reduction.")
 def cycle_reduction(case: Case, seed: int) -> Exact:
     """hop_k on the edge list tells one cycle from two.
 
@@ -319,7 +325,8 @@ def cycle_reduction(case: Case, seed: int) -> Exact:
     cases={"quick": Case.grid(hops=(6, 8), cycles=1), "theory": Case.grid(hops=(10, 12), cycles=1)},
     control=Control(Case(hops=6, cycles=1),
                     "one copy less fails for edges listed along the walk",
-                    Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1)))
+                    Eq(tokens_needed, 9 * hops * (hops / 2 - 1) + 1)),
+    supports="hops/cycle_reduction")
 def cycle_reduction_length(case: Case, seed: int) -> Exact:
     """The reduction needs all k/2 copies: 9k (k/2) + 1 tokens.
 

@@ -71,7 +71,8 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
 @one_layer(
     Eq(summaries, two ** ((tokens - 1) / 2)),
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
-    control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))))
+    control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
+    cited="Decides whether a proof that one layer cannot do induction may count these summaries.")
 def one_layer_index(case: Case) -> Exact:
     """Half a sequence needs 2^((N-1)/2) summaries for one induction query.
 
@@ -122,7 +123,8 @@ def _majority(group: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
            "theory": Case.grid(tokens=(21, 25), precision=(1, 2, 3))},
     control=Control(
         Case(tokens=9, precision=1), "with many more bits the head does store the words",
-        measured=partial(_failing, bits_more=20)))
+        measured=partial(_failing, bits_more=20)),
+    supports="hops/one_layer_index")
 def one_layer_fails(case: Case, seed: int) -> Exact:
     """A one-layer head of few bits fails on most words of INDEX.
 
@@ -165,7 +167,8 @@ entropy = domain_size * log(domain_size) / log(2)
              lambda case: 2**case.summary_bits < case.domain_size**case.domain_size},
     control=Control(Case(domain_size=2, summary_bits=0),
                     "a summary of one bit, where none is granted",
-                    measured=lambda case: _least_error(case.domain_size, case.summary_bits + 1)))
+                    measured=lambda case: _least_error(case.domain_size, case.summary_bits + 1)),
+    supports="hops/one_layer_index")
 def composition_error(case: Case) -> Exact:
     """A short summary of f leaves a composition error.
 
@@ -201,7 +204,8 @@ def _least(holds: Callable[[int], bool]) -> Exact:
     cases={"quick": Case.grid(depth=1, state_bits=(2, 10, 10**6)),
            "theory": Case.grid(depth=2, state_bits=(2, 10**6))},
     control=Control(Case(depth=1, state_bits=10), "the exponent is 16 for one layer",
-                    Eq(prompt_min, state_bits**8)))
+                    Eq(prompt_min, state_bits**8)),
+    supports="hops/one_layer_index")
 def composition_vacuous(case: Case) -> Exact:
     """The composition bound starts at prompts of (Hdp)^(2^(4L)) tokens.
 
@@ -225,7 +229,8 @@ def composition_vacuous(case: Case) -> Exact:
     source=Source("depthlaw", "after sanford2024, arXiv:2402.09268v1, Corollaries 5.2 to 5.6"),
     cases={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
     control=Control(Case(hops=4, width=128), "the exponent is 6",
-                    Eq(tokens_min, width * hops**5 + 1)))
+                    Eq(tokens_min, width * hops**5 + 1)),
+    supports="hops/lookup_depth_causal")
 def recurrent_bound_vacuous(case: Case) -> Exact:
     """With constant 1, no width is excluded up to m k^6 tokens.
 

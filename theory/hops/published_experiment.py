@@ -141,7 +141,8 @@ positions = Sum((tokens - 1 - s) * chance, (s, hops, tokens - 2))
            "theory": (*Case.grid(tokens=7, hops=(1, 2, 3), alphabet=4),
                       Case(tokens=10, hops=4, alphabet=3))},
     control=Control(Case(tokens=5, hops=1, alphabet=3), "position 2 has no earlier copy",
-                    Eq(scored, positions.subs(tokens, tokens + 1))))
+                    Eq(scored, positions.subs(tokens, tokens + 1))),
+    supports="hops/experiment_capacity")
 def scored_positions(case: Case) -> Exact:
     """Expected number of positions where hop_k exists.
 
@@ -158,7 +159,8 @@ def scored_positions(case: Case) -> Exact:
 @claim(
     Eq(thousandths, 97 - 3 * hops), source=ours("Appendix G"),
     cases={"quick": Case.grid(hops=(1, 16)), "theory": Case.grid(hops=(2, 4, 8, 12))},
-    control=Control(Case(hops=1), "position 2 has no earlier copy", Eq(thousandths, 98 - 3 * hops)))
+    control=Control(Case(hops=1), "position 2 has no earlier copy", Eq(thousandths, 98 - 3 * hops)),
+    supports="hops/experiment_capacity")
 def experiment_scored(case: Case) -> Exact:
     """97 - 3k positions of a sequence are scored on average.
 
@@ -175,7 +177,8 @@ def experiment_scored(case: Case) -> Exact:
     Eq(returns, 2 / alphabet), source=ours("Appendix G"),
     cases={"quick": Case.grid(alphabet=(3, 4, 7, 26))},
     control=Control(Case(alphabet=4), "not uniform over the three others",
-                    Eq(returns, Rational(4, 3) / alphabet)))
+                    Eq(returns, Rational(4, 3) / alphabet)),
+    supports="hops/experiment_capacity")
 def return_probability(case: Case) -> Exact:
     """hop_(k+1) repeats hop_(k-1) with probability 2/|Sigma|.
 
@@ -201,7 +204,8 @@ def return_probability(case: Case) -> Exact:
     source=ours("Appendix G"), weight="arithmetic",
     cases={"quick": Case.grid(width=(128, 256), depth=(2, 3, 4, 5, 6))},
     control=Control(Case(width=128, depth=2), "without biases and norms",
-                    Eq(gpt_parameters, 130 * width + 12 * depth * width**2)))
+                    Eq(gpt_parameters, 130 * width + 12 * depth * width**2)),
+    supports="hops/experiment_capacity")
 def experiment_parameters(case: Case) -> Exact:
     """The experiment's models have 132m + L(12m^2 + 13m) parameters.
 
@@ -236,7 +240,8 @@ def best_guess_error(hops: int, tokens: int = SHOWN, alphabet: int = ALPHABET) -
     Gt(guess_error, published_error),
     cases={"quick": ENDS, "theory": tuple(case for case in TABLE if case not in ENDS)},
     control=Control(Case(hops=2, published_error="1/2"),
-                    "for k = 2 copying the symbol already errs on less than half"))
+                    "for k = 2 copying the symbol already errs on less than half"),
+    supports="hops/experiment_capacity")
 def experiment_beats_guess(case: Case) -> Exact:
     """Every published error of 4 heads beats the best guess.
 
@@ -262,7 +267,8 @@ def _deeper(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
 @fit(
     Eq(inversions, 0), cases={"quick": Case.grid(hops=(1, 2, 4, 8, 16))},
     control=Control(Case(hops=8), "the other direction",
-                    measured=lambda case: _not_smaller((b, a) for a, b in _deeper(case))))
+                    measured=lambda case: _not_smaller((b, a) for a, b in _deeper(case))),
+    supports="hops/experiment_capacity")
 def experiment_deeper_is_better(case: Case) -> Exact:
     """For each tested k the published error falls with depth.
 
@@ -290,7 +296,8 @@ def _dropout(case: Case) -> Iterator[tuple[Fraction, Fraction]]:
         "no run can decide it: a missing file; the public weights are not here, and neither is "
         "code that runs them"),
     control=Control(Case(hops=8), "the reported errors in the other direction",
-                    measured=lambda case: _not_smaller((b, a) for a, b in _dropout(case))))
+                    measured=lambda case: _not_smaller((b, a) for a, b in _dropout(case))),
+    supports="hops/experiment_capacity")
 def experiment_dropout(case: Case) -> Ball:
     """Switching dropout off lowers every error of the public weights.
 
@@ -311,7 +318,8 @@ def experiment_dropout(case: Case) -> Ball:
 
 @fit(
     Eq(hops_learned, Integer(2) ** (depth - 2)), cases={"quick": Case.grid(depth=(2, 3, 4, 5, 6))},
-    control=Control(Case(depth=3), "not 2^(L-1)", Eq(hops_learned, Integer(2) ** (depth - 1))))
+    control=Control(Case(depth=3), "not 2^(L-1)", Eq(hops_learned, Integer(2) ** (depth - 1))),
+    cited="Bears on how many hops a further layer may be said to buy in the published table.")
 def experiment_capacity(case: Case) -> Exact:
     """Published models err below 10% up to k = 2^(L-2).
 

@@ -56,7 +56,8 @@ def _least_gap(rows: Iterable[Sequence[Fraction]]) -> Exact:
     Eq(gap_scaled, floor(_UNITS * (1 - cos(2 * pi / (tokens + 1))))),
     cases={"quick": Case.grid(tokens=(4, 7, 16)), "theory": Case.grid(tokens=(40, 99))},
     control=Control(Case(tokens=7), "half the angle",
-                    Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens + 1)))))))
+                    Eq(gap_scaled, floor(_UNITS * (1 - cos(pi / (tokens + 1)))))),
+    supports="hops/depth_corrected")
 def lookup_gap(case: Case) -> Exact:
     """The lookup head separates scores by 1 - cos(2 pi/(N + 1)).
 
@@ -113,7 +114,8 @@ def _next_pairs(n: int, a: int, first: Fraction) -> set[tuple[Fraction, Fraction
     # At N - 2 and a hundredth steps: just beyond the farthest match.
     control=Control(Case(tokens=5, alphabet=2),
                     "the start token a hundredth of a step beyond the farthest match",
-                    measured=lambda case: gap_of_last_match(case, Fraction(-199, 100))))
+                    measured=lambda case: gap_of_last_match(case, Fraction(-199, 100))),
+    supports="hops/construction_printed_spacing")
 def last_match_gap(case: Case) -> Exact:
     """The last-occurrence head separates scores by 1 - cos(pi/(N |Sigma|)).
 
@@ -140,7 +142,8 @@ def different_keys(n: int, angles: int, step: int = 1) -> Exact:
     wording="universal", known="FAILS", weight="step",
     cases={"quick": Case.grid(tokens=(1, 2, 5, 100))},
     control=Control(Case(tokens=5), "N + 1 angles, which do separate the tokens, in steps of two",
-                    measured=lambda case: different_keys(case.tokens, case.tokens + 1, step=2)))
+                    measured=lambda case: different_keys(case.tokens, case.tokens + 1, step=2)),
+    supports="hops/construction_printed_spacing")
 def lookup_angles_printed(case: Case) -> Exact:
     """N angles separate the tokens 0..N of the lookup head.
 
@@ -171,7 +174,8 @@ def _left_to_others(case: Case, seed: int, *, weaker: int = 1) -> Ball:
     cases={"quick": Case.grid(tokens=(2, 8, 100), epsilon=("1/10", "1/1000")),
            "theory": Case.grid(tokens=1000, epsilon="1/10")},
     control=Control(Case(tokens=8, epsilon="1/10"), "a third of the scale",
-                    measured=partial(_left_to_others, weaker=3)))
+                    measured=partial(_left_to_others, weaker=3)),
+    supports="hops/depth_corrected")
 def softmax_scale(case: Case, seed: int) -> Ball:
     """Logit scale log(N/epsilon)/gap makes a softmax lookup exact to epsilon.
 

@@ -62,7 +62,9 @@ def rational_root(square: fmpq) -> fmpq:
     source=Source("he2023", "E-SPA", "arXiv:2302.10322"),
     cases={"quick": Case.grid(
         tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
-    control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"))
+    control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"),
+    cited=("Decides whether E-SPA's matrices can be made by softmax, so that nets train without "
+           "skips."))
 def decay_kernel(case: Case) -> Exact:
     """E-SPA: attention matrices of decaying kernels are non-negative.
 
@@ -114,7 +116,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": Case.grid(
         tokens=(2, 6), levels=("1/2", "1/10 1/5 9/10", "1/100 1/3 1/2 99/100")),
         "theory": (Case(tokens=24, levels="1/10 1/2 9/10"),)},
-    control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"))
+    control=Control(Case(tokens=4, levels="1/2 1/10"), "correlations that fall with depth"),
+    supports="rank_collapse/decay_kernel")
 def uniform_kernel(case: Case) -> Exact:
     """U-SPA: attention matrices of uniform kernels are non-negative.
 
@@ -145,7 +148,8 @@ def uniform_kernel(case: Case) -> Exact:
                      *Case.grid(variant="value-skipinit", tokens=(2, 5)))},
     assumes={"alpha = beta = gamma = 1 in Shaped attention":
              lambda c: c.variant != "shaped" or c.rational("gamma") == 1},
-    control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"))
+    control=Control(Case(variant="shaped", tokens=3, gamma="0"), "no centring"),
+    supports="rank_collapse/decay_kernel")
 def identity_attention(case: Case) -> Exact:
     """Value-SkipInit and Shaped attention start as the identity.
 

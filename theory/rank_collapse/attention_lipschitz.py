@@ -41,7 +41,8 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     cases={"quick": Case.grid(tokens=(3, 7), key_size=("1/2", "1", "1000"))},
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
     control=Control(Case(tokens=3, key_size="1000"), "bounded by the attention weights",
-                    statement=Eq(entry, 1 / N)))
+                    statement=Eq(entry, 1 / N)),
+    cited="Decides whether invertible or certified nets can keep dot-product attention.")
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
 
@@ -95,7 +96,8 @@ def _inputs(kind: str) -> dict[str, tuple[Case, ...]]:
     Le(norm, 4 * inverse + 1 / sqrt(width)), cases=_inputs("infinity"),
     control=Control(
         Case(norm="infinity", tokens=2, width=1, spread="5/4"), "half of the bound",
-        statement=Le(norm, 2 * inverse + 1 / sqrt(width) / 2)))
+        statement=Le(norm, 2 * inverse + 1 / sqrt(width) / 2)),
+    supports="rank_collapse/dot_product_not_lipschitz")
 def l2_attention_infinity(case: Case) -> Ball:
     """L2 attention is Lipschitz in the infinity norm.
 
@@ -117,7 +119,8 @@ def l2_attention_infinity(case: Case) -> Ball:
     Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1)), cases=_inputs("spectral"),
     control=Control(
         Case(norm="spectral", tokens=2, width=1, spread="5/4"), "half of the bound",
-        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 2)))
+        statement=Le(norm, sqrt(N) / sqrt(width) * (4 * inverse + 1) / 2)),
+    supports="rank_collapse/dot_product_not_lipschitz")
 def l2_attention_spectral(case: Case) -> Ball:
     """L2 attention is Lipschitz in the 2-norm.
 
@@ -208,7 +211,8 @@ def top_eigenvalue(symmetric: np.ndarray) -> arb:
     source=_source("lemma on attention"),
     cases={"quick": (*Case.grid(instance="pair", tokens=2, weight=("1/4", "9/10")),
                      *Case.grid(instance="random", tokens=(3, 6), width=(1, 3)))},
-    control=_nine_tenths(Case(instance="pair", tokens=2, weight="1/4")))
+    control=_nine_tenths(Case(instance="pair", tokens=2, weight="1/4")),
+    supports="rank_collapse/mask_exponential")
 def distance_attention(case: Case) -> Exact | Ball:
     """Attention shrinks the distance to equal tokens by sqrt(lambda_max).
 
@@ -233,7 +237,8 @@ def distance_attention(case: Case) -> Exact | Ball:
     source=_source("lemma on ReLU"),
     cases={"quick": (Case(instance="nonnegative", tokens=3, width=2),
                      *Case.grid(instance="random", tokens=(3, 6), width=(1, 4)))},
-    control=_nine_tenths(Case(instance="nonnegative", tokens=3, width=2)))
+    control=_nine_tenths(Case(instance="nonnegative", tokens=3, width=2)),
+    supports="rank_collapse/mask_exponential")
 def distance_relu(case: Case) -> Exact:
     """ReLU does not increase the distance to equal tokens.
 
@@ -268,7 +273,8 @@ def _(statement: Relational) -> Iterator[Step]:
     source=_source("lemma on linear maps"),
     cases={"quick": (Case(instance="aligned", tokens=3, width=2),
                      *Case.grid(instance="random", tokens=(3, 6), width=(2, 4)))},
-    control=_nine_tenths(Case(instance="aligned", tokens=3, width=2)))
+    control=_nine_tenths(Case(instance="aligned", tokens=3, width=2)),
+    supports="rank_collapse/mask_exponential")
 def distance_values(case: Case) -> Exact | Ball:
     """A value matrix stretches the distance by its largest singular value.
 

@@ -54,7 +54,8 @@ from_counts = partial(
            "theory": Case.grid(tokens=5, width=4, depth=(4, 5), heads=3)},
     assumes={"later layers stand on the left": lambda c: c.get("order", "forward") == "forward"},
     control=Control(Case(tokens=3, width=2, depth=2, heads=2, order="reversed"),
-                    "P^1 ... P^L in place of P^L ... P^1"))
+                    "P^1 ... P^L in place of P^L ... P^1"),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_decomposition(case: Case) -> Exact:
     """Pure attention is a sum over H^L paths.
 
@@ -148,7 +149,8 @@ def length_counts(case: Case) -> list[int]:
     source=Source("dong2021", "paths_counting.ipynb", "commit 38b5df6"),
     cases={"quick": SMALL, "theory": Case.grid(depth=7, heads=4, path_length=(3, 7))},
     control=Control(Case(depth=3, heads=2, path_length=2), "order of the heads counted twice",
-                    statement=Eq(count, 2 * PATHS)))
+                    statement=Eq(count, 2 * PATHS)),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_count(case: Case) -> Exact:
     """Paths of length l with skips: binom(L, l) H^l.
 
@@ -176,7 +178,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": (*SMALL, Case(depth=12, heads=12, path_length=12),
                      Case(depth=96, heads=96, path_length=95))},
     control=Control(Case(depth=12, heads=12, path_length=12), "a fair coin",
-                    statement=Eq(share, binomial(L, length) / 2**L)))
+                    statement=Eq(share, binomial(L, length) / 2**L)),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_length_law(case: Case) -> Exact:
     """Path lengths are binomial with success probability H/(H + 1).
 
@@ -204,7 +207,8 @@ def _mean(counts: list[int]) -> Fraction:
 
 @from_counts(
     Eq(mean, L * H / (H + 1)), cases={"quick": _shapes(*MODELS)},
-    control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)))
+    control=Control(Case(depth=12, heads=12), "half the layers", statement=Eq(mean, L / 2)),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_length_mean(case: Case) -> Exact:
     """Mean path length is L H/(H + 1).
 
@@ -235,7 +239,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Eq(mode, floor((L + 1) * H / (H + 1))),
     cases={"quick": _shapes(*MODELS, (2, 4), (5, 1), (6, 2), (40, 2))},
     control=Control(
-        Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))))
+        Case(depth=12, heads=12), "one less", statement=Eq(mode, floor(L * H / (H + 1)))),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_length_mode(case: Case) -> Exact:
     """Most frequent path length is floor((L + 1) H/(H + 1)).
 
@@ -274,7 +279,8 @@ PRINTED = Piecewise(*((row[-1], Eq(item, i)) for i, row in enumerate(FIGURES, st
     cases={"quick": [Case(item=i, depth=layers, heads=heads, what=what, digits=digits)
                      for i, (layers, heads, what, digits, _) in enumerate(FIGURES, start=1)]},
     control=Control(Case(item=1, depth=12, heads=12, what="mean", digits=3),
-                    "a mean of 11.08 in the same digits", statement=Eq(figure, PRINTED + 3)))
+                    "a mean of 11.08 in the same digits", statement=Eq(figure, PRINTED + 3)),
+    checks="The law of path lengths with six rounded figures of ours for four models.")
 def path_length_figures(case: Case) -> Exact:
     """Path lengths of BERT-base, BERT-large, GPT-3 and DeiT-T.
 
@@ -294,7 +300,8 @@ def path_length_figures(case: Case) -> Exact:
            "theory": Case.grid(tokens=4, width=3, depth=(4, 5), heads=2)},
     assumes={"a head leads from length l - 1 to l": lambda c: c.get("grows", True)},
     control=Control(Case(tokens=3, width=2, depth=2, heads=2, grows=False),
-                    "heads that leave the length as it is"))
+                    "heads that leave the length as it is"),
+    supports="rank_collapse/short_paths_carry_half_of_hulls")
 def path_sums_by_length(case: Case) -> Exact:
     """Paths of each length are summed by one recursion over layers.
 
@@ -363,7 +370,8 @@ def _(statement: Relational) -> Iterator[Step]:
                                 beta=("1/10", "1/1000000")))},
     assumes={"every layer has a skip": lambda c: c.instance != "none"},
     control=Control(Case(instance="none", tokens=4, width=3, depth=1, heads=2, beta="1/10"),
-                    "no skip", statement=Ge(growth, 1)))
+                    "no skip", statement=Ge(growth, 1)),
+    supports="rank_collapse/skips_keep_more")
 def skip_existence(case: Case) -> Ball | Exact:
     """With skips some weights keep the residual at every depth.
 

@@ -101,7 +101,8 @@ def _clusters(flow: str) -> dict[str, tuple[Case, ...]]:
 @equiangular(
     Eq(rate, SA), source=_source("SA"), cases=_cosines("SA"), proof=partial(_rate_steps, "SA"),
     control=Control(Case(flow="SA", tokens=5, common_cosine="1/2", exp_beta="4"),
-                    "without the factor 2", statement=Eq(rate, SA / 2)))
+                    "without the factor 2", statement=Eq(rate, SA / 2)),
+    supports="rank_collapse/pre_norm_clusters")
 def equiangular_sa(case: Case) -> Exact:
     """Equation of the common cosine under SA.
 
@@ -117,7 +118,8 @@ def equiangular_sa(case: Case) -> Exact:
 @equiangular(
     Eq(rate, USA), source=_source("USA"), cases=_cosines("USA"), proof=partial(_rate_steps, "USA"),
     control=Control(Case(flow="USA", tokens=5, common_cosine="1/2", exp_beta="4"),
-                    "without the factor 2", statement=Eq(rate, USA / 2)))
+                    "without the factor 2", statement=Eq(rate, USA / 2)),
+    supports="rank_collapse/pre_norm_clusters")
 def equiangular_usa(case: Case) -> Exact:
     """Equation of the common cosine under USA.
 
@@ -158,7 +160,8 @@ def rational_power(base: Fraction, exponent: Fraction) -> Fraction:
 @last_approach(
     Eq(decay, 2), source=_source("SA"), cases=_clusters("SA"),
     proof=partial(_decay_steps, "SA", SA), control=Control(
-        Case(flow="SA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, 1)))
+        Case(flow="SA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, 1)),
+    supports="rank_collapse/pre_norm_clusters")
 def cluster_rate_sa(case: Case) -> Exact:
     """Exponential rate of the last approach under SA.
 
@@ -173,7 +176,8 @@ def cluster_rate_sa(case: Case) -> Exact:
 @last_approach(
     Eq(decay, 2 * B), source=_source("USA"), cases=_clusters("USA"),
     proof=partial(_decay_steps, "USA", USA), control=Control(
-        Case(flow="USA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, B)))
+        Case(flow="USA", tokens=5, exp_beta="4"), "half the rate", statement=Eq(decay, B)),
+    supports="rank_collapse/pre_norm_clusters")
 def cluster_rate_usa(case: Case) -> Exact:
     """Exponential rate of the last approach under USA.
 
@@ -214,7 +218,8 @@ _start = partial(Case, tokens=16, inverse_temperature=2, common_cosine="1/10")
     source=Source("depthlaw", "theory/rank_collapse/clustering.py, from geshkovski2023perspective"),
     cases={"quick": (_start(time=8, digits=10), _start(time=10, digits=12))},
     control=Control(_start(time=8, digits=10), "the last digit off by one",
-                    statement=Eq(figure, PRINTED + 1)))
+                    statement=Eq(figure, PRINTED + 1)),
+    checks="The integral of equiangular_sa's equation with two rounded values of 1 - rho of ours.")
 def equiangular_figures(case: Case) -> Exact:
     """16 tokens from cosine 0.1, at times 8 and 10.
 
@@ -276,7 +281,8 @@ LIMIT = Piecewise(
         Case(common_cosine="121/241", logit_growth="241/120"))},
     assumes={"0 < rho < 1, and n = 2^480 is close to the limit": _near_limit},
     control=Control(Case(common_cosine="1/2", logit_growth="2"), "no exception at the border",
-                    statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2)))))
+                    statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2)))),
+    cited="Sets the factor before log n by which long-context code should multiply its logits.")
 def long_context(case: Case) -> Exact:
     """Long context: the critical growth of beta is log n/(1 - rho).
 
@@ -322,7 +328,8 @@ def _(statement: Relational) -> Iterator[Step]:
     source=Source("geshkovski2023clusters", "code borjanG/2023-transformers", "arXiv:2305.05465"),
     cases={"quick": Case.grid(tokens=4, width=(2, 3), time=("0", "2/3"))},
     assumes={"the rows of P sum to 1": lambda c: c.get("scale", 1) == 1},
-    control=Control(Case(tokens=4, width=3, time="2/3", scale=2), "rows of P that sum to 2"))
+    control=Control(Case(tokens=4, width=3, time="2/3", scale=2), "rows of P that sum to 2"),
+    supports="rank_collapse/pre_norm_clusters")
 def rescaled_tokens(case: Case) -> Exact:
     """Rescaled tokens follow differences alone.
 

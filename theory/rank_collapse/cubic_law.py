@@ -163,7 +163,8 @@ _law = partial(
     headline=(
         "Why attention alone collapses: a layer cubes the residual; the constant and its "
         "condition are repaired."),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)))
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_per_gamma, _CUBIC / 10)),
+    cited="Sets the constant and the range with which the cubic bound of one layer may be quoted.")
 def one_layer_cubic(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4 gamma.
 
@@ -200,7 +201,8 @@ def _constant(statement: Relational) -> Expr:
 @_law(
     Le(residual_next, _CUBIC), source=Source("dong2021", "one-layer, one-head lemma", V1),
     search=partial(_searches, per_gamma=False),
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)))
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
+    supports="rank_collapse/one_layer_cubic")
 def one_layer_cubic_v1(case: Case) -> Ball:
     """One attention layer cubes the residual, constant 4.
 
@@ -227,7 +229,8 @@ SMALL_LOGITS = Fraction(4563, 10000)
              lambda case: _logits(case) ** 2 <= SMALL_LOGITS**2 * case.qk_width},
     cases={"quick": _layers(
         [(2, 1), (6, 4)], [("1/1000", "1"), ("1/2", "9/5"), ("30", "1/2000")])},
-    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)))
+    control=Control(_PAIR, "0.4 in place of 4", statement=Le(residual_next, _CUBIC / 10)),
+    supports="rank_collapse/column_ranges_v1")
 def one_layer_small_logits(case: Case) -> Ball:
     """Version 1's cubic bound, for small logits.
 
@@ -294,7 +297,8 @@ def _around(statement: Relational, case: Case) -> Ball:
         ("1/20", "1/1000", "1/1000000"), ((2, 1, "9/4"), (4, 3, "6"), (6, 4, "8"))),
         "theory": _slopes(("1/1000", "1/10000000000"), ((8, 8, "12"),))},
     control=Control(_slopes(("1/1000",), ((2, 1, "9/4"),))[0], "a slope higher by 1/100000",
-                    statement=Eq(cubic_slope, 3 + Rational(1, 100_000))))
+                    statement=Eq(cubic_slope, 3 + Rational(1, 100_000))),
+    supports="rank_collapse/doubly_exponential_slope")
 def cubic_rate(case: Case) -> Ball | Outside:
     """One layer's residual is of third order in the input's.
 
@@ -338,7 +342,8 @@ def cubic_rate(case: Case) -> Ball | Outside:
     assumes={"all tokens are equal": lambda case: case.instance == "collapsed"},
     cases={"quick": Case.grid(instance="collapsed", tokens=(2, 5), width=(1, 3)),
            "theory": (Case(instance="collapsed", tokens=8, width=4),)},
-    control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"))
+    control=Control(Case(instance="generic", tokens=3, width=2), "tokens that differ"),
+    supports="signal_propagation/query_gradient")
 def zero_query_key_gradient(case: Case) -> Exact:
     """Collapsed tokens give queries and keys no gradient.
 

@@ -90,7 +90,8 @@ def _signed(case: Case) -> tuple[arb_mat, arb_mat, list[arb], arb_mat]:
         *Case.grid(instance="random", range=("1/2", "157/125"), tokens=(3, 8))),
         "theory": Case.grid(instance="random", range=("1", "157/125"), tokens=(12, 24))},
     control=Control(Case(instance="two tokens", range="13/10"),
-                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
+                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"),
+    supports="rank_collapse/one_layer_cubic")
 def signed_step(case: Case) -> Ball:
     """The softmax lemma times a signed matrix, repaired.
 
@@ -131,7 +132,8 @@ def _signed_steps(k: Expr | int) -> Iterator[Step]:
                      Case(instance="two tokens", range="1/1000", direction=1),
                      Case(instance="random", range="1/2", tokens=3))},
     control=Control(Case(instance="two tokens", range="1/1000", direction=1),
-                    "by 2e-90 less", statement=Le(signed_excess, -Rational(2, 10**90))))
+                    "by 2e-90 less", statement=Le(signed_excess, -Rational(2, 10**90))),
+    supports="rank_collapse/one_layer_cubic")
 def signed_step_as_written(case: Case) -> Ball:
     """The softmax lemma times a signed matrix, as written.
 
@@ -192,7 +194,8 @@ def _residual_over(case: Case, size: Callable[[arb_mat], arb]) -> Ball:
     cases={"quick": _grid(("1/1000", "1/2", "157/250"), ((2, 1), (6, 3))),
            "theory": _grid(("1/4",), ((12, 5), (4, 8)))},
     control=Control(_SMALLEST, "a twentieth of the constant",
-                    statement=Le(chain_ratio, Rational(1, 10))))
+                    statement=Le(chain_ratio, Rational(1, 10))),
+    supports="rank_collapse/one_layer_cubic")
 def residual_chain(case: Case) -> Ball:
     """Residual after a layer, from the row ranges of the logits.
 
@@ -229,7 +232,8 @@ GAMMA_FREE = 2 * exp(logit_max) * (exp(logit_max) - 1) / logit_max
     cases={"quick": _grid(("1/1000", "1/2", "3"), ((2, 1), (6, 3))),
            "theory": _grid(("1/10", "2"), ((12, 5), (4, 8)))},
     control=Control(_SMALLEST, "a tenth of the constant",
-                    statement=Le(gamma_free_ratio, GAMMA_FREE / 10)))
+                    statement=Le(gamma_free_ratio, GAMMA_FREE / 10)),
+    supports="rank_collapse/column_ranges_v1")
 def gamma_free_bound(case: Case) -> Ball:
     """One layer without gamma: constant 2 e^M (e^M - 1)/M.
 
@@ -283,7 +287,8 @@ def _convex_zero_and_flat(gap: Expr, x: Symbol) -> bool:
     Eq(gamma_free_digits, 4563239156), source=Source("depthlaw", _HERE + "one layer without gamma"),
     cases={"quick": (Case(interval="(0, 1]"),)},
     control=Control(Case(interval="(0, 1]"), "the last digit off by one",
-                    statement=Eq(gamma_free_digits, 4563239157)))
+                    statement=Eq(gamma_free_digits, 4563239157)),
+    supports="rank_collapse/column_ranges_v1")
 def gamma_free_range(case: Case) -> Exact:
     """The gamma-free constant is at most 4 up to M = 0.4563239156.
 
@@ -341,7 +346,8 @@ _HEADS = Case(instance="identity/identity", tokens=16, balance="1/10")
         "depthlaw", _HERE + "one gamma for all heads, after dong2021, Theorem 2.3"),
     cases={"quick": (_HEADS, Case(instance="both signs/both signs", tokens=4, balance="1/10"),
                      Case(instance="identity/both signs", tokens=16, balance="1/10"))},
-    control=Control(_HEADS, "half", statement=Le(2 * head_sum_ratio, 1)))
+    control=Control(_HEADS, "half", statement=Le(2 * head_sum_ratio, 1)),
+    supports="rank_collapse/layers_product")
 def heads_common_gamma(case: Case) -> Exact:
     """One gamma for all heads in the sum over heads.
 
@@ -371,7 +377,8 @@ def heads_common_gamma(case: Case) -> Exact:
     control=Control(
         Case(pair_half="1/3", qk_weight="1/7"), "sinh in place of tanh", statement=Eq(
             pair_digits, floor(
-                10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")))))
+                10**12 * pair_half * sympy.sinh(qk_weight * pair_half**2).rewrite("exp")))),
+    supports="rank_collapse/one_layer_cubic")
 def pair_tanh(case: Case) -> Exact:
     """Two opposite tokens: rho becomes rho tanh(w rho^2).
 

@@ -123,7 +123,9 @@ def _power(left: Expr, base: Expr | int) -> Relational:
 @claim(
     _power(residual_scaled, 4), source=Source("dong2021", "Theorem 2.3, repaired", V2), cases=_GRID,
     control=Control(
-        _FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))))
+        _FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
+    cited=("Decides whether bounds for several heads need one coefficient per layer or one per "
+           "head."))
 def layers_product(case: Case) -> Ball | Outside:
     """Residual after L layers, with a coefficient per layer.
 
@@ -174,7 +176,8 @@ def _uniform(constant: Expr | int) -> Relational:
 @claim(
     _uniform(4), source=Source("dong2021", "Theorems 2.2 and 2.3", V2), wording="reported",
     cases=_GRID,
-    control=Control(_FIRST, "0.4 in place of 4", statement=_uniform(Rational(2, 5))))
+    control=Control(_FIRST, "0.4 in place of 4", statement=_uniform(Rational(2, 5))),
+    supports="rank_collapse/layers_product")
 def layers_uniform(case: Case) -> Ball | Outside:
     """Residual after L layers is at most a 3^L-th power.
 
@@ -207,7 +210,8 @@ _MLP = tuple(
 @claim(
     _with_mlp(4), source=Source("dong2021", "Corollary 3.2", V2), wording="reported",
     cases={"quick": _MLP},
-    control=Control(_MLP[0], "0.4 in place of 4", statement=_with_mlp(Rational(2, 5))))
+    control=Control(_MLP[0], "0.4 in place of 4", statement=_with_mlp(Rational(2, 5))),
+    supports="rank_collapse/layers_product")
 def mlp_lipschitz(case: Case) -> Ball | Outside:
     """A Lipschitz MLP after attention multiplies the base by lambda.
 
@@ -241,7 +245,8 @@ _LARGE = Case.grid(
     wording="universal", known="FAILS", cases={"quick": _LARGE},
     assumes={"4 gamma beta H < sqrt(d_qk)": _coefficient_below_one},
     control=Control(
-        _LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)))
+        _LARGE[0], "forty times smaller", statement=Le(residual_end, residual / 40)),
+    cited="Decides whether weights alone tell if a net collapses, whatever the size of its input.")
 def convergence_as_reported(case: Case) -> Ball | Outside:
     """4 gamma beta H < sqrt(d_qk) forces collapse.
 
@@ -268,7 +273,8 @@ def convergence_as_reported(case: Case) -> Ball | Outside:
     control=Control(
         Case(cubic_coefficient="3", residual="1/2", depth=2), "base 2 in the exponents",
         statement=Eq(
-            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth))))
+            residual_end, cubic_coefficient ** ((2**depth - 1) / 2) * residual ** (2**depth))),
+    supports="rank_collapse/convergence_as_reported")
 def collapse_condition(case: Case) -> Exact:
     """The cubic recurrence collapses exactly below r_0 = c^(-1/2).
 

@@ -247,7 +247,8 @@ _PLAIN = {"quick": _nets((8,), coefficient_least="1/1000000"),
         c.rational("coefficient_least") <= 1 and c.rational("residual") < 1)},
     cases=_PLAIN, control=Control(
         _PLAIN["quick"][0], "slope log(32/11)",
-        statement=Eq(fitted_slope, log(sympy.Rational(32, 11)))))
+        statement=Eq(fitted_slope, log(sympy.Rational(32, 11)))),
+    cited="Decides whether a slope of log 3 in log(-log residual) may be read as cubic collapse.")
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
     """Where each layer cubes, log(-log residual) grows by log 3 per layer.
 
@@ -309,6 +310,7 @@ def _slope_claim(kind: str, why: str, doc: str, **more: str | int) -> Claim:
     return claim(
         Lt(fitted_slope, log(3)), source=Source("depthlaw", _HERE + f"slope, {kind}"),
         holds_for="these nets", cases=cases, name=f"slope_{kind}", doc=doc,
+        supports="rank_collapse/doubly_exponential_slope",
         control=Control(cases["quick"][-1], why, measured=plain))(measured)
 
 
@@ -446,7 +448,9 @@ def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
     cases={"quick": _long("causal", (64, 128), (2, 3, 6)), "theory": _long("causal", (512,), (8,))},
     proof=partial(_eigen_steps, "causal"),
     control=Control(_long("causal", (128,), (6,))[0], "a factor of 33/16 per layer",
-                    statement=Eq(residual_decay, log(sympy.Rational(33, 16)))))
+                    statement=Eq(residual_decay, log(sympy.Rational(33, 16)))),
+    cited=("Decides whether collapse estimates for decoders without skips use a cube or a "
+           "constant factor."))
 def causal_decay(case: Case) -> Ball | Outside:
     """Under a causal mask the residual halves per layer.
 
@@ -471,7 +475,8 @@ def causal_decay(case: Case) -> Ball | Outside:
     proof=partial(_eigen_steps, "positions"),
     control=Control(_long("positions", (128,), (3,), decay_per_position="1/2")[0],
                     "a factor of 59/25 per layer, not 7/3",
-                    statement=Eq(residual_decay, log(sympy.Rational(59, 25)))))
+                    statement=Eq(residual_decay, log(sympy.Rational(59, 25)))),
+    supports="rank_collapse/slower_with_positions_or_mask")
 def position_decay(case: Case) -> Ball | Outside:
     """With positions in logits two or three tokens collapse exponentially.
 
@@ -496,7 +501,8 @@ _SKIPS = {
     Ge(log(residual_end), log(residual) + L * log(1 - skip_loss)),
     source=Source("depthlaw", _HERE + "skips"), cases=_SKIPS,
     control=Control(_SKIPS["quick"][0], "the same net without skips",
-                    measured=lambda case: _last(case, skip=False)))
+                    measured=lambda case: _last(case, skip=False)),
+    supports="rank_collapse/skips_keep_more")
 def skip_keeps_residual(case: Case) -> Ball | Outside:
     """With skips a layer takes a small share of the residual.
 

@@ -216,7 +216,8 @@ _per_layer = partial(claim, reads=("layer",))
 @_per_layer(
     Le(repaired_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer, repaired", V2),
     cases=_BY_LAYER, control=Control(_FIRST, "a bound 10^6 times smaller",
-                                     statement=Le(repaired_ratio, Rational(4, 10**6))))
+                                     statement=Le(repaired_ratio, Rational(4, 10**6))),
+    supports="rank_collapse/layers_product")
 def layer_constant(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below the repaired bound.
 
@@ -238,7 +239,8 @@ def layer_constant(case: Case, seed: int) -> Ball | Outside:
 @_per_layer(
     Le(uniform_ratio, 4), source=Source("dong2021", "Theorem 2.3, one layer", V2),
     wording="reported", cases=_BY_LAYER, control=Control(
-        _FIRST, "a bound 10^6 times smaller", statement=Le(uniform_ratio, Rational(4, 10**6))))
+        _FIRST, "a bound 10^6 times smaller", statement=Le(uniform_ratio, Rational(4, 10**6))),
+    supports="rank_collapse/layers_product")
 def layer_constant_uniform(case: Case, seed: int) -> Ball | Outside:
     """Coefficients of layers at real shapes lie below 4 gamma beta H/sqrt(d_qk).
 
@@ -265,7 +267,8 @@ def _compared(case: Case, seed: int, ratio: Callable[[Constants], float]) -> Bal
     weight="measurement",
     source=Source("depthlaw", "after dong2021, condition of the softmax perturbation lemma"),
     cases={"quick": (Case(**_BASE),), "full": (Case(**_LARGE),)},
-    control=Control(Case(**_SMALL | {"std": "1/10"}), "a small net, weights of twice the size"))
+    control=Control(Case(**_SMALL | {"std": "1/10"}), "a small net, weights of twice the size"),
+    cited="Bears on whether the cubic theorem says anything about BERT at initialisation.")
 def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     """The first layer of BERT at initialisation meets the lemma's condition.
 
@@ -292,7 +295,8 @@ def smallness_at_real_shapes(case: Case, seed: int) -> Sample:
     Lt(gamma, 1), holds_for="typical", weight="measurement",
     source=Source("depthlaw", "theory/rank_collapse/layer_constants.py, gamma"), cases=_ALL,
     control=Control(Case(**_SMALL, layer=0, orthonormal=True),
-                    "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity"))
+                    "orthonormal tokens and W_Q, W_K near I, so that E is nearly the identity"),
+    supports="rank_collapse/layers_product")
 def gamma_of_random_heads(case: Case, seed: int) -> Sample:
     """gamma of random heads is below 1.
 
@@ -319,7 +323,8 @@ _DEEP = {"quick": (Case(**_SMALL, **_REAL, depth=8),),
         "seen."),
     source=Source("depthlaw", "after dong2021, Theorem 2.3"), cases=_DEEP,
     control=Control(_DEEP["quick"][0], "slope log(14/5)",
-                    statement=Eq(fitted_slope, log(Rational(14, 5)))))
+                    statement=Eq(fitted_slope, log(Rational(14, 5)))),
+    supports="rank_collapse/doubly_exponential_slope")
 def slope_at_real_shapes(case: Case, seed: int) -> Sample:
     """In random nets log(-log residual) grows by about log 3 a layer.
 

@@ -71,7 +71,8 @@ HERE = "theory/rank_collapse/masked_attention.py, "
                    depth=(1, 7)))},
     assumes={"p > q": lambda c: c.rational("first_weight") > c.rational("second_weight")},
     control=Control(Case(first_weight="3/4", second_weight="1/4", difference="1", depth=4),
-                    "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)))
+                    "the cubic law", statement=Eq(end, (p - q) ** L * start**3 / 2)),
+    supports="rank_collapse/slower_with_positions_or_mask")
 def position_logits_linear(case: Case) -> Exact:
     """Two tokens, logits of position alone: linear in each layer.
 
@@ -117,7 +118,8 @@ def _(statement: Relational) -> Iterator[Step]:
              and 0 < c.rational("difference") <= 2 * c.rational("token_bound")},
     control=Control(Case(qk_weight="1/10", token_bound="1", difference="1/1000", depth=1),
                     "divided by 3/2 at every layer, and not by 2",
-                    statement=Ge(log(end), log(start) - L * log(Rational(3, 2)))))
+                    statement=Ge(log(end), log(start) - L * log(Rational(3, 2)))),
+    supports="rank_collapse/causal_decay")
 def causal_exponential(case: Case) -> Ball:
     """A causal mask leaves two tokens only exponential collapse.
 
@@ -223,7 +225,9 @@ def _tail(case: Case) -> Exact:
         "theory": _masked("causal random", 8, "1/16", position=(2, 5), depth=12)},
     control=Control(
         _masked("causal tight", 3, "1/5", position=2, depth=1)[0],
-        "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)))
+        "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)),
+    cited=("Bounds how much weight a causal mask puts on early tokens: an explanation of "
+           "attention sinks."))
 def position_bias(case: Case) -> Exact:
     """Causal attention ends on the first token.
 
@@ -262,7 +266,8 @@ steps = ceiling((N - 1) / (window - 1))
         *_masked("window random", 6, "1/6", window=3, position=(2, 4), depth=(4, 9)))},
     control=Control(
         _masked("window tight", 3, "1/4", window=2, position=2, depth=2)[0],
-        "the causal rate", statement=Le(tail, (1 - (j - 1) * least) ** L)))
+        "the causal rate", statement=Le(tail, (1 - (j - 1) * least) ** L)),
+    supports="rank_collapse/position_bias")
 def window_bias(case: Case) -> Exact:
     """Sliding-window attention ends on the first token, more slowly.
 
@@ -285,7 +290,8 @@ def window_bias(case: Case) -> Exact:
         *_masked("chain random", 4, "1/5", radius=3, depth=(5, 12))),
         "theory": _masked("chain random", 6, "1/4", radius=5, depth=(9, 25))},
     control=Control(_masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
-                    "radius one", statement=Le(spread, (1 - least) ** L)))
+                    "radius one", statement=Le(spread, (1 - least) ** L)),
+    cited="Decides whether a sparse mask may be advised against collapse, or only delays it.")
 def mask_exponential(case: Case) -> Exact | Outside:
     """Masked attention collapses at least exponentially.
 
@@ -332,7 +338,8 @@ def _steps(a: arb, b: arb, gain: arb, layers: int) -> tuple[arb, arb]:
 @unit_rows(
     Eq(digits, floor(10**9 / eta)), holds_for="exists", assumes={"eta > 1": _exists},
     cases={"quick": Case.grid(feature_gain=("3/2", "7/3", "3"))},
-    control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)))
+    control=Control(Case(feature_gain="3"), "the tokens meet", statement=Eq(digits, 0)),
+    supports="rank_collapse/unit_rows_basin")
 def unit_rows_fixed_point(case: Case) -> Exact:
     """With unit rows two causal tokens can stay apart.
 
@@ -381,7 +388,8 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
         "theory": Case.grid(feature_gain=("11/10", "10"), start_angles=(50, 1000))},
     control=Control(Case(feature_gain="100000/60037", start_angles=200),
                     "one start more, where the border is 0.002 spacings from a start",
-                    statement=Eq(count, BASIN + 1)))
+                    statement=Eq(count, BASIN + 1)),
+    cited="Decides from which starts normalised rows may be said to keep tokens apart.")
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 

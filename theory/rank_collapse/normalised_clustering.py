@@ -180,7 +180,8 @@ _reported = partial(Source, "karagodin2025", version="arXiv:2510.22026")
     source=Source("depthlaw", "after karagodin2025, arXiv:2510.22026, post-LN clusters "
                   "exponentially"), cases=_POST, predicted=_rate_interval,
     control=Control(_POST["quick"][0], "a rate higher by 1/10000",
-                    statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000))))
+                    statement=Eq(post_norm_rate, 2 * log(1 + step) + Rational(1, 10_000))),
+    supports="rank_collapse/pre_norm_clusters")
 def post_norm_clusters(case: Case) -> Ball | Outside:
     """Post-norm: tokens cluster exponentially with depth.
 
@@ -224,7 +225,8 @@ def _chord() -> bool:
     source=_reported("pre-LN clusters polynomially, about 1/t^2"), cases=_PRE,
     predicted=_exponent_interval,
     control=Control(_PRE["quick"][0], "an exponent higher by 1/80",
-                    statement=Eq(pre_norm_exponent, 2 + Rational(1, 80))))
+                    statement=Eq(pre_norm_exponent, 2 + Rational(1, 80))),
+    cited="Decides whether pre-norm may be advised because it clusters tokens slowly.")
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.
 

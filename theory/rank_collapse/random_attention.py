@@ -94,6 +94,7 @@ def _around(statement: Relational, case: Case) -> Ball:
     return Ball(limit * (1 - allowance), limit * (1 + allowance))
 
 
+_REAL_HEADS = "rank_collapse/real_heads_second_singular"
 _ALLOWED = "The allowance T^(-1/4) was set after sizes from 50 to 800 had been seen."
 CLAIMS = [
     claim(
@@ -105,6 +106,7 @@ CLAIMS = [
         control=Control(
             Case(tokens=192), "twice the limit", statement=Eq(spectral_limit, 2 * limit)),
         name=f"random_attention_{statistic.__name__}", post_hoc=_ALLOWED, portable=False,
+        supports=_REAL_HEADS,
         doc=f"""Random attention: {what.split("scaled ")[-1]} is {limit}, within {limit}/T^(1/4).
 
         For row-normalised i.i.d. log-normal T x T attention with deviation equal to mean, the mean
@@ -147,7 +149,7 @@ HEADS = [
     variance log 2, the mean of s_2 sqrt(T) is typically within a relative T^(-1/4) of 2.
 
     The limit is that of independent logits (random_attention_second_singular). {REPLICAS} heads
-    per case.""", name="wide_heads_second_singular", post_hoc=_ALLOWED),
+    per case.""", name="wide_heads_second_singular", post_hoc=_ALLOWED, supports=_REAL_HEADS),
     _of_heads(second_singular, 2, _REAL, f"""
     Attention of real heads has the second singular value of independent logits.
 
@@ -158,7 +160,8 @@ HEADS = [
     and the share log 2 of the variance, so that the root mean square of its singular values, times
     sqrt(T), is about sqrt(log 2 T / d_qk), which grows with the sequence. So independent logits are
     no model of heads on sequences much longer than heads are wide. {REPLICAS} heads per case.""",
-              name="real_heads_second_singular", expected="FAILS", post_hoc=_ALLOWED),
+              name="real_heads_second_singular", expected="FAILS", post_hoc=_ALLOWED,
+              cited="Tells whether independent logits give the second singular value of heads."),
     _of_heads(second_eigenvalue, 1, _REAL, f"""
     Attention of real heads has the second eigenvalue of independent logits.
 
@@ -169,4 +172,4 @@ HEADS = [
     entries of variance log(2) T / d_qk, before they are divided by T: their size times sqrt(T) does
     not grow with T / d_qk, as that of singular values does.
     {REPLICAS} heads per case.""", name="real_heads_second_eigenvalue",
-              post_hoc="Written after measuring.")]
+              post_hoc="Written after measuring.", supports=_REAL_HEADS)]

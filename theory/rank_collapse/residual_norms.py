@@ -59,7 +59,8 @@ centred_rank_after = quantity(
     Eq(triangle_ratio, (tokens + 1) ** 2 / (4 * tokens)),
     source=Source("dong2021", "remark on the composite norm", V2), holds_for="exists",
     cases={"quick": Case.grid(tokens=(2, 3, 5, 16))},
-    control=Control(Case(tokens=2), "the triangle inequality", statement=Eq(triangle_ratio, 1)))
+    control=Control(Case(tokens=2), "the triangle inequality", statement=Eq(triangle_ratio, 1)),
+    supports="rank_collapse/layers_product")
 def composite_norm_triangle(case: Case) -> Exact:
     """The composite norm violates the triangle inequality without bound.
 
@@ -99,7 +100,8 @@ def _(statement: Relational) -> Iterator[Step]:
                      *Case.grid(instance="random", tokens=(2, 3, 8))),
            "theory": Case.grid(instance="random", tokens=(4, 16))},
     control=Control(Case(instance="ones", tokens=2), "0.9 in place of 1",
-                    statement=Le(product_ratio, Rational(9, 10))))
+                    statement=Le(product_ratio, Rational(9, 10))),
+    supports="rank_collapse/one_layer_cubic")
 def composite_norm_product(case: Case) -> Exact:
     """The composite norm is sub-multiplicative.
 
@@ -144,7 +146,8 @@ def product_steps() -> Iterator[Step]:
                      *Case.grid(instance="random", tokens=(2, 5), width=(1, 4))),
            "theory": Case.grid(instance="random", tokens=(8, 32), width=8)},
     control=Control(Case(instance="identity", tokens=3),
-                    "no factor: the mean taken for the minimiser", statement=Le(centre_ratio, 1)))
+                    "no factor: the mean taken for the minimiser", statement=Le(centre_ratio, 1)),
+    supports="rank_collapse/one_layer_cubic")
 def mean_centre_factor(case: Case) -> Exact | Ball:
     """Token mean against best centre: a factor 2 (1 - 1/N).
 
@@ -213,7 +216,8 @@ def _gamma_square(case: Case) -> Exact:
                      *Case.grid(instance="random", tokens=(2, 5, 9))),
            "theory": Case.grid(instance=("extremal", "random"), tokens=(17, 40))},
     control=Control(Case(instance="extremal", tokens=3), "a bound that does not grow with N",
-                    statement=Le(gamma_square, 1)))
+                    statement=Le(gamma_square, 1)),
+    supports="rank_collapse/layers_product")
 def gamma_bound(case: Case) -> Exact:
     """gamma is at most sqrt(N/2).
 
@@ -245,7 +249,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Eq(gamma_square, tokens / 4), source=_GAMMA,
     cases={"quick": Case.grid(instance="identity", tokens=(2, 3, 16))},
     control=Control(Case(instance="identity", tokens=16), "gamma = 1, as version 1 has it",
-                    statement=Eq(gamma_square, 1)))
+                    statement=Eq(gamma_square, 1)),
+    supports="rank_collapse/column_ranges_v1")
 def gamma_of_identity(case: Case) -> Exact:
     """gamma of logits c I is sqrt(N)/2.
 
@@ -275,7 +280,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": (*Case.grid(instance="identity", tokens=(2, 3, 16)),
                      Case(instance="random", tokens=5))},
     control=Control(Case(instance="identity", tokens=2), "half the constant",
-                    statement=Le(range_sum_ratio, 1)))
+                    statement=Le(range_sum_ratio, 1)),
+    cited="Decides whether version 1 of the paper, whose bound lacks gamma, may still be quoted.")
 def column_ranges_v1(case: Case) -> Exact:
     """Sum of row ranges at most 2 |E|_1, as version 1 needs.
 
@@ -295,7 +301,8 @@ def column_ranges_v1(case: Case) -> Exact:
                      *Case.grid(instance="random", tokens=(2, 6), width=(1, 3))),
            "theory": Case.grid(instance="random", tokens=(12, 20), width=5)},
     control=Control(Case(instance="both signs", tokens=2), "half the constant",
-                    statement=Le(range_ratio, 1)))
+                    statement=Le(range_ratio, 1)),
+    supports="rank_collapse/one_layer_cubic")
 def logit_range_chain(case: Case) -> Exact:
     """Logit ranges are at most 2 |W_QK|_1 |R|^2.
 
@@ -393,7 +400,8 @@ _HULLS = (Case(instance="simplex", affine_rank=2), Case(instance="multiples", af
     source=Source("dong2021", "remark on layer normalisation", V2), wording="reported",
     cases={"quick": _HULLS}, known="FAILS", weight="step",
     control=Control(
-        _HULLS[0], "rank falls below", statement=Le(affine_rank_after, affine_rank - 1)))
+        _HULLS[0], "rank falls below", statement=Le(affine_rank_after, affine_rank - 1)),
+    cited="Decides whether collapse bounds carry over to nets with layer normalisation unchanged.")
 def layernorm_right_multiplication(case: Case) -> Exact:
     """Layer normalisation as a right multiplication.
 
@@ -412,7 +420,8 @@ def layernorm_right_multiplication(case: Case) -> Exact:
     Eq(affine_rank_after, affine_rank),
     source=Source("cirrincione2026", "abstract", "arXiv:2604.23681"), wording="universal",
     cases={"quick": _HULLS}, known="FAILS",
-    control=Control(_HULLS[0], "one more", statement=Eq(affine_rank_after, affine_rank + 1)))
+    control=Control(_HULLS[0], "one more", statement=Eq(affine_rank_after, affine_rank + 1)),
+    supports="rank_collapse/layernorm_right_multiplication")
 def layernorm_affine_rank(case: Case) -> Exact:
     """Layer normalisation preserves the affine rank, read literally.
 
@@ -433,7 +442,8 @@ def layernorm_affine_rank(case: Case) -> Exact:
         Case(instance="simplex", centred_rank=3), Case(instance="multiples", centred_rank=1),
         Case(instance="collinear", centred_rank=2), Case(instance="shifted", centred_rank=1))},
     control=Control(Case(instance="simplex", centred_rank=3), "one less",
-                    statement=Eq(centred_rank_after, centred_rank - 1)))
+                    statement=Eq(centred_rank_after, centred_rank - 1)),
+    supports="rank_collapse/layernorm_right_multiplication")
 def layernorm_centred_rank(case: Case) -> Exact:
     """Layer normalisation keeps the rank of the centred tokens.
 

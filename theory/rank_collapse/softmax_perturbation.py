@@ -117,7 +117,8 @@ def small_range(case: Case) -> bool:
     Le(softmax_excess, 2), cases={"quick": _CASES, "theory": _MORE},
     assumes={"0 < D_ii <= 1.256": small_range}, search=partial(_searches, 1),
     control=Control(Case(instance="two tokens", range="13/10"),
-                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"))
+                    "D = 1.3 is beyond the root 1.2564 of e^x = 1 + 2x"),
+    supports="rank_collapse/one_layer_cubic")
 def softmax_perturbation(case: Case) -> Ball:
     """Small logit changes move softmax by at most 1 + 2D.
 
@@ -140,7 +141,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": (*_CASES, Case(instance="two tokens", range="4")), "theory": _MORE},
     assumes={"0 < D_ii": lambda case: case.rational("range") > 0}, search=partial(_searches, -1),
     control=Control(Case(instance="two tokens", range="1/1000"), "0.9 in place of 1",
-                    statement=Le(softmax_shortfall, Rational(9, 10))))
+                    statement=Le(softmax_shortfall, Rational(9, 10))),
+    supports="rank_collapse/one_layer_cubic")
 def softmax_perturbation_below(case: Case) -> Ball:
     """Small logit changes move softmax by at least 1 - D.
 
@@ -211,7 +213,8 @@ def _rounded(statement: Relational, case: Case | None = None) -> Ball:
     source=Source("dong2021", "appendix, the constant 1.256", V2),
     cases={"quick": (Case(decimals=11),)},
     control=Control(Case(decimals=11), "the last decimal off by one",
-                    statement=Eq(softmax_root, Rational("1.25643120864"))))
+                    statement=Eq(softmax_root, Rational("1.25643120864"))),
+    supports="rank_collapse/one_layer_cubic")
 def softmax_constant(case: Case) -> Ball:
     """Where 1 + 2x stops bounding e^x.
 

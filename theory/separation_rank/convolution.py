@@ -103,7 +103,9 @@ def _cases(alternating: bool) -> dict[str, list[Case]]:
     Eq(sep, d ** (N / 2)), cases=_cases(alternating=True),
     assumes={**_TOKENS, "the sides own the tokens in turn": lambda c: c.alternating},
     control=Control(Case(width=2, depth=2, tokens=4, alternating=False),
-                    "the first half and the second: the rank is d_x"))
+                    "the first half and the second: the rank is d_x"),
+    cited=("Decides whether attention beats convolutional circuits when ranks are compared side "
+           "by side."))
 def convolution_in_turn(case: Case, seed: int) -> Exact:
     """A convolutional circuit, sides in turn: the largest rank.
 
@@ -124,7 +126,8 @@ def convolution_in_turn(case: Case, seed: int) -> Exact:
     assumes={**_TOKENS,
              "the sides are the first and the second half": lambda c: not c.alternating},
     control=Control(Case(width=2, depth=2, tokens=4, alternating=True),
-                    "sides in turn: the rank is d_x^(N/2)"))
+                    "sides in turn: the rank is d_x^(N/2)"),
+    supports="separation_rank/convolution_in_turn")
 def convolution_halves(case: Case, seed: int) -> Exact:
     """A convolutional circuit, one half and the other: the width.
 

@@ -56,7 +56,8 @@ _BITS = 256
                       *Case.grid(width=12288, depth=7, heads=(1, 96), shallow_depth=(2, 3, 5)))},
     control=Control(Case(width=1000, depth=6, heads=8, shallow_depth=3),
                     "three times as wide", statement=Ge(log(widened, 3),
-                                 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO)))
+                                 1 + Rational(2, 9) * 3 ** (L - shallow_depth) * LOG_RATIO)),
+    supports="separation_rank/lower_bound_shallow")
 def corollary_1(case: Case) -> Exact:
     """Width that a shallower net needs.
 
@@ -132,7 +133,8 @@ _SIZES = (Case(width=4, depth=200, depth_ratio=2, heads=1),
                       Case(width=16, depth=400, depth_ratio=2, heads=1),
                       *Case.grid(width=16, depth=400, depth_ratio=4, heads=(1, 8)))},
     control=Control(Case(width=4, depth=200, depth_ratio=2, heads=1), "d delta times wider",
-                    statement=Le(factor, d * ratio)))
+                    statement=Le(factor, d * ratio)),
+    supports="separation_rank/upper_bound_deep")
 def corollary_2(case: Case) -> Exact:
     """Width factor (d_x + 2) delta lifts the recalled bound to S.
 
@@ -163,7 +165,8 @@ _RECALLED_CASES = tuple(
     Le(factor, 6 * ratio), source=levine("Corollary 2"), wording="recalled", kind="conditional",
     holds_for="almost every", premises=("separation_rank/upper_bound_deep", _DEEP_LOWER),
     assumes=_LONG_ENOUGH, cases={"quick": _RECALLED_CASES},
-    control=Control(_RECALLED_CASES[0], "four delta", statement=Le(factor, 4 * ratio)))
+    control=Control(_RECALLED_CASES[0], "four delta", statement=Le(factor, 4 * ratio)),
+    supports="separation_rank/upper_bound_deep")
 def corollary_2_recalled(case: Case) -> Exact:
     """Corollary 2 as recalled: width factor six delta.
 
@@ -192,7 +195,8 @@ def corollary_2_recalled(case: Case) -> Exact:
     cases={"quick": Case.grid(width=(3, 9, 81), depth=(6, 24, 96), heads=1),
            "theory": Case.grid(width=(729, 6561), depth=(12, 96), heads=(1, 9))},
     control=Control(Case(width=3, depth=24, heads=1), "one less",
-                    statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1)))
+                    statement=Le(beta_two, ceiling(log(9 * (d + 1) * L / 2, 3)) - 1)),
+    cited="Decides whether width polynomial in d_x and L may be quoted as the price of less depth.")
 def corollary_43(case: Case) -> Exact:
     """A wider net at its threshold would reach the count.
 

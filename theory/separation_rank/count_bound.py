@@ -44,7 +44,8 @@ TWO_TOKENS = {"N = 2": lambda c: c.tokens == 2}
     control=Control(
         Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
         statement=Le(sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)),
-                              (k, 0, C)))))
+                              (k, 0, C)))),
+    cited="Decides whether S(d, L) may be used as a cap on the rank of every such net.")
 def dimension_count(case: Case, seed: int) -> Exact:
     """Dimension count S(d, L) bounds the rank.
 
@@ -70,7 +71,8 @@ def dimension_count(case: Case, seed: int) -> Exact:
                       *Case.grid(width=(5, 6), depth=2, heads=1, tokens=4)),
            "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
     control=Control(Case(width=2, depth=2, heads=1, tokens=4), "max in place of min",
-                    statement=Eq(sep, dimension_sum(Max))))
+                    statement=Eq(sep, dimension_sum(Max))),
+    supports="separation_rank/exact")
 def generic_one_head(case: Case, seed: int) -> Exact:
     """One head attains the dimension count in small cases.
 
@@ -91,7 +93,8 @@ def generic_one_head(case: Case, seed: int) -> Exact:
            "theory": (Case(width=2, depth=4, heads=1, tokens=2),
                       Case(width=3, depth=3, heads=1, tokens=2))},
     control=Control(Case(width=2, depth=2, heads=1, tokens=4),
-                    "more tokens on each side: the rank grows to S(d, L)"))
+                    "more tokens on each side: the rank grows to S(d, L)"),
+    supports="separation_rank/dimension_count")
 def two_tokens(case: Case, seed: int) -> Exact:
     """One head, one token on each side.
 
@@ -118,7 +121,8 @@ BIDEGREES = ("One layer, the smaller degrees and the sum are checked; prose: the
            "theory": (*Case.grid(width=3, depth=(2, 3), heads=(1, 3), tokens=2),
                       *Case.grid(width=5, depth=2, heads=(1, 5), tokens=2))},
     control=Control(Case(width=2, depth=2, heads=1, tokens=4),
-                    "more tokens on each side: the rank is 18, not 15"))
+                    "more tokens on each side: the rank is 18, not 15"),
+    supports="separation_rank/dimension_count")
 def two_tokens_upper(case: Case, seed: int) -> Exact:
     """One token on each side, any heads.
 

@@ -115,7 +115,8 @@ _RESTS = ("Checked for all sizes: {checked}, relations and number of monomials. 
            "theory": (Case(width=6, depth=2, heads=1, order=1),
                       *Case.grid(width=4, depth=3, heads=1, order=(1, 2, 3)))},
     control=Control(Case(width=2, depth=1, heads=1, order=1),
-                    "derivatives of order k >= C/2: constants, of which none is lost"))
+                    "derivatives of order k >= C/2: constants, of which none is lost"),
+    supports="separation_rank/exact_below_count")
 def count_loss(case: Case, seed: int) -> Exact:
     """One head: fewer derivatives than forms of their degree.
 
@@ -210,7 +211,8 @@ def _free_word(case: Case, seed: int) -> Exact:
     cases={"quick": _words((3, 5, 1), (3, 7, 1), (4, 5, 1), (4, 5, 2)),
            "theory": _words((3, 9, 1), (4, 7, 1), (4, 7, 2), (5, 7, 2), (5, 7, 3))},
     control=Control(Case(width=3, word_letters=5, shared_separators=1, order=2),
-                    "two matrices in place of one: 56, not 54", measured=_free_word))
+                    "two matrices in place of one: 56, not 54", measured=_free_word),
+    supports="separation_rank/exact_below_count")
 def word_loss(case: Case, seed: int) -> Exact:
     """Words with few separators at even places have fewer derivatives.
 

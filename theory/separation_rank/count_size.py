@@ -65,7 +65,8 @@ def _count(case: Case) -> Exact:
     cases={"quick": Case.grid(width=(1, 2, 3, 5), depth=(1, 2, 3)),
            "theory": Case.grid(width=(2, 4, 7, 12), depth=(4, 5))},
     control=Control(Case(width=2, depth=2), "max in place of min",
-                    statement=Eq(S, dimension_sum(Max))))
+                    statement=Eq(S, dimension_sum(Max))),
+    supports="separation_rank/dimension_count")
 def count_closed_form(case: Case) -> Exact:
     """The dimension count is two hockey sticks.
 
@@ -103,7 +104,8 @@ _SIZES = {"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3, 4)),
 @_on_the_page(
     Ge(S, MIDDLE), cases=_SIZES,
     control=Control(Case(width=2, depth=2), "the whole of C in place of half",
-                    statement=Ge(S, binomial(D + C, D))))
+                    statement=Ge(S, binomial(D + C, D))),
+    supports="separation_rank/knee")
 def count_lower(case: Case) -> Exact:
     """Lower bound on the dimension count.
 
@@ -125,7 +127,8 @@ def _lower_steps(statement: Relational) -> Iterator[Step]:
 
 @_on_the_page(
     Le(S, (d + 1) * MIDDLE), cases=_SIZES,
-    control=Control(Case(width=1, depth=1), "without the factor", statement=Le(S, MIDDLE)))
+    control=Control(Case(width=1, depth=1), "without the factor", statement=Le(S, MIDDLE)),
+    supports="separation_rank/knee")
 def count_upper(case: Case) -> Exact:
     """The dimension count up to a factor d + 1.
 
@@ -152,7 +155,8 @@ def _upper_steps(statement: Relational) -> Iterator[Step]:
     Le(S, (d + 1) ** C),
     cases={"quick": Case.grid(width=(1, 2, 3, 6, 20), depth=(1, 2, 3)),
            "theory": Case.grid(width=(4, 11, 40), depth=(4, 5))},
-    control=Control(Case(width=3, depth=1), "d in place of d + 1", statement=Le(S, d**C)))
+    control=Control(Case(width=3, depth=1), "d in place of d + 1", statement=Le(S, d**C)),
+    supports="separation_rank/dimension_count")
 def count_below_theorem_1(case: Case) -> Exact:
     """The count implies the upper bound of Theorem 1.
 
@@ -193,7 +197,8 @@ def _beyond_knee(case: Case) -> int:
                   *Case.grid(width=(5, 9), depth=3), Case(width=9, depth=4)),
         "theory": (*Case.grid(width=(30, 100), depth=6), *Case.grid(width=100, depth=(7, 8)))},
     control=Control(Case(width=1, depth=1), "four times as much",
-                    statement=Ge(S, 4 * 2 ** floor(C / 2))))
+                    statement=Ge(S, 4 * 2 ** floor(C / 2))),
+    supports="separation_rank/knee")
 def growth_before_knee(case: Case) -> Exact:
     """Doubly exponential growth before the knee.
 
@@ -225,7 +230,8 @@ def _(statement: Relational) -> Iterator[Step]:
                   *Case.grid(width=(5, 9), depth=(5, 8, 20))),
         "theory": Case.grid(width=(12, 20), depth=(7, 40, 90))},
     control=Control(Case(width=1, depth=3), "a ninth of the bound", statement=Le(
-        log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3) - 2)))
+        log(S, 3), D * L + D * log(E / (d * (d + 1)), 3) + log(d + 1, 3) - 2)),
+    supports="separation_rank/knee")
 def growth_after_knee(case: Case) -> Exact:
     """Slope d(d+1)/2 after the knee.
 
@@ -252,7 +258,8 @@ def _(statement: Relational) -> Iterator[Step]:
 @_on_the_page(
     Le(S, 3 ** (D * L)), cases={"quick": Case.grid(width=(1, 2, 5), depth=(1, 2, 5, 30))},
     control=Control(Case(width=1, depth=1), "half of the bound",
-                    statement=Le(S, 3 ** (D * L) / 2)))
+                    statement=Le(S, 3 ** (D * L) / 2)),
+    supports="separation_rank/knee")
 def count_linear(case: Case) -> Exact:
     """The count never exceeds 3^(D L).
 
@@ -282,7 +289,8 @@ def linear_steps(statement: Relational) -> Iterator[Step]:
     cases={"quick": Case.grid(width=(1, 2, 3, 6, 10), depth=(40, 100)),
            "theory": Case.grid(width=(30, 100), depth=(60, 200))},
     control=Control(Case(width=6, depth=40), "2 d, the slope of Theorem 2",
-                    statement=Eq(slope, 2 * d)))
+                    statement=Eq(slope, 2 * d)),
+    supports="separation_rank/knee")
 def late_slope(case: Case) -> Exact:
     """Late slope of the dimension count.
 
@@ -307,7 +315,8 @@ def late_slope(case: Case) -> Exact:
         "log_3(d_x)."),
     cases={"quick": Case.grid(width=(1, 2, 3, 6, 11, 100, 1000)),
            "theory": Case.grid(width=(10**6, 10**12))},
-    control=Control(Case(width=1000), "log_3 d", statement=Eq(knee_depth, ceiling(log(d, 3)))))
+    control=Control(Case(width=1000), "log_3 d", statement=Eq(knee_depth, ceiling(log(d, 3)))),
+    cited="Decides whether advice on depth that rests on S turns near log_3(d_x) or at twice that.")
 def knee(case: Case) -> Exact:
     """The knee of the dimension count.
 

@@ -55,7 +55,8 @@ _GRID = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
     cases=_GRID,
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(Case(width=2, depth=2, residual=True),
-                    "residual connections mix degrees 1 to 3^L, so the output is no form"))
+                    "residual connections mix degrees 1 to 3^L, so the output is no form"),
+    cited="Decides whether a least depth that rests on degree triples or doubles per layer.")
 def degree(case: Case, seed: int) -> Exact | Ball:
     """Degree 3^L in the tokens.
 
@@ -92,7 +93,8 @@ def _(statement: Relational) -> Iterator[Step]:
 @claim(
     Eq(deg_M, C), source=levine("eqs. (3)-(4)"), holds_for="almost every", cases=_GRID,
     control=Control(Case(width=2, depth=2), "3^L / 2, without the -1",
-                    statement=Eq(deg_M, 3**L / 2)))
+                    statement=Eq(deg_M, 3**L / 2)),
+    supports="separation_rank/degree")
 def moments_degree(case: Case, seed: int) -> Exact | Ball:
     """Degree (3^L - 1)/2 in the moments.
 
@@ -142,7 +144,8 @@ def _(statement: Relational) -> Iterator[Step]:
     source=Source("depthlaw", "the formula of the threshold in levine2020, abstract of v1"),
     cases={"quick": Case.grid(width=[3**k for k in range(1, 13)]),
            "theory": Case.grid(width=[3**k for k in (20, 40, 200)])},
-    control=Control(Case(width=81), "base 2", statement=Eq(L_th, log(d, 2))))
+    control=Control(Case(width=81), "base 2", statement=Eq(L_th, log(d, 2))),
+    checks="Our count of triplings up to a width 3^k against SymPy's log_3 of that width.")
 def threshold(case: Case) -> Exact:
     """The degree 3^L reaches the width at L = log_3(d_x).
 
@@ -175,7 +178,8 @@ def _other_reading(case: Case) -> Exact:
     cases={"quick": Case.grid(width=(3, 81, 729), beta_two=(0, 1, 4))},
     control=Control(
         Case(width=9, beta_two=2), "the other reading, width 3^(beta_2 d_x), whose threshold is "
-        "beta_2 d_x = 18", measured=_other_reading))
+        "beta_2 d_x = 18", measured=_other_reading),
+    supports="separation_rank/corollary_43")
 def corollary_reading(case: Case) -> Exact:
     """The shallower net stands at its own threshold.
 
@@ -200,7 +204,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Eq(tenths, Integer(63)), source=Source("kdnuggets2020", "Our finding"), wording="printed",
     kind="threshold", weight="arithmetic", cases={"quick": (Case(width=1000),)},
     assumes={"d_x = 1000": lambda c: c.width == 1000},
-    control=Control(Case(width=1100), "log_3 1100 = 6.37"))
+    control=Control(Case(width=1100), "log_3 1100 = 6.37"),
+    supports="depth_choice/threshold_never_binds")
 def threshold_at_1000(case: Case) -> Exact:
     """Threshold of about 6.3 at width 1000.
 

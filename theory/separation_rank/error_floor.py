@@ -136,7 +136,8 @@ _MATRICES = {"quick": Case.grid(side=(4, 8), rank=(1, 3), factor=("rounded", "ra
         Case(side=8, rank=1, factor="rounded"), "one and a half times the tail",
         statement=Ge(squared_error, Rational(3, 2) * squared_tail)),
     # The candidates are LAPACK's: another NumPy rounds them in another way.
-    portable=False)
+    portable=False,
+    supports="trained_rank/floor_holds")
 def error_floor(case: Case) -> Exact:
     """No matrix of rank r comes closer than the tail.
 
@@ -208,7 +209,8 @@ def _rank_at(width: int, depth: int, seed: int, enough: int) -> int:
            "theory": (Case(width=2, depth=3, student_depth=2),),
            "full": (Case(width=4, depth=2, student_depth=1),)},
     control=Control(Case(width=3, depth=2, student_depth=1), "as many layers more, as wide",
-                    statement=Eq(width_needed, d * L)))
+                    statement=Eq(width_needed, d * L)),
+    supports="trained_rank/floor_holds")
 def width_without_floor(case: Case, seed: int) -> Exact:
     """The width at which a shallow student has rank enough.
 

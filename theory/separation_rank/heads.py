@@ -111,7 +111,8 @@ _REST = (3**L - 1) / 2 - k
                          (4, 3, 2), (4, 3, 4), (8, 2, 4), (8, 2, 8)),
         "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
     control=Control(Case(width=4, depth=2, heads=4, order=2, cut=0),
-                    "a cut that is not the best one: the bound is not attained"))
+                    "a cut that is not the best one: the bound is not attained"),
+    cited="Decides whether ranks of one head carry over to several.")
 def heads_exact(case: Case, seed: int) -> Exact:
     """Exact graded ranks for several heads.
 
@@ -160,7 +161,8 @@ _W = d**2 / H
                      *Case.grid(width=4, depth=2, heads=(2, 4), tokens=(4, 8))),
            "theory": (Case(width=5, depth=2, heads=5, tokens=4),
                       *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
-    control=Control(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"))
+    control=Control(Case(width=4, depth=2, heads=4, tokens=2), "one token on each side"),
+    supports="separation_rank/heads_exact")
 def heads_two_layers(case: Case, seed: int) -> Exact:
     """Two layers and several heads in closed form.
 
@@ -195,7 +197,8 @@ def _pieces(*shapes: tuple[int, int]) -> list[Case]:
     cases={"quick": _pieces((2, 2), (3, 2), (4, 2), (2, 3)),
            "theory": _pieces((3, 3), (5, 2), (6, 2))},
     control=Control(Case(width=3, depth=3, heads=1, order=6, tokens=6),
-                    "three tokens on each side: at width 3 the whole catalecticant"))
+                    "three tokens on each side: at width 3 the whole catalecticant"),
+    supports="separation_rank/exact")
 def four_tokens(case: Case, seed: int) -> Exact:
     """One head and four tokens, by graded pieces.
 
@@ -265,7 +268,8 @@ def _module(width: int, p: int, q: int) -> int:
     cases={"quick": Case.grid(width=1, depth=2, tokens=(2, 4, 6, 8)),
            "theory": Case.grid(width=1, depth=2, tokens=(10, 12, 16))},
     control=Control(Case(width=1, depth=2, tokens=6, alternating=False),
-                    "one side before the other: 5 = S(1, 2), however many tokens"))
+                    "one side before the other: 5 = S(1, 2), however many tokens"),
+    cited="Decides whether rank bounds without N may be used for causal decoders.")
 def causal_alternating(case: Case) -> Exact:
     """With a causal mask the rank grows with the tokens.
 

@@ -51,7 +51,8 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
                      Case(width=28, depth=3, heads=7, tokens=4, inputs=100)),
            "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200)},
     control=Control(Case(width=4, depth=1, heads=1, tokens=4), "nine times as much",
-                    statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO)))
+                    statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO)),
+    cited="Decides whether Theorem 1's doubly exponential rank may be quoted for small depths.")
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
     """Lower bound below the threshold.
 
@@ -77,7 +78,8 @@ def lower_bound_shallow(case: Case, seed: int) -> Exact:
                       Case(width=12, depth=6, heads=1, tokens=2, inputs=1050))},
     control=Control(Case(width=2, depth=2, heads=1, tokens=4),
                     "the slope 2 d L of the upper bound",
-                    statement=Ge(log(sep, 3), 2 * d * L + _CONSTANTS)))
+                    statement=Ge(log(sep, 3), 2 * d * L + _CONSTANTS)),
+    supports="separation_rank/upper_bound_deep")
 def lower_bound_deep(case: Case, seed: int) -> Exact:
     """Lower bound beyond the threshold.
 
@@ -104,7 +106,8 @@ def lower_bound_deep(case: Case, seed: int) -> Exact:
            "theory": (Case(width=10, depth=4, heads=2, tokens=4, inputs=480),
                       Case(width=12, depth=3, heads=4, tokens=2, inputs=60))},
     control=Control(Case(width=4, depth=2, heads=2, tokens=2), "the power 3^L and n = d_x",
-                    statement=Ge(sep, binomial(d + 3**L - 1, 3**L))))
+                    statement=Ge(sep, binomial(d + 3**L - 1, 3**L))),
+    supports="separation_rank/lower_bound_shallow")
 def lower_bound_multiset(case: Case, seed: int) -> Exact:
     """Lower bound before simplification.
 
@@ -145,7 +148,8 @@ def _coefficient(case: Case) -> Exact:
     cases={"quick": Case.grid(width=(4, 12, 30), depth=(2, 3, 4), heads=(1, 2)),
            "theory": Case.grid(width=(100, 1000), depth=(5, 6), heads=4)},
     control=Control(Case(width=4, depth=2, heads=1), "sqrt(3) times as much",
-                    statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO)))
+                    statement=Ge(log(multiset, 3), Rational(1, 2) + 3 ** (L - 2) * LOG_RATIO)),
+    supports="separation_rank/lower_bound_shallow")
 def multiset_shallow(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 1.
 
@@ -180,7 +184,8 @@ def _(statement: Relational) -> Iterator[Step]:
                      *Case.grid(width=2, depth=(2, 3), heads=1)),
            "theory": Case.grid(width=(100,), depth=(5, 8), heads=(1, 4))},
     control=Control(Case(width=2, depth=2, heads=1), "nine times as much",
-                    statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS)))
+                    statement=Ge(log(multiset, 3), 2 + d * L / 2 + _CONSTANTS)),
+    supports="separation_rank/upper_bound_deep")
 def multiset_deep(case: Case) -> Exact:
     """From the multiset coefficient to Theorem 2.
 

@@ -101,7 +101,8 @@ def _coordinate(**fields: Any) -> Case:
                       _coordinate(width=10, depth=55, heads=10))},
     control=Control(Case(width=2, depth=2, heads=2, tokens=6),
                     "two and a half times as much",
-                    statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1))))
+                    statement=Ge(sep, Rational(5, 2) * _product(3 ** (L - layer) + 1))),
+    supports="separation_rank/no_linear_bound")
 def product_lower_bound(case: Case, seed: int) -> Exact:
     """Lower bound by a product of linear forms.
 
@@ -126,7 +127,8 @@ def product_lower_bound(case: Case, seed: int) -> Exact:
                      _coordinate(width=10, depth=42, heads=10, slope="2")),
            "theory": (_coordinate(width=14, depth=86, heads=14, slope="3"),)},
     control=Control(Case(width=2, depth=2, heads=2, tokens=6, slope="1"),
-                    "c = 1 at a depth below 2 c d_x + 1"))
+                    "c = 1 at a depth below 2 c d_x + 1"),
+    cited="Decides whether a larger constant in c d_x L could mend the recalled Theorem 2.")
 def no_linear_bound(case: Case, seed: int) -> Exact:
     """No bound c d_x L with an absolute constant.
 
@@ -186,7 +188,8 @@ def _by_width(values: dict[int, int]) -> Piecewise:
     cases={"quick": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w <= 16],
            "theory": [Case(width=w, heads=w) for w in FIRST_VIOLATION if w > 16]},
     control=Control(Case(width=8, heads=8), "the estimate 4 d_x + 3",
-                    statement=Eq(first, 4 * d + 3)))
+                    statement=Eq(first, 4 * d + 3)),
+    supports="separation_rank/upper_bound_deep")
 def first_violation(case: Case) -> Exact:
     """First depths that contradict Theorem 2 as recalled.
 
@@ -206,7 +209,8 @@ def first_violation(case: Case) -> Exact:
     cases={"quick": [Case(width=w, witness="count") for w in FIRST_VIOLATION_ONE_HEAD if w <= 1024],
            "theory": [Case(width=12288, witness="count")]},
     control=Control(Case(width=6, witness="count"), "the depth of the product, 30",
-                    statement=Eq(first, _by_width(FIRST_VIOLATION))))
+                    statement=Eq(first, _by_width(FIRST_VIOLATION))),
+    supports="separation_rank/upper_bound_deep")
 def conflict_one_head(case: Case) -> Exact:
     """First depth at which S exceeds Theorem 2's bound as recalled.
 
@@ -232,7 +236,8 @@ def _conflict(slope: Expr) -> Relational:
     _conflict(2 * d + 1), assumes=_HEADS,
     cases={"quick": (*(Case(width=w, heads=w) for w in (1, 2, 3, 4, 5, 6)),
                      *(Case(width=2 * h, heads=h) for h in (6, 7, 8)))},
-    control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)))
+    control=Control(Case(width=4, heads=4), "slope 3 d_x", statement=_conflict(3 * d)),
+    supports="separation_rank/upper_bound_deep")
 def conflict_heads(case: Case) -> Exact:
     """Heads that contradict Theorem 2 as recalled.
 

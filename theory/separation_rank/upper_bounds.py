@@ -45,7 +45,8 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
            "theory": Case.grid(width=10, depth=2, heads=1, tokens=2),
            "full": Case.grid(width=10, depth=2, heads=1, tokens=4)},
     control=Control(Case(width=4, depth=1, heads=1, tokens=4),
-                    "without the one term per head that does not cross", statement=Le(sep, d**C)))
+                    "without the one term per head that does not cross", statement=Le(sep, d**C)),
+    supports="separation_rank/lower_bound_shallow")
 def upper_bound_shallow(case: Case, seed: int) -> Exact:
     """Upper bound below the threshold.
 
@@ -76,7 +77,8 @@ _COORDINATE = (Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate
     cases={"quick": (*_GRADED, *_COORDINATE[:2], *SMALL),
            "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
     control=Control(Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10",
-                    statement=Le(log(sep, 3), RECALLED - 10)))
+                    statement=Le(log(sep, 3), RECALLED - 10)),
+    cited="Decides whether depth past log_3(d_x) may be said to add only linearly to the rank.")
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     """Upper bound beyond the threshold, as recalled.
 
@@ -106,7 +108,8 @@ def upper_bound_deep(case: Case, seed: int) -> Exact:
            "theory": (*Case.grid(width=3, depth=(1, 2, 3), heads=(1, 3), tokens=2),
                       *Case.grid(width=5, depth=2, heads=(1, 5), tokens=2))},
     control=Control(Case(width=2, depth=3, heads=1, tokens=2), "no slope",
-                    statement=Le(log(sep, 3), log(d, 3) + L)))
+                    statement=Le(log(sep, 3), log(d, 3) + L)),
+    supports="separation_rank/upper_bound_deep")
 def upper_bound_deep_two_tokens(case: Case, seed: int) -> Exact:
     """Theorem 2's upper bound holds for two tokens.
 
@@ -158,7 +161,8 @@ def _choices(case: Case) -> Exact:
 
 
 @_of_exponents(
-    Le(log(exponents, 3), 2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (3 * E), 3)))
+    Le(log(exponents, 3), 2 * d * L + L + log(d, 3) - 2 * d * log(2 * d / (3 * E), 3)),
+    supports="separation_rank/upper_bound_deep")
 def exponent_count(case: Case) -> Exact:
     """Size of the exponent count.
 
@@ -179,7 +183,8 @@ def _(statement: Relational) -> Iterator[Step]:
                 statement.rhs * log(3))
 
 
-@_of_exponents(Le(log(exponents, 3), RECALLED), wording="recalled")
+@_of_exponents(Le(log(exponents, 3), RECALLED), wording="recalled",
+    supports="separation_rank/upper_bound_deep")
 def exponent_count_recalled(case: Case) -> Exact:
     """Exponent count below the recalled bound of Theorem 2.
 

@@ -85,7 +85,8 @@ def _forms(width: int, depth: int, heads: int, seed: int) -> list[dict[tuple[int
     cases={"quick": _orders((2, 1), (2, 2), (2, 3), (3, 2), (4, 2)),
            "theory": _orders((3, 3), (5, 2))},
     control=Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
-                    statement=Eq(catalecticant_rank, LONGER)))
+                    statement=Eq(catalecticant_rank, LONGER)),
+    supports="separation_rank/exact")
 def catalecticants(case: Case, seed: int) -> Exact:
     """One head: graded pieces as large as possible in small cases.
 
@@ -111,7 +112,8 @@ def catalecticants(case: Case, seed: int) -> Exact:
                      *Case.grid(width=3, depth=2, heads=(1, 3), tokens=8)),
            "theory": Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10)},
     control=Control(Case(width=2, depth=2, heads=1, tokens=2),
-                    "two tokens: the sides are not dense, and the rank is 15, not 18"))
+                    "two tokens: the sides are not dense, and the rank is 15, not 18"),
+    supports="separation_rank/exact")
 def graded_rank(case: Case, seed: int) -> Exact:
     """The rank is the sum of the catalecticant ranks.
 
@@ -135,7 +137,8 @@ def graded_rank(case: Case, seed: int) -> Exact:
                      *Case.grid(width=4, depth=2, heads=(2, 4), tokens=4)),
            "theory": (*Case.grid(width=5, depth=2, heads=5, tokens=4),
                       *Case.grid(width=6, depth=2, heads=(2, 3, 6), tokens=4))},
-    control=Control(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"))
+    control=Control(Case(width=2, depth=2, heads=1, tokens=6), "one head: the rank is S"),
+    supports="separation_rank/heads_exact")
 def several_heads(case: Case, seed: int) -> Exact:
     """Several heads have a smaller rank than one.
 
@@ -159,7 +162,8 @@ def several_heads(case: Case, seed: int) -> Exact:
            "theory": (*Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=(4, 6), residual=True),
                       *Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, residual=True))},
     control=Control(Case(width=2, depth=2, heads=1, tokens=6, residual=True),
-                    "one less: the bound is attained here", statement=Le(sep, _count(d) - 1)))
+                    "one less: the bound is attained here", statement=Le(sep, _count(d) - 1)),
+    supports="separation_rank/residual_gain")
 def residual_upper(case: Case, seed: int) -> Exact:
     """The dimension count bounds residual nets too.
 
@@ -179,7 +183,8 @@ def residual_upper(case: Case, seed: int) -> Exact:
            "theory": (*Case.grid(width=2, depth=3, heads=(1, 2), tokens=6, inputs=240),
                       *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116))},
     control=Control(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one",
-                    statement=Eq(rank_gain, 1)))
+                    statement=Eq(rank_gain, 1)),
+    cited="Decides whether rank theory may leave skip connections out.")
 def residual_gain(case: Case, seed: int) -> Exact:
     """Residual connections leave the measured ranks unchanged.
 
@@ -206,7 +211,8 @@ def residual_gain(case: Case, seed: int) -> Exact:
     cases={"quick": Case.grid(width=(1, 2), depth=(1, 2, 3), heads=1, residual=True),
            "theory": Case.grid(width=4, depth=4, heads=(1, 2), residual=True)},
     control=Control(Case(width=2, depth=2, heads=1, residual=False),
-                    "no residual connections: one degree only"))
+                    "no residual connections: one degree only"),
+    supports="separation_rank/residual_gain")
 def residual_parts(case: Case, seed: int) -> Exact:
     """Residual nets mix all odd degrees.
 
@@ -229,7 +235,8 @@ def residual_parts(case: Case, seed: int) -> Exact:
     cases={"quick": Case.grid(width=2, depth=(1, 2, 3), heads=(1, 2), tokens=3),
            "theory": Case.grid(width=4, depth=(3, 4), heads=2, tokens=4)},
     control=Control(Case(width=2, depth=2, heads=1, tokens=3, first=1),
-                    "without the path that skips every layer"))
+                    "without the path that skips every layer"),
+    supports="separation_rank/residual_gain")
 def residual_paths(case: Case, seed: int) -> Exact:
     """A residual net is a sum over the subsets of layers.
 
@@ -280,7 +287,9 @@ _DEEPER = (Case(width=4, depth=3, heads=1, tokens=6, input_rank=2),
            "theory": (*_DEEPER, Case(width=6, depth=2, heads=3, tokens=8, input_rank=4),
                       Case(width=2, depth=2, heads=1, tokens=6, input_rank=3))},
     control=Control(Case(width=3, depth=2, heads=1, tokens=6, input_rank=2), "one less",
-                    statement=Le(sep, _count(Min(d, r)) - 1)))
+                    statement=Le(sep, _count(Min(d, r)) - 1)),
+    cited=("Decides whether width beyond the rank r of an embedding can raise the rank past S(r, "
+           "L)."))
 def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
     """Inputs of rank r act like width r.
 
@@ -300,7 +309,8 @@ def vocabulary_bottleneck(case: Case, seed: int) -> Exact:
     cases={"quick": _NARROW,
            "theory": (*_DEEPER, Case(width=2, depth=2, heads=1, tokens=8, input_rank=3))},
     control=Control(Case(width=4, depth=2, heads=1, tokens=8, input_rank=3), "the full width",
-                    statement=Eq(sep, _count(d))))
+                    statement=Eq(sep, _count(d))),
+    supports="separation_rank/vocabulary_bottleneck")
 def bottleneck_one_head(case: Case, seed: int) -> Exact:
     """One head attains the bottleneck.
 

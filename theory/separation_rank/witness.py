@@ -52,7 +52,8 @@ _DEGREE = 2 * R * (3**L - 1)
            "theory": Case.grid(width=2, depth=(2, 3), heads=2, minor_size=(2, 3))},
     control=Control(Case(width=2, depth=1, heads=1, minor_size=2),
                     "one weight per node in place of four",
-                    statement=Eq(degree_of_minor, R * (3**L - 1) / 2)))
+                    statement=Eq(degree_of_minor, R * (3**L - 1) / 2)),
+    supports="separation_rank/exact")
 def minor_degree(case: Case, seed: int) -> Exact | Ball:
     """A minor is a form in the weights.
 
@@ -94,7 +95,8 @@ def _determinant(matrix: NDArray[Any]) -> Any:
            "theory": (Case(width=1, depth=1, heads=1, minor_size=1, prime=11),
                       *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=3, prime=499))},
     control=Control(Case(width=1, depth=1, heads=1, minor_size=1, prime=7), "half the degree",
-                    statement=Le(share, R * (3**L - 1) / p)))
+                    statement=Le(share, R * (3**L - 1) / p)),
+    supports="separation_rank/exact")
 def one_witness(case: Case, seed: int) -> Exact:
     """A minor that is not zero once is rarely zero.
 
@@ -141,7 +143,8 @@ def _weights(net: AttentionNet, prime: int, rng: np.random.Generator) -> Iterato
         *Case.grid(width=2, depth=2, heads=(1, 2), minor_size=18, prime=(2, 3, 5, 2**31 - 1)),
         *Case.grid(width=3, depth=(1, 2), heads=1, minor_size=12, prime=(2, 7, 2**31 - 1)))},
     control=Control(Case(width=2, depth=2, heads=1, minor_size=18, prime=2),
-                    "a prime as small as 2 loses rank: no equality", statement=Le(loss, 0)))
+                    "a prime as small as 2 loses rank: no equality", statement=Le(loss, 0)),
+    supports="separation_rank/exact")
 def finite_field(case: Case, seed: int) -> Exact:
     """A rank modulo a prime never exceeds the rational rank.
 

@@ -114,7 +114,8 @@ _SIX_LAYERS, _SIX_DECODERS = Case(depth=6, decoder=False), Case(decoder_depth=6,
 
 @in_a_stack(
     Eq(residual_scale, nine_decimals((2 * depth) ** QUARTER)),
-    control=_ROOT(_SIX_LAYERS, statement=Eq(residual_scale, nine_decimals(sqrt(2 * depth)))))
+    control=_ROOT(_SIX_LAYERS, statement=Eq(residual_scale, nine_decimals(sqrt(2 * depth)))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_alpha(case: Case) -> Exact:
     """DeepNorm's alpha = (2N)^(1/4) solves two equations.
 
@@ -133,7 +134,8 @@ def deepnorm_alpha(case: Case) -> Exact:
 
 @in_a_stack(
     Eq(init_scale, nine_decimals((8 * depth) ** -QUARTER)),
-    control=_ROOT(_SIX_LAYERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(8 * depth)))))
+    control=_ROOT(_SIX_LAYERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(8 * depth)))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_beta(case: Case) -> Exact:
     """DeepNorm's beta = (8N)^(-1/4) solves two equations.
 
@@ -152,7 +154,8 @@ def deepnorm_beta(case: Case) -> Exact:
 @in_a_decoder(
     Eq(residual_scale, nine_decimals((3 * decoder_depth) ** QUARTER)),
     control=_ROOT(
-        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))))
+        _SIX_DECODERS, statement=Eq(residual_scale, nine_decimals(sqrt(3 * decoder_depth)))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_decoder_alpha(case: Case) -> Exact:
     """DeepNorm's alpha = (3M)^(1/4) solves two equations.
 
@@ -172,7 +175,8 @@ def deepnorm_decoder_alpha(case: Case) -> Exact:
 @in_a_decoder(
     Eq(init_scale, nine_decimals((12 * decoder_depth) ** -QUARTER)),
     control=_ROOT(
-        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))))
+        _SIX_DECODERS, statement=Eq(init_scale, nine_decimals(1 / sqrt(12 * decoder_depth)))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_decoder_beta(case: Case) -> Exact:
     """DeepNorm's beta = (12M)^(-1/4) solves two equations.
 
@@ -206,7 +210,8 @@ _NOT_ROUNDED = partial(
 @in_an_encoder(
     Eq(residual_scale, nine_decimals(3 ** (-3 * SIXTEENTH) * _SIZE)),
     control=_NOT_ROUNDED(
-        statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))))
+        statement=Eq(residual_scale, nine_decimals(Rational(81, 100) * _SIZE))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_encoder_alpha(case: Case) -> Exact:
     """DeepNorm's encoder alpha, before rounding.
 
@@ -225,7 +230,8 @@ def deepnorm_encoder_alpha(case: Case) -> Exact:
 
 @in_an_encoder(
     Eq(init_scale, nine_decimals(3 ** (3 * SIXTEENTH) / sqrt(2) / _SIZE)),
-    control=_NOT_ROUNDED(statement=Eq(init_scale, nine_decimals(Rational(87, 100) / _SIZE))))
+    control=_NOT_ROUNDED(statement=Eq(init_scale, nine_decimals(Rational(87, 100) / _SIZE))),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_encoder_beta(case: Case) -> Exact:
     """DeepNorm's encoder beta, before rounding.
 
@@ -250,7 +256,8 @@ deepnorm_encoder_beta.argument(_RESTS)(partial(_scale_steps, terms=_CROSS * 2 * 
     Eq(weight_scales, sqrt(3 * decoder_depth)), wording="reported", known="FAILS",
     weight="arithmetic", source=deepnet("section 4.3, in a public transcription"),
     cases={"quick": Case.grid(decoder_depth=(3, 12, 27))},
-    control=Control(Case(decoder_depth=3), "the exponent 1/2"))
+    control=Control(Case(decoder_depth=3), "the exponent 1/2"),
+    supports="signal_propagation/deepnorm_update_flat")
 def deepnorm_transcribed_exponent(case: Case) -> Exact:
     """v_d^2 + w_d^2 = (3M)^(1/2), as transcribed.
 
@@ -300,7 +307,8 @@ _INDUCTION = ("induction on n, its step for every real n > 0; "
 @amplified(
     Eq(amplification, sublayers / 2),
     control=Control(Case(sublayers=12), "logarithmic, as in pre-LN",
-                    statement=Eq(amplification, log(sublayers + 1))))
+                    statement=Eq(amplification, log(sublayers + 1))),
+    supports="signal_propagation/admin_amplification")
 def amplification_post_ln(case: Case) -> Exact:
     """Post-LN branch shares add up in proportion to depth.
 
@@ -319,7 +327,8 @@ def amplification_post_ln(case: Case) -> Exact:
 @amplified(
     Ge(amplification, log(sublayers + 2) - Rational(3, 5)),
     control=Control(Case(sublayers=96), "by 8/5 more",
-                    statement=Ge(amplification, log(sublayers + 2) + 1)))
+                    statement=Ge(amplification, log(sublayers + 2) + 1)),
+    supports="signal_propagation/admin_amplification")
 def amplification_pre_ln_lower(case: Case) -> Exact:
     """Pre-LN branch shares add up logarithmically: lower bound.
 
@@ -338,7 +347,8 @@ def amplification_pre_ln_lower(case: Case) -> Exact:
 @amplified(
     Le(amplification, log(sublayers + 1)),
     control=Control(Case(sublayers=96), "another growth",
-                    statement=Le(amplification, log(sublayers + 2) / 2)))
+                    statement=Le(amplification, log(sublayers + 2) / 2)),
+    supports="signal_propagation/admin_amplification")
 def amplification_pre_ln_upper(case: Case) -> Exact:
     """Pre-LN branch shares add up logarithmically: upper bound.
 
@@ -375,7 +385,8 @@ amplification_pre_ln_upper.argument(_INDUCTION)(partial(_harmonic_steps, side=1)
     Eq(branch_share, 1 / (sublayers + 1)), source=liu("section 4.3, adaptive model initialization"),
     wording="reported", weight="step",
     cases={"quick": Case.grid(sublayers=(1, 2, 12)), "theory": Case.grid(sublayers=(96, 400))},
-    control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))))
+    control=Control(Case(sublayers=2), "omega = 1", statement=Eq(branch_share, Rational(1, 2))),
+    supports="signal_propagation/admin_amplification")
 def admin_share(case: Case) -> Exact:
     """ADMIN gives post-LN the branch shares of pre-LN.
 
@@ -447,7 +458,8 @@ _CONTROL = partial(Control, Case(depth_power="1/4"), "another exponent, below al
 
 
 @branches(Eq(variance_exponent, 1 - 2 * alpha),
-          control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)))
+          control=_CONTROL(statement=Eq(variance_exponent, -2 * alpha)),
+    supports="signal_propagation/completep_flat")
 def branch_variance_exponent(case: Case) -> Exact:
     """Branches over L^alpha: power of L in the variance.
 
@@ -463,7 +475,8 @@ def branch_variance_exponent(case: Case) -> Exact:
 
 
 @branches(Eq(gradient_exponent, -alpha),
-          control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)))
+          control=_CONTROL(statement=Eq(gradient_exponent, 1 - alpha)),
+    supports="signal_propagation/completep_flat")
 def depth_gradient_exponent(case: Case) -> Exact:
     """Branches over L^alpha: power of L in a gradient.
 
@@ -477,7 +490,8 @@ def depth_gradient_exponent(case: Case) -> Exact:
     return Exact(slope(lambda depth: _gradients_at_zero(case, depth)[0]))
 
 
-@branches(Eq(adam_exponent, alpha - 1), control=_CONTROL(statement=Eq(adam_exponent, -alpha)))
+@branches(Eq(adam_exponent, alpha - 1), control=_CONTROL(statement=Eq(adam_exponent, -alpha)),
+    supports="signal_propagation/adam_rate_exponent")
 def completep_learning_rate(case: Case) -> Exact:
     """Branches over L^alpha: power of L in Adam's rate.
 
@@ -492,7 +506,8 @@ def completep_learning_rate(case: Case) -> Exact:
     return Exact(-slope(lambda depth: sum(map(abs, _gradients_at_zero(case, depth)), Fraction(0))))
 
 
-@branches(Eq(sgd_exponent, 2 * alpha - 1), control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)))
+@branches(Eq(sgd_exponent, 2 * alpha - 1), control=_CONTROL(statement=Eq(sgd_exponent, alpha - 1)),
+    supports="signal_propagation/adam_rate_exponent")
 def depth_sgd_learning_rate(case: Case) -> Exact:
     """Branches over L^alpha: power of L in SGD's rate.
 
@@ -510,7 +525,8 @@ def depth_sgd_learning_rate(case: Case) -> Exact:
 
 @branches(
     Eq(second_order_exponent, alpha - 1), source=dey("equation 6 and figure 6"),
-    control=Control(Case(depth_power="1/2"), "flat", statement=Eq(second_order_exponent, 0)))
+    control=Control(Case(depth_power="1/2"), "flat", statement=Eq(second_order_exponent, 0)),
+    supports="signal_propagation/second_order_response")
 def lazy_second_order(case: Case) -> Exact:
     """Branches over L^alpha: power of L in the second-order response.
 
@@ -568,7 +584,8 @@ def _mup_rate(case: Case, n: int) -> Fraction:
     weight="step",
     cases={"quick": Case.grid(matrix=("input", "hidden", "output"), optimiser=("adam", "sgd"))},
     control=Control(Case(matrix="hidden", optimiser="adam", rates="standard"),
-                    "one rate for all widths: exponent 1"))
+                    "one rate for all widths: exponent 1"),
+    supports="signal_propagation/mup_width_flat")
 def mup_learning_rates(case: Case) -> Exact:
     """MuP's learning rates move one exact net equally at every width.
 

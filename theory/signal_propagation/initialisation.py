@@ -81,7 +81,8 @@ def _growth_steps(statement: Relational, factor: sympy.Expr) -> Iterator[Step]:
     cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("2", "1/2")),
            "theory": Case.grid(width=3, layer=(2, 3), layer_growth="3/2")},
     control=Control(Case(width=2, layer=4, layer_growth="2"), "g^l",
-                    statement=Eq(layer_variance, layer_growth**layer)))
+                    statement=Eq(layer_variance, layer_growth**layer)),
+    supports="signal_propagation/kaiming_variance")
 def linear_variance(case: Case) -> Exact:
     """Variance through linear layers grows as a power.
 
@@ -106,7 +107,9 @@ linear_variance.argument("induction over layers for every width; prose: terms wi
     cases={"quick": Case.grid(width=2, layer=(1, 2, 4), layer_growth=("1", "2", "3")),
            "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
     control=Control(Case(width=2, layer=3, layer_growth="2"), "without the half",
-                    statement=Eq(layer_variance, layer_growth ** (layer - 1))))
+                    statement=Eq(layer_variance, layer_growth ** (layer - 1))),
+    cited=("Fixes the factor 2/n_in that initialisers use for ReLU; an error would compound with "
+           "depth."))
 def kaiming_variance(case: Case) -> Exact:
     """Through ReLU layers it grows as a power of g/2.
 
@@ -146,7 +149,8 @@ def _one_digit(statement: Relational, case: Case) -> Ball:
     wording="universal", known="FAILS", weight="arithmetic", predicted=_one_digit,
     cases={"quick": Case.grid(layer=10, layer_growth=("2", "1/2"))},
     control=Control(Case(layer=10, layer_growth="2"), "one more layer",
-                    statement=_at_layer_ten(2048, "0.0005")))
+                    statement=_at_layer_ten(2048, "0.0005")),
+    supports="signal_propagation/kaiming_variance")
 def printed_layer_ten(case: Case) -> Exact:
     """Variance 1, 2, ... is 1024 at layer 10.
 
@@ -171,7 +175,8 @@ def printed_layer_ten(case: Case) -> Exact:
     cases={"quick": Case.grid(fan_in=(1, 512), fan_out=(1, 2048)),
            "theory": Case.grid(fan_in=(768, 4096), fan_out=3072)},
     control=Control(Case(fan_in=512, fan_out=2048), "Kaiming's variance",
-                    statement=Eq(weight_variance, 2 / fan_in)))
+                    statement=Eq(weight_variance, 2 / fan_in)),
+    supports="signal_propagation/kaiming_variance")
 def xavier_uniform(case: Case) -> Exact:
     r"""Xavier's uniform and normal weights have one variance.
 
@@ -207,7 +212,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": (*Case.grid(fan_in=2, fan_out=(2, 4)), Case(fan_in=1, fan_out=2)),
            "theory": (Case(fan_in=4, fan_out=2),)},
     control=Control(Case(fan_in=2, fan_out=2), "half of the gain",
-                    statement=Eq(signal_gain, Rational(1, 2))))
+                    statement=Eq(signal_gain, Rational(1, 2))),
+    supports="signal_propagation/kaiming_variance")
 def xavier_keeps_variance(case: Case) -> Exact:
     """Xavier's weights maintain variance, whatever n_in and n_out.
 
@@ -236,7 +242,8 @@ _RESTS = ("the machine checks 2L times one variance; "
 
 
 @stream(Eq(stream_variance, _LINEAR_GROWTH), source=Source("depthlaw", "uncorrelated writes"),
-        control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)))
+        control=_CONTROL(statement=Eq(stream_variance, 1 + depth * branch_variance)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def residual_unscaled(case: Case) -> Exact:
     """An unscaled residual stream grows linearly.
 
@@ -251,7 +258,8 @@ def residual_unscaled(case: Case) -> Exact:
 
 @stream(Eq(stream_variance, 1 + branch_variance),
         source=textbook("Transformer-Specific Initialization, after radford2019"),
-        control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)))
+        control=_CONTROL(statement=Eq(stream_variance, _LINEAR_GROWTH)),
+    supports="signal_propagation/gpt2_norm_exponent")
 def residual_scaled(case: Case) -> Exact:
     """Scaling by 1/sqrt(2L) keeps the stream's variance.
 
@@ -328,7 +336,8 @@ def _rounded(statement: Relational, case: Case) -> Ball:
 @claim(
     Eq(gradient, Rational(26, 10**6)), source=textbook("Residual Connections Save the Day"),
     wording="printed", known="FAILS", weight="arithmetic", predicted=_rounded,
-    cases={"quick": (Case(depth=100),)}, control=Control(Case(depth=99), "one factor fewer"))
+    cases={"quick": (Case(depth=100),)}, control=Control(Case(depth=99), "one factor fewer"),
+    supports="signal_propagation/residual_gradient_at_least_one")
 def printed_decay(case: Case) -> Exact:
     """0.9^100 is 2.6 x 10^-5.
 
@@ -345,7 +354,8 @@ def printed_decay(case: Case) -> Exact:
     cases={"quick": Case.grid(
         depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
     control=Control(
-        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"))
+        Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"),
+    supports="signal_propagation/residual_gradient_at_least_one")
 def product_vanishes(case: Case) -> Exact:
     """Factors below 1 make the gradient vanish.
 
@@ -366,7 +376,8 @@ def product_vanishes(case: Case) -> Exact:
 @refuted_reading(
     Ge(gradient, 1), source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
-    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)))
+    control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
+    cited="Decides whether a lecture may say that a skip's gradient is at least 1.")
 def residual_gradient_at_least_one(case: Case) -> Exact:
     """With residuals the gradient is at least 1, whatever the branch.
 
@@ -389,7 +400,8 @@ def residual_gradient_at_least_one(case: Case) -> Exact:
 @refuted_reading(
     Lt(learning_rate_ratio, 1), source=textbook("Depth-wise Learning Rates"), weight="arithmetic",
     cases={"quick": Case.grid(depth=(12, 24), layer=(1, 11))},
-    control=Control(Case(depth=12, layer=1), "the formula as it stands"))
+    control=Control(Case(depth=12, layer=1), "the formula as it stands"),
+    supports="signal_propagation/pre_norm_gradient_profile")
 def later_layers_smaller_rate(case: Case) -> Exact:
     """The printed rule gives every later layer a smaller rate.
 
@@ -420,7 +432,9 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
     source=huang("section 3, expected network depth"), wording="printed",
     cases={"quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
            "theory": Case.grid(depth=110, survival="1/2")},
-    control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)))
+    control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)),
+    cited=("Checks the mean depth that is quoted when layers are dropped at random, (3L - 1)/4 "
+           "at 1/2."))
 def expected_depth(case: Case) -> Exact:
     """Mean depth under stochastic depth.
 
@@ -462,7 +476,8 @@ def _mean_of_dropped(case: Case, keeps: list[Fraction]) -> Exact:
     cases={"quick": Case.grid(depth=(1, 3, 6), survival=("1/2", "4/5"), branch_slope=("1", "-1/3")),
            "theory": Case.grid(depth=10, survival="1/2", branch_slope="1/2")},
     control=Control(Case(depth=3, survival="1/2", branch_slope="1"), "no rescaling",
-                    statement=Eq(mean_output, (1 + branch_slope) ** depth)))
+                    statement=Eq(mean_output, (1 + branch_slope) ** depth)),
+    supports="signal_propagation/expected_depth")
 def stochastic_depth_rescaled(case: Case) -> Exact:
     """Scaling branch l by p_l gives the mean output.
 
@@ -494,7 +509,8 @@ def _(statement: Relational) -> Iterator[Step]:
     weight="arithmetic",
     cases={"quick": Case.grid(depth=(1, 8), survival=("9/10", "1"), branch_slope=("1/4", "0"))},
     control=Control(
-        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"))
+        Case(depth=1, survival="9/10", branch_slope="1/4"), "the mean of one dropped layer"),
+    supports="signal_propagation/expected_depth")
 def stochastic_depth_unscaled(case: Case) -> Exact:
     """Dropping layers without rescaling keeps the mean output.
 

@@ -188,7 +188,8 @@ _SOFTMAX = _LONG(start="independent", loss="softmax", replicas=64)
     cases={"quick": (_SHORT, _LINEAR),
            "theory": (_SOFTMAX, _LONG(start="equal", loss="linear", replicas=1024))},
     control=Control(_LINEAR, "the other order: LayerNorm behind the branches",
-                    measured=partial(slopes, pre=False)))
+                    measured=partial(slopes, pre=False)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer fall about as L^(-1/2).
 
@@ -214,7 +215,8 @@ def pre_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
     cases={"quick": (_LINEAR, _LONG(start="equal", loss="linear", replicas=64)),
            "theory": (_SOFTMAX,)},
     control=Control(_LINEAR, "the other order: LayerNorm before the branches",
-                    measured=partial(slopes, pre=True)))
+                    measured=partial(slopes, pre=True)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def post_ln_gradient_slope(case: Case, seed: int) -> Sample | Outside:
     """Post-LN gradients of the last layer do not fall with depth.
 
@@ -244,7 +246,8 @@ bound = partial(typical, cases={
 @bound(
     Le(size, -log(1 + depth * Rational(1, 2))), predicted=_finite_width,
     control=Control(_QUICK[0], "the other order: LayerNorm behind the branches",
-                    measured=partial(log_sizes, pre=False)))
+                    measured=partial(log_sizes, pre=False)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer: upper bound.
 
@@ -269,7 +272,8 @@ def pre_ln_gradient_upper(case: Case, seed: int) -> Sample | Outside:
 @bound(
     Ge(size, -log(1 + 3 * depth * Rational(1, 2))),
     control=Control(_QUICK[0], "the other end of the bracket",
-                    statement=Ge(size, -log(1 + depth * Rational(1, 2)))))
+                    statement=Ge(size, -log(1 + depth * Rational(1, 2)))),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def pre_ln_gradient_lower(case: Case, seed: int) -> Sample | Outside:
     """Pre-LN gradients of the last layer: lower bound.
 

@@ -89,7 +89,8 @@ _UNIT = partial(Case, first_deviation="1")
                      _UNIT(layer=2000, growth_rate="101/100")),
            "theory": (_UNIT(layer=40000, growth_rate="1001/1000"),)},
     control=Control(_UNIT(layer=2, growth_rate="11/10"), "twice as much",
-                    statement=Ge(recursion_variance, 2 * growth_rate ** (layer - 1))))
+                    statement=Ge(recursion_variance, 2 * growth_rate ** (layer - 1))),
+    cited="Decides whether exponential variance may be blamed for idle deep layers under pre-norm.")
 def pre_ln_variance_exponential(case: Case) -> Ball:
     """The variance of a pre-LN stream grows exponentially.
 
@@ -125,7 +126,8 @@ _THETA = partial(Case, first_deviation="1", least_constant="1", largest_constant
            "theory": (_THETA(layer=20000), _THETA(layer=5000, first_deviation="30"),
                       _THETA(layer=2000, least_constant="1/100", largest_constant="100"))},
     control=Control(_THETA(layer=1000), "two fifths in place of a half", statement=Le(
-        recursion_variance, (first_deviation + 2 * (layer - 1) / 5) ** 2)))
+        recursion_variance, (first_deviation + 2 * (layer - 1) / 5) ** 2)),
+    supports="signal_propagation/pre_ln_variance_exponential")
 def pre_ln_variance_quadratic_upper(case: Case) -> Ball:
     """The recursion for pre-LN variance grows at most quadratically.
 
@@ -172,7 +174,8 @@ _QUADRATIC = first_deviation + (layer - 1) / 2
                      Case(layer=50, first_deviation="1/10")),
            "theory": (_UNIT(layer=20000), Case(layer=5000, first_deviation="30"))},
     control=Control(_UNIT(layer=1000), "without the logarithm",
-                    statement=Ge(recursion_variance, _QUADRATIC**2)))
+                    statement=Ge(recursion_variance, _QUADRATIC**2)),
+    supports="signal_propagation/pre_ln_variance_exponential")
 def pre_ln_variance_quadratic_lower(case: Case) -> Ball:
     """The recursion for pre-LN variance grows as l^2/4.
 
@@ -225,7 +228,8 @@ scaled = partial(
 @scaled(
     Le(recursion_variance, (first_deviation + sqrt(layer - 1)) ** 2),
     control=Control(_UNIT(layer=1000), "three quarters of the growth", statement=Le(
-        recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2)))
+        recursion_variance, (first_deviation + 3 * sqrt(layer - 1) / 4) ** 2)),
+    cited="Decides between L and L^(2 - eps) as the upper end of growth under LayerNorm scaling.")
 def layernorm_scaling_variance_upper(case: Case) -> Ball:
     """LayerNorm scaling: the same recursion grows at most linearly.
 
@@ -264,7 +268,8 @@ _LINEAR_LOWER = (first_deviation + sqrt(layer) - 1
     Ge(recursion_variance, _LINEAR_LOWER**2),
     assumes={"sigma_1 >= 1": lambda c: c.rational("first_deviation") >= 1},
     control=Control(_UNIT(layer=1000), "without the logarithm, and one more", statement=Ge(
-        recursion_variance, (first_deviation + sqrt(layer)) ** 2)))
+        recursion_variance, (first_deviation + sqrt(layer)) ** 2)),
+    supports="signal_propagation/layernorm_scaling_variance_upper")
 def layernorm_scaling_variance_lower(case: Case) -> Ball:
     """LayerNorm scaling: the same recursion grows linearly.
 

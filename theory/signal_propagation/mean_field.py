@@ -91,7 +91,8 @@ def next_moments(
     _table("0.3369"), source=Source("giorlandino2026", "Fig. 4 notebook", _GG), weight="arithmetic",
     cases={"quick": Case.grid(pre_norm=(False, True), gain_controlled=(False, True))},
     control=Control(Case(pre_norm=False, gain_controlled=False), "a third",
-                    statement=_table("0.3333")))
+                    statement=_table("0.3333")),
+    checks="Our code of the printed maps of (q, p) with four values that we computed from them.")
 def reference_first_layer(case: Case) -> Exact:
     """Correlation after one layer of the reference run.
 
@@ -122,7 +123,8 @@ def _condensed(beta_c: sympy.Expr) -> Relational:
     cases={"quick": Case.grid(overlap=("0", "1/5", "1/2"), sharpness=("1/10", "2", "3", "7")),
            "theory": Case.grid(overlap=("-1/2", "9/10"), sharpness=("5", "100"))},
     control=Control(Case(overlap="0", sharpness="2"), "beta_c = 1/sqrt(1 - p)",
-                    statement=_condensed(1 / sqrt(1 - overlap))))
+                    statement=_condensed(1 / sqrt(1 - overlap))),
+    supports="signal_propagation/participation_in_nets")
 def condensed_attention(case: Case) -> Exact:
     """Poisson-Dirichlet attention condenses beyond beta_c.
 
@@ -148,7 +150,8 @@ def condensed_attention(case: Case) -> Exact:
     Eq(contraction, 1 - attention_square), source=_COWSIK,
     cases={"quick": Case.grid(attention_square=("1/10", "1/2", "9/10"), tokens=(2, 64))},
     control=Control(Case(attention_square="1/2", tokens=2), "the amplitude sqrt(1 - a^2)",
-                    statement=Eq(contraction, sqrt(1 - attention_square))))
+                    statement=Eq(contraction, sqrt(1 - attention_square))),
+    supports="signal_propagation/mlp_exponent")
 def attention_exponent(case: Case) -> Exact:
     """Uniform attention contracts nearly equal tokens by 1 - a^2.
 
@@ -216,7 +219,8 @@ _SKIP = 1 - mlp_square
     source=_COWSIK, cases={"quick": _MLPS},
     assumes={"the moments are those of the activation": _moments_of_activation},
     control=Control(_MLPS[3], "without the skip", statement=Eq(
-        contraction, weight_square * derivative_moment / activation_moment)))
+        contraction, weight_square * derivative_moment / activation_moment)),
+    cited="Decides whether the scale of an MLP's weights can slow down token collapse.")
 def mlp_exponent(case: Case) -> Exact:
     """An MLP's exponent near equal tokens.
 

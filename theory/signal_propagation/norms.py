@@ -62,7 +62,8 @@ def half_gaussian_moment(variance: Any) -> Any:
     cases={"quick": Case.grid(width=(1, 3), input_variance=("1", "1/3")),
            "theory": Case.grid(width=512, input_variance=("2", "7/5"))},
     control=Control(Case(width=3, input_variance="1"), "the whole norm",
-                    statement=Eq(squared_norm, input_variance * width)))
+                    statement=Eq(squared_norm, input_variance * width)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def relu_norm(case: Case) -> Exact:
     """ReLU halves the mean squared norm of a Gaussian.
 
@@ -96,7 +97,8 @@ def _branches() -> Iterator[Step]:
     cases={"quick": Case.grid(width=2, layer=(1, 2, 5)),
            "theory": Case.grid(width=3, layer=(1, 3, 8))},
     control=Control(Case(width=2, layer=1), "without the feed-forward branch",
-                    statement=Eq(sum_mean_square, 1)))
+                    statement=Eq(sum_mean_square, 1)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def post_ln_norm(case: Case, seed: int) -> Exact:
     """Post-LN residual sums have squared norm 3d/2 at every layer.
 
@@ -155,7 +157,8 @@ _INDUCTION = ("induction over layers; "
 @pre_ln(
     Ge(mean_square, _LEAST),
     control=Control(Case(width=2, layer=1, tokens=2, start="opposite"),
-                    "the other end of the bracket", statement=Ge(mean_square, _MOST)))
+                    "the other end of the bracket", statement=Ge(mean_square, _MOST)),
+    supports="signal_propagation/pre_ln_norm_upper")
 def pre_ln_norm_lower(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly: lower bound.
 
@@ -172,7 +175,8 @@ def pre_ln_norm_lower(case: Case) -> Exact | Ball:
 @pre_ln(
     Le(mean_square, _MOST),
     control=Control(Case(width=2, layer=1, tokens=2, start="identical"),
-                    "the other end of the bracket", statement=Le(mean_square, _LEAST)))
+                    "the other end of the bracket", statement=Le(mean_square, _LEAST)),
+    cited="Decides whether 3/2 per layer bounds the growth of an untrained pre-norm stream.")
 def pre_ln_norm_upper(case: Case) -> Exact | Ball:
     """Pre-LN streams grow linearly: upper bound.
 
@@ -218,7 +222,8 @@ pre_ln_norm_upper.argument(_INDUCTION)(partial(_pre_ln_steps, side=1))
     cases={"quick": Case.grid(width=(1, 8, 64), relative_excess=("1/100", "1/10", "1/2", "8/5")),
            "theory": Case.grid(width=(512, 4096), relative_excess=("1/10", "1", "8/5"))},
     control=Control(Case(width=64, relative_excess="1/100"), "a third of the bound", statement=Le(
-        excess_probability, exp(-width * relative_excess**2 / 8) / 3)))
+        excess_probability, exp(-width * relative_excess**2 / 8) / 3)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def norm_concentration(case: Case) -> Ball:
     """Squared norms of Gaussians rarely exceed their mean.
 
@@ -376,7 +381,8 @@ def _exact(value: fmpq) -> Exact:
 
 @jacobian(
     Eq(jacobian_square, width / centred_square), wording="printed",
-    control=_CONTROL(statement=Eq(jacobian_square, width**2 / centred_square)))
+    control=_CONTROL(statement=Eq(jacobian_square, width**2 / centred_square)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def layernorm_jacobian(case: Case) -> Exact:
     """LayerNorm's Jacobian has spectral norm sqrt(d)/||y||.
 
@@ -394,7 +400,8 @@ def layernorm_jacobian(case: Case) -> Exact:
 
 @jacobian(
     Eq(jacobian_trace, width * (width - 2) / centred_square),
-    control=_CONTROL(statement=Eq(jacobian_trace, width * (width - 1) / centred_square)))
+    control=_CONTROL(statement=Eq(jacobian_trace, width * (width - 1) / centred_square)),
+    supports="signal_propagation/softmax_pre_ln_gradient")
 def layernorm_jacobian_rank(case: Case) -> Exact:
     """LayerNorm's Jacobian is a projection of rank d - 2.
 

@@ -151,7 +151,8 @@ _INDUCTION = ("induction over layers for the pair (C, N); "
 
 @growth(
     Eq(common, COMMON),
-    control=_CONTROL(statement=Eq(common, (_ATTENTION + mlp_square) ** layer * common_start)))
+    control=_CONTROL(statement=Eq(common, (_ATTENTION + mlp_square) ** layer * common_start)),
+    supports="signal_propagation/scaled_correlation_limit")
 def common_growth(case: Case) -> Exact:
     """Uniform attention: growth of the common part.
 
@@ -167,7 +168,8 @@ def common_growth(case: Case) -> Exact:
 
 @growth(
     Eq(total, TOTAL),
-    control=_CONTROL(statement=Eq(total, (_ATTENTION * _MLP) ** layer * total_start)))
+    control=_CONTROL(statement=Eq(total, (_ATTENTION * _MLP) ** layer * total_start)),
+    supports="signal_propagation/scaled_correlation_limit")
 def total_growth(case: Case) -> Exact:
     """Uniform attention: growth of the total norm.
 
@@ -230,7 +232,8 @@ def _orthogonal(case: Case) -> bool:
            "theory": (token_case(_TRIPLE, attention_square="3/4", mlp_square="0", layer=1),)},
     control=Control(token_case(_PAIR, attention_square="2", mlp_square="0", layer=2),
                     "without the tokens' own norm",
-                    statement=Eq(correlation, (_POWER - 1) / _POWER)))
+                    statement=Eq(correlation, (_POWER - 1) / _POWER)),
+    supports="signal_propagation/scaled_correlation_limit")
 def uniform_correlation(case: Case) -> Exact:
     """Orthogonal tokens correlate under uniform attention.
 
@@ -264,7 +267,8 @@ def _(statement: Relational) -> Iterator[Step]:
     cases={"quick": Case.grid(scaled_square=("1", "1/2", "4"), tokens=(2, 8, 128)),
            "theory": Case.grid(scaled_square=("1", "2", "25"), tokens=(3, 1024))},
     control=Control(Case(scaled_square="1", tokens=8), "a = 1: the correlation tends to 1",
-                    statement=Eq(limit_correlation, 1)))
+                    statement=Eq(limit_correlation, 1)),
+    cited="Decides whether branches scaled by 1/sqrt(L) keep tokens apart at any depth.")
 def scaled_correlation_limit(case: Case) -> Exact:
     """Residual scaling by 1/sqrt(L) stops the correlation below 1.
 
@@ -320,7 +324,9 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
     cases={"quick": tuple(map(token_case, (_TWO, _THREE, _LINE, _SAME))),
            "theory": (token_case("2 1; 0 3; 1 1; -2 5"), token_case("3; 1; 4; 1; 5"))},
     control=Control(token_case(_TWO), "not centred: ||X^T X||",
-                    statement=Eq(query, total_start * total_start**2 / (tokens**2 * width))))
+                    statement=Eq(query, total_start * total_start**2 / (tokens**2 * width))),
+    cited=("Decides whether slow starts may be explained by query gradients that vanish as "
+           "tokens align."))
 def query_gradient(case: Case) -> Exact:
     """Query gradients vanish as tokens align.
 
@@ -358,7 +364,8 @@ def softmax_derivative(logits: list[int]) -> list[Fraction]:
     cases={"quick": tuple(map(spread_case, (_TWO, _THREE, _LINE, _SAME, "1 2 0; 0 1 -1"))),
            "theory": (spread_case("2 1 0 1; 0 3 1 1; 1 1 -1 -4"),)},
     control=Control(spread_case(_TWO), "without the other tokens",
-                    statement=Eq(value, width**2 * token_variance)))
+                    statement=Eq(value, width**2 * token_variance)),
+    supports="signal_propagation/query_gradient")
 def value_gradient(case: Case) -> Exact:
     """Value gradients do not vanish.
 
@@ -412,7 +419,8 @@ def kernel_by_integral(c: arb) -> arb:
     assumes={"-1 < c < 1": lambda case: -1 < case.rational("cosine") < 1},
     cases={"quick": Case.grid(cosine=_POINTS),
            "theory": Case.grid(cosine=[f"{k}/10" for k in (-9, -7, -3, -1, 1, 3, 6, 7, 9)])},
-    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)))
+    control=Control(Case(cosine="1/2"), "the cosine itself", statement=Eq(kernel_digits, cosine)),
+    supports="signal_propagation/mlp_exponent")
 def relu_kernel(case: Case) -> Exact:
     """The ReLU kernel in closed form.
 
@@ -442,7 +450,8 @@ def _(statement: Relational) -> Iterator[Step]:
     Gt(kernel, cosine), assumes={"c < 1": lambda case: -1 <= case.rational("cosine") < 1},
     cases={"quick": Case.grid(cosine=_POINTS),
            "theory": Case.grid(cosine=("-1", "999999/1000000"))},
-    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)))
+    control=Control(Case(cosine="1/2"), "above 2c", statement=Gt(kernel, 2 * cosine)),
+    supports="signal_propagation/mlp_exponent")
 def relu_kernel_above(case: Case) -> Ball:
     """A wide ReLU layer brings every two tokens closer.
 
@@ -485,7 +494,8 @@ def _directions_differ(case: Case) -> bool:
         for tokens in ("1 2; 3 -1", "1 0; 2 1; -1 2", "1 0; 0 1", "50 50; 50 51")
         for square in ("1", "1/24"))},
     control=Control(token_case("1 2; 3 -1", mlp_square="1"), "as much as twice the branch",
-                    statement=Gt(branch_growth, 1 + 2 * mlp_square)))
+                    statement=Gt(branch_growth, 1 + 2 * mlp_square)),
+    supports="signal_propagation/mlp_exponent")
 def relu_branch_common(case: Case) -> Ball:
     """A ReLU branch raises the common part by more than the total.
 

@@ -186,17 +186,19 @@ def _files(recorded: Recorded, judged: Mapping[str, ClaimResult], records: Seque
     told = [result for chapter in _told(judged) for result in chapter]
     verdicts = _verdicts(recorded, judged, suite)
     drawn = plates(recorded, None if shown != "claims" else judged)
-    behind = [*told, *_heavy(recorded, verdicts, judged, shown, suite)]
+    behind = [*told, *_cited_besides(recorded, verdicts, judged, shown, suite)]
     counted = verdicts if shown != "claims" else {k: verdict_name(r) for k, r in judged.items()}
     source = _source(recorded, verdicts, records, suite, command, repeated)
     statements = [Statement(result, number) for number, result in enumerate(told, 1)]
     context = {
         "shown": shown, "statements": statements, "shared": _shared(statements),
         "chapters": _chapters(statements, drawn),
-        "verdicts": _counts(counted.values()), "total": len(counted),
+        "verdicts": _counts(counted, recorded.claims), "total": len(counted),
+        "cited": sum(recorded.claims[key].tier == "cited" for key in counted),
         "of_what": f"the claim set {source.claim_set}" if shown != "claims" else "this appendix",
         "wordings": Counter(recorded.claims[key].wording for key in counted).most_common(),
-        "findings": _findings(behind, counted, recorded.claims),
+        "findings": _findings([r for r in behind if shown == "claims" or r.unexpected
+                               or r.claim.tier == "cited"], counted, recorded.claims),
         "trained": any(r.claim.needs for r in told), "budget": FALSE_ALARM_BUDGET,
         "levels": _levels(told), "controls": _controls(behind), "training": _training(told),
         "recalled": _recalled(behind), "origin": _origin(source), "compute": _compute(records),
@@ -283,28 +285,31 @@ def _verdicts(recorded: Recorded, judged: Mapping[str, ClaimResult],
     return {key: verdict(key) for key in recorded.claims}
 
 
-def _heavy(recorded: Recorded, verdicts: Mapping[str, str], judged: Mapping[str, ClaimResult],
-           shown: Shown, suite: str) -> list[ClaimResult]:
-    """For the headlines: the theorems and steps, besides those in print, of which a reader must
-    know more than that they hold."""
+def _cited_besides(recorded: Recorded, verdicts: Mapping[str, str],
+                   judged: Mapping[str, ClaimResult], shown: Shown,
+                   suite: str) -> list[ClaimResult]:
+    """For the headlines: the cited claims, besides those in print, of which a reader must know more
+    than that they hold."""
     if shown != "headlines":
         return []
     fine = (Verdict.PROVED, Verdict.ARGUED, Verdict.HOLDS, NOT_RUN)
     return [_judged(recorded, key, suite, named=False) for key, claim in recorded.claims.items()
-            if claim.weight in ("theorem", "step") and verdicts[key] not in fine
-            and key not in judged]
+            if claim.tier == "cited" and verdicts[key] not in fine and key not in judged]
 
 
-def _counts(found: Iterable[str]) -> list[tuple[str, str, int]]:
-    counted = Counter(found)
-    return [(name.replace("_", " "), _MEANINGS[name], counted[name]) for name in VERDICT_NAMES
-            if counted[name]]
+def _counts(verdicts: Mapping[str, str],
+            claims: Mapping[str, Claim]) -> list[tuple[str, str, int, int]]:
+    """Of every verdict: its name, what it means, how many cited claims have it, and how many in
+    all."""
+    every = Counter(verdicts.values())
+    cited = Counter(found for key, found in verdicts.items() if claims[key].tier == "cited")
+    return [(name.replace("_", " "), _MEANINGS[name], cited[name], every[name])
+            for name in VERDICT_NAMES if every[name]]
 
 
 def _findings(behind: Sequence[ClaimResult], verdicts: Mapping[str, str],
               claims: Mapping[str, Claim]) -> Findings:
-    # A surprise of any weight must not be missed; of the rest, theorems and steps are told.
-    ordered = groups([r for r in behind if r.claim.weight in ("theorem", "step") or r.unexpected])
+    ordered = groups(behind)
     failing = {r.claim.key: r for group in ordered for r in group.results
                if r.counterexample is not None}
     others = []
@@ -324,13 +329,13 @@ def _line(result: ClaimResult) -> str:
 
 
 def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
-    """Of how many claims of each weight what came."""
+    """Of how many claims of each tier what came."""
     sentences = []
-    for weights, one, several in (
-            (("theorem", "step"), "theorem or step of a proof", "theorems and steps of proofs"),
-            (("measurement",), "measurement", "measurements"),
-            (("arithmetic",), "claim on printed numbers", "claims on printed numbers")):
-        counted = Counter(verdicts[key] for key in verdicts if claims[key].weight in weights)
+    for tier, one, several in (("cited", "cited claim", "cited claims"),
+                               ("supporting", "claim that supports them",
+                                "claims that support them"),
+                               ("check", "check of our own code", "checks of our own code")):
+        counted = Counter(verdicts[key] for key in verdicts if claims[key].tier == tier)
         parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES
                  if counted[name]]
         if parts:

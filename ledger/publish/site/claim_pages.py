@@ -15,7 +15,7 @@ from ...verdicts.citations import entries, sources
 from ...verdicts.display import expectation, measured_side, prediction, stated, statement_latex
 from ...verdicts.display import judged as judged_by
 from ...verdicts.evidence_tree import Ground
-from ...verdicts.findings import WEIGHTS, groups, reason
+from ...verdicts.findings import TIERS, WEIGHTS, groups, reason
 from ...verdicts.mutation import Mutant
 from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
 from ..appendix.printed_claims import DATED, Statement, sign
@@ -29,17 +29,20 @@ MOST_CASES = 12
 _UNLISTED = "---\norphan: true\n---\n"
 
 
-def page(result: ClaimResult, ground: Ground, data: str = "") -> str:
+def page(result: ClaimResult, ground: Ground, data: str = "",
+         below: Sequence[ClaimResult] = ()) -> str:
     """One claim: statement, source, conditions, verdict, what the verdict rests on, cases.
 
     Args:
         ground: what the verdict rests on.
         data: a sentence with a link to every case.
+        below: the claims that support it.
     """
-    return "\n".join(_page(result, ground, data)) + "\n"
+    return "\n".join(_page(result, ground, data, below)) + "\n"
 
 
-def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
+def _page(result: ClaimResult, ground: Ground, data: str,
+          below: Sequence[ClaimResult]) -> Iterator[str]:
     claim = result.claim
     # Tabs of browsers and lists of search results have no formulas.
     yield f"{_UNLISTED}```{{title}} {claim.title}\n```\n# {prose(claim.title)}\n"
@@ -47,6 +50,12 @@ def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
            f"**{verdict(marked(result))}**{_as_known(result)}.\n")
     if claim.post_hoc and result.measured:
         yield f"\\* Changed after data were seen: {_cited(claim.post_hoc)}\n"
+    if claim.cited:
+        yield f"{prose(claim.cited)}\n"
+    elif claim.supports:
+        yield f"Supports [{code(claim.supports)}](/claims/{claim.supports}.md).\n"
+    else:
+        yield f"A check of our own code: {prose(sentence(claim.checks))}\n"
     yield f"$$\n{statement_latex(claim)}\n$$\n"
     if how := judged_by(claim):
         yield f"{prose(sentence(how[:1].upper() + how[1:]))}\n"
@@ -59,6 +68,10 @@ def _page(result: ClaimResult, ground: Ground, data: str) -> Iterator[str]:
     yield from _facts(result, ground)
     yield "\n## What the verdict rests on\n"
     yield from _tree(ground)
+    if below:
+        yield "\n## What supports it\n"
+        yield from (f"- {link(r.claim)}, {prose(r.claim.title)}: **{verdict(marked(r))}**"
+                    f"{_as_known(r)}" for r in below)
     yield from _cases(result, data)
     yield "\n## Do it again\n"
     yield (f"```console\n$ depthlaw show {claim.key}\n$ depthlaw why {claim.key}\n"
@@ -174,34 +187,76 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
     return [row for _, row in sorted(ranked[:MOST_CASES], key=lambda c: c[0])]
 
 
+# What the claims of a tier are called.
+_TIERS = {"cited": ("cited claim", "Cited claims: somebody outside would act or write differently "
+                    "if the verdict turned."),
+          "supporting": ("supporting claim", "Supporting claims: steps, conditions, parts and "
+                         "variations of a cited claim, which lists them."),
+          "check": ("check of our own code", "Checks of our own code and tables.")}
+
+
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
-    """The topics, with how many of their claims have which verdict."""
-    found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in judged)]
-    lines = ["# Claims\n", f"{len(judged):,} claims: {_counted(judged)}. {ledger}.\n",
-             ":::{container} compact\n", f"| topic | {' | '.join(found)} |",
-             f"|---|{'--:|' * len(found)}"]
+    """The topics, with how many of their cited claims have which verdict, and how many others they
+    hold."""
+    cited = [r for r in judged if r.claim.tier == "cited"]
+    found = [name for name in VERDICT_NAMES if any(verdict_name(r) == name for r in cited)]
+    lines = [f"# Claims\n\n{ledger}.\n"]
+    for tier in TIERS:
+        own = [r for r in judged if r.claim.tier == tier]
+        one, meaning = _TIERS[tier]
+        if own:
+            lines.append(f"* **{_plural(len(own), one)}**: {_counted(own)}. {meaning}")
+    lines += ["\nVerdicts of the cited claims, and how many others there are:\n",
+              ":::{container} compact\n", f"| topic | {' | '.join(found)} | supporting | checks |",
+              f"|---|{'--:|' * (len(found) + 2)}"]
     names = list(dict.fromkeys(r.claim.topic for r in judged))
     for topic in names:
-        counts = Counter(verdict_name(r) for r in judged if r.claim.topic == topic)
-        cells = " | ".join(f"{counts[name]}" if counts[name] else "" for name in found)
+        counts = Counter(verdict_name(r) for r in cited if r.claim.topic == topic)
+        tiers = Counter(r.claim.tier for r in judged if r.claim.topic == topic)
+        cells = " | ".join(f"{n}" if n else "" for n in (
+            *(counts[name] for name in found), tiers["supporting"], tiers["check"]))
         lines.append(f"| [{topic}]({topic}/index.md) | {cells} |")
     menu = "\n".join(f"{topic}/index" for topic in names)
     return "\n".join([*lines, ":::", "", f"```{{toctree}}\n:hidden:\n\n{menu}\n```", ""])
 
 
 def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
-    """The claims of one topic: theorems first, then steps of proofs, measurements, arithmetic."""
-    lines = [f"# {topic}\n", f"{about}\n", f"{len(judged)} claims: {_counted(judged)}."]
-    headings = ("Theorems", "Steps of proofs and constructions", "Measurements",
-                "Arithmetic of printed numbers")
-    for weight, heading in zip(WEIGHTS, headings, strict=True):
-        own = [r for r in judged if r.claim.weight == weight]
-        if own:
-            lines += [f"\n## {heading}\n", "| claim | source | verdict |", "|---|---|---|"]
-            lines += [f"| [{prose(r.claim.title)}]({r.claim.name}.md) | {_key(r.claim)}, "
-                      f"{r.claim.wording} | {verdict(marked(r))}{_as_known(r)} |"
-                      for r in own]
+    """The claims of one topic: each cited one with what supports it here; then what supports claims
+    of other topics; checks of our own code last."""
+    lines = [f"# {topic}\n", f"{about}\n"]
+    for tier in TIERS:
+        own = [r for r in judged if r.claim.tier == tier]
+        if not own:
+            continue
+        rest = own if tier == "check" else [
+            r for r in own if r.claim.supports not in {each.claim.key for each in judged}]
+        if tier != "cited" and not rest:
+            continue
+        heading = {"cited": "Cited", "supporting": "In support of claims of other topics",
+                   "check": "Checks"}[tier]
+        said = "" if tier == "supporting" else (
+            f"{_plural(len(own), _TIERS[tier][0])}: {_counted(own)}.\n")
+        lines += [f"\n## {heading}\n", said, "| claim | source | verdict |", "|---|---|---|"]
+        for r in rest:
+            lines.append(_row(r))
+            lines += [_row(under, "↳ ") for under in _supporting(r, judged)]
     return "\n".join(lines) + "\n"
+
+
+def _row(result: ClaimResult, before: str = "") -> str:
+    claim = result.claim
+    why = f"<br>{prose(claim.cited)}" if claim.cited else ""
+    return (f"| {before}[{prose(claim.title)}]({claim.name}.md){why} | {_key(claim)}, "
+            f"{claim.wording} | {verdict(marked(result))}{_as_known(result)} |")
+
+
+def _supporting(result: ClaimResult, judged: Iterable[ClaimResult]) -> list[ClaimResult]:
+    return [r for r in judged if r.claim.supports == result.claim.key]
+
+
+def _plural(number: int, one: str) -> str:
+    return plural(number, one) if one != "check of our own code" or number == 1 else (
+        f"{number} checks of our own code")
 
 
 def _counted(judged: Iterable[ClaimResult]) -> str:
@@ -226,8 +281,8 @@ def glossary(claims: Iterable[Claim]) -> str:
 
 
 def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
-    """What fails, rests on what fails, is undecided, vacuous or conditional: theorems first, the
-    arithmetic of printed numbers last."""
+    """What fails, rests on what fails, is undecided, vacuous or conditional: cited claims first,
+    and of these theorems before measurements."""
     lines = [f"# Findings\n\n{ledger}. Each entry links to its page; a counterexample is checked "
              "by running the claim again, or by `depthlaw recheck` where a certificate is named."]
     for group in groups(judged):
@@ -235,7 +290,7 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
         for r in group.results:
             why = reason(r)
             why = f" {_cited(why[:1].upper() + why[1:])}" if why else ""
-            lines.append(f"- {link(r.claim)} ({r.claim.weight}; {_key(r.claim)}, "
+            lines.append(f"- {link(r.claim)} ({_called(r.claim)}; {_key(r.claim)}, "
                          f"{r.claim.wording}): {_cited(r.claim.text)}{why} "
                          f"{_cited(r.claim.note)}".rstrip())
             worst = r.counterexample
@@ -245,6 +300,12 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
                              f"{value(measured_side(r.claim, worst))}, stated "
                              f"{prose(stated(r.claim, worst))}.")
     return "\n".join(lines) + "\n"
+
+
+def _called(claim: Claim) -> str:
+    """What kind of claim it is, in a word or two."""
+    return f"supporting {claim.weight}" if claim.tier == "supporting" else (
+        "check" if claim.tier == "check" else claim.weight)
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
@@ -266,10 +327,15 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
     for heading, meaning, found in groups_:
         lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
-        for r, what in sorted(found, key=lambda each: WEIGHTS.index(each[0].claim.weight)):
+        for r, what in sorted(found, key=_order):
             lines.append(f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
                          f"{f': {sentence(what)}' if what else '.'}")
     return "\n".join(lines) + "\n"
+
+
+def _order(found: tuple[ClaimResult, str]) -> tuple[int, int]:
+    claim = found[0].claim
+    return TIERS.index(claim.tier), WEIGHTS.index(claim.weight)
 
 
 def _settled_by(result: ClaimResult) -> str:

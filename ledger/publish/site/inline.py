@@ -26,6 +26,7 @@ from typing import Any
 
 from depthlaw.theory.claims.verdict import Verdict
 
+from ...running.index import claims_index
 from ...verdicts.display import measured_side, prediction, slack
 from ...verdicts.report import NOT_RUN, VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
 from ..appendix.printed_claims import Statement
@@ -136,12 +137,16 @@ class Ledger:
             return f"{self.records:,}"
         if what == "claims":
             return f"{len(self.judged):,}"
+        cited = {key: found for key, found in self.judged.items()
+                 if claims_index()[key]["tier"] == "cited"}
+        if what == "cited claims":
+            return f"{len(cited):,}"
         if what == "topics":
             return f"{len({key.partition('/')[0] for key in self.judged}):,}"
-        if what != "verdicts":
-            raise ValueError(f"{what} is not counted; say claims, topics, records or verdicts")
-        counts = Counter(verdict_name(found) if found else NOT_RUN
-                         for found in self.judged.values())
+        if what != "cited verdicts":
+            raise ValueError(f"{what} is not counted; say claims, cited claims, cited verdicts, "
+                             "topics or records")
+        counts = Counter(verdict_name(found) if found else NOT_RUN for found in cited.values())
         return ", ".join(f"{name} {counts[name]:,}" for name in VERDICT_NAMES if counts[name])
 
     def _law(self, what: str) -> str:

@@ -150,7 +150,9 @@ def _generated(
     for r in judged:
         file = out / "data" / f"{r.claim.topic}-{r.claim.name}.csv"
         data = page_blocks.data([r.claim.key], places, file)
-        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(r, grounds(r, by_key), data)
+        below = [each for each in judged if each.claim.supports == r.claim.key]
+        pages[out / "claims" / f"{r.claim.key}.md"] = claim_pages.page(
+            r, grounds(r, by_key), data, below)
     for topic in dict.fromkeys(r.claim.topic for r in judged):
         own = [r for r in judged if r.claim.topic == topic]
         pages[out / "claims" / topic / "index.md"] = claim_pages.topic_page(
