@@ -93,7 +93,7 @@ def _cases(layers: Iterable[int]) -> tuple[Case, ...]:
     predicted=_spread, post_hoc=LEVEL_MOVED,
     source=Source("dong2021", "figure residual_BERT_vert.pdf, curve SAN at initialisation",
                   "arXiv:2103.03404v1"),
-    cases={"quick": _cases((1,)), "theory": _cases((0, 2))},
+    cases={"quick": _cases((1,)), "full": _cases((0, 2))},
     control=Control(_cases((1,))[0], "the published value times ten", statement=_curve(10)),
     supports="rank_collapse/bert_init_published")
 def bert_init_collapse(case: Case, seed: int) -> Sample:
@@ -189,8 +189,8 @@ def _without(case: Case, *names: str) -> Case:
     weight="measurement", portable=False, needs="hf", reads=("layer", "stated_residual"),
     source=Source("dong2021", "figure residual_BERT_vert.pdf, curves at initialisation",
                   "arXiv:2103.03404v1"),
-    cases={"theory": (*_published("san", _SAN, 2), *_published("full", _FULL, 3, 8)),
-           "full": _published("full", _FULL, 12)},
+    cases={"full": (*_published("san", _SAN, 2), *_published("full", _FULL, 3, 8),
+                    *_published("full", _FULL, 12))},
     control=Control(
         Case(**_published("san", _SAN, 2)[1].fields() | {"stated_residual": "0.5629"}),
         "the value of the whole net held against pure attention"),
@@ -274,9 +274,9 @@ _PLATEAU = _without(_published("san", _SAN, 12, 6)[0], "layer", "stated_residual
     portable=False, needs="hf", reads=("layer",),
     source=Source("depthlaw", "after dong2021, figure residual_BERT_vert.pdf, curve SAN from "
                   "layer 3 on"),
-    cases={"theory": tuple(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer})
-                           for layer in (3, 4)),
-           "full": tuple(Case(**_PLATEAU.fields() | {"layer": layer}) for layer in range(3, 13))},
+    cases={"full": (*(Case(**_PLATEAU.fields() | {"layers": 4, "layer": layer})
+                      for layer in (3, 4)),
+                    *(Case(**_PLATEAU.fields() | {"layer": layer}) for layer in range(3, 13)))},
     control=Control(Case(**_PLATEAU.fields() | {"layers": 4, "layer": 3, "dtype": "float32"}),
                     "float32, as in the published measurement"),
     cited="Bears on whether the flat tail of the published BERT curve may be read as a floor.")

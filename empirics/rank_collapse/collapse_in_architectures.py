@@ -91,8 +91,8 @@ _BY_POSITION = ("xlnet", "t5", "gpt2", "llama", "mistral", "qwen2", "qwen3")
 
 @measured(
     Gt(drop_growth, Integer(2)), source=CODE, kind="rate",
-    cases={"theory": _BY_CONTENT,
-           "full": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768, tokens=128),
+    cases={"full": (*_BY_CONTENT, *_nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=768,
+                                         tokens=128)),
            "gpu": _nets(("bert", "albert"), _WITHOUT_SKIP, layers=2, width=3072, tokens=512)},
     post_hoc="Written when our own nets of BERT's shape were known to do so.",
     control=Control(_nets(("xlnet",), ("san",), layers=6)[0],
@@ -122,8 +122,8 @@ def cubic_drop(case: Case, seed: int, device: str = "cpu") -> Sample:
     post_hoc=(
         "That halves are compared was chosen after curves of two seeds had been seen; the seeds "
         "here are others."),
-    cases={"theory": _nets(_BY_POSITION, ("san",), layers=6),
-           "full": (*_nets(_BY_POSITION, ("san+mlp",), layers=6),
+    cases={"full": (*_nets(_BY_POSITION, ("san",), layers=6),
+                    *_nets(_BY_POSITION, ("san+mlp",), layers=6),
                     *_nets(("xlnet", "t5", "gpt2", "llama"), ("san",), layers=6, width=768,
                            tokens=128)),
            "gpu": _nets(("xlnet", "gpt2", "llama"), ("san",), layers=6, width=2048, tokens=512)},
@@ -151,8 +151,8 @@ def slower_with_positions_or_mask(case: Case, seed: int, device: str = "cpu") ->
 
 @measured(
     Gt(drop_growth, Integer(2)), source=OURS, kind="rate",
-    cases={"theory": _nets(("xlnet",), ("san",), layers=2, positions=0),
-           "full": _nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128)},
+    cases={"full": (*_nets(("xlnet",), ("san",), layers=2, positions=0),
+                    *_nets(("xlnet",), ("san",), layers=2, positions=0, width=768, tokens=128))},
     control=Control(_nets(("xlnet",), ("san",), layers=2)[0], "positions are left in"),
     supports="rank_collapse/slower_with_positions_or_mask")
 def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -173,10 +173,10 @@ def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sampl
     Gt(kept, Integer(0)), source=CODE, kind="lower",
     post_hoc="First measured with 16 initialisations, then with 8, which cost half.",
     headline="What skips keep in real architectures, measured in their own forward pass.",
-    cases={"theory": _nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12,
+    cases={"full": (*_nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12,
                            replicas=8),
-           "full": _nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12, width=768,
-                         tokens=128, replicas=8)},
+                    *_nets(("bert", "albert", "xlnet"), ("full", "san+skip"), layers=12, width=768,
+                           tokens=128, replicas=8))},
     control=Control(_nets(("bert",), ("san+mlp",), layers=12, replicas=8)[0],
                     "the skip connection around attention removed, the one around the MLP kept"),
     cited=("Bears on whether skips may be named as what keeps the rank of untrained BERT, ALBERT "

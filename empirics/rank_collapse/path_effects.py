@@ -263,8 +263,7 @@ def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "
 @universal(
     Le(gain_share, Rational(1, 4)),
     post_hoc=_HULLS,
-    cases={"theory": _whole(TINY, **PUBLISHED),
-           "full": (*_whole(SORTING, HULL, **PUBLISHED),
+    cases={"full": (*_whole(TINY, **PUBLISHED), *_whole(SORTING, HULL, **PUBLISHED),
                     *_whole(SORTING, HULL, method="alone"))},
     control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
     cited="Bears on whether the longest paths of these nets may be dismissed as guesses.")
@@ -285,9 +284,9 @@ def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sampl
     post_hoc=(
         "128 tiny nets in place of 16, then 40, which left it undecided; the control was changed "
         "too."),
-    cases={"theory": (Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),),
-           "full": tuple(Case(**task, **more, length=0) for task in (SORTING, HULL)
-                         for more in (PUBLISHED, {"method": "alone"}))},
+    cases={"full": (Case(**(TINY | {"replicas": 128}), **PUBLISHED, length=0),
+                    *(Case(**task, **more, length=0) for task in (SORTING, HULL)
+                      for more in (PUBLISHED, {"method": "alone"})))},
     control=Control(Case(**TINY, method="within", length=1), "paths of length one added"),
     supports="rank_collapse/long_paths_guess")
 def zero_length_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
@@ -316,8 +315,7 @@ def _shares(case: Case, device: str, folder: str) -> Sample:
     post_hoc=(
         "Hulls were asked about here too until they had been measured, and failed: "
         "short_paths_carry_half_of_hulls."),
-    cases={"theory": _half(TINY, method="within"),
-           "full": _half(SORTING, CIRCLE, method="within"),
+    cases={"full": (*_half(TINY, method="within"), *_half(SORTING, CIRCLE, method="within")),
            "gpu": _half(LARGE, method="within")},
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
     supports="rank_collapse/short_paths_carry_half_of_hulls")
@@ -401,17 +399,17 @@ def longer_paths_flatter(case: Case, device: str = "cpu", folder: str = "") -> S
 # Between the exponential law, by which logarithms are as the lengths, and the doubly exponential
 # one with cubes, by which they are as (3^l - 1) / 2: their geometric mean.
 BETWEEN = sqrt((longer / shorter) * (3**longer - 1) / (3**shorter - 1))
-_FROZEN = {"theory": (*Case.grid(**RANDOM, method="frozen", longer=6, shorter=3),
-                      *Case.grid(**TINY, method="frozen", longer=3, shorter=1)),
-           "full": tuple(Case(**task, method="frozen", longer=6, shorter=3)
-                         for task in (SORTING, HULL, CIRCLE))}
-_RECOMPUTED = {"theory": Case.grid(**RANDOM, method="recomputed", longer=3, shorter=(1, 2)),
-               "full": (Case(**SORTING, method="recomputed", longer=3, shorter=2),)}
+_FROZEN = {"full": (*Case.grid(**RANDOM, method="frozen", longer=6, shorter=3),
+                    *Case.grid(**TINY, method="frozen", longer=3, shorter=1),
+                    *(Case(**task, method="frozen", longer=6, shorter=3)
+                      for task in (SORTING, HULL, CIRCLE)))}
+_RECOMPUTED = {"full": (*Case.grid(**RANDOM, method="recomputed", longer=3, shorter=(1, 2)),
+                        Case(**SORTING, method="recomputed", longer=3, shorter=2))}
 
 
 @derived(Le(gap_ratio, BETWEEN), cases=_FROZEN,
     post_hoc=_HULLS,
-         control=Control(_RECOMPUTED["theory"][0], "attention of the path's own states"),
+         control=Control(_RECOMPUTED["full"][0], "attention of the path's own states"),
     cited="Bears on which law an analysis of paths should fit to path products.")
 def path_products_exponential(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Products of a net's attention matrices do not collapse doubly exponentially.
@@ -429,7 +427,7 @@ def path_products_exponential(case: Case, device: str = "cpu", folder: str = "")
 
 
 @derived(Ge(gap_ratio, BETWEEN), cases=_RECOMPUTED, post_hoc=LEVEL_MOVED,
-         control=Control(_FROZEN["theory"][0], "attention of the unmodified forward pass"),
+         control=Control(_FROZEN["full"][0], "attention of the unmodified forward pass"),
     supports="rank_collapse/path_products_exponential")
 def path_products_doubly(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Attention computed along a path nears rank one doubly exponentially.

@@ -127,8 +127,8 @@ def _few_deep(**fields: Any) -> Case:
 
 
 def _depth_suites(**fields: Any) -> dict[str, tuple[Case, ...]]:
-    return {"theory": _DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
-            "full": _DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields),
+    return {"full": (*_DEPTHS(shallow=16, deep=128, replicas=48, moved="blocks", **fields),
+                     *_DEPTHS(shallow=16, deep=128, replicas=96, moved="all", **fields)),
             "gpu": _DEPTHS(shallow=16, deep=512, replicas=64, moved="all", **fields)}
 
 
@@ -142,8 +142,8 @@ _NETS = ("Pre-LN causal nets with biases and learned positions, softmax attentio
 @flat(
     Eq(width_change, Integer(0)), source=MUP, wording="derived",
     post_hoc=f"Logits were split off, as mup_logits_flat, after a first measurement. {_TRIED}",
-    cases={"theory": _WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
-           "full": _WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden"),
+    cases={"full": (*_WIDTHS(narrow=32, wide=256, replicas=32, rule="completep", of="hidden"),
+                    *_WIDTHS(narrow=32, wide=256, replicas=64, rule="mup", of="hidden")),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule=("mup", "completep"),
                           of="hidden")},
     control=Control(_few_wide(rule="standard", of="hidden"), "the standard parametrisation"),
@@ -194,7 +194,7 @@ def mup_logits_flat(case: Case, seed: int, device: str = "cpu") -> Sample:
 @grows(
     Ge(width_change, Rational(1, 2)), source=MUP, wording="derived", reads=("of",),
     post_hoc=_TRIED,
-    cases={"theory": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
+    cases={"full": _WIDTHS(narrow=32, wide=128, replicas=48, rule="standard", of=OF),
            "gpu": _WIDTHS(narrow=64, wide=1024, replicas=24, rule="standard", of=OF)},
     control=Control(_few_wide(rule="mup", of="hidden"), "muP"),
     supports="signal_propagation/mup_width_flat")
@@ -283,7 +283,7 @@ def completep_flat_shallow(case: Case, seed: int, device: str = "cpu") -> Sample
 @grows(
     Ge(depth_change, Rational(1, 2)), source=DEPTH_MUP, wording="derived",
     post_hoc=_TRIED,
-    cases={"theory": (_few_deep(rule="mup", moved="all", of="hidden"),),
+    cases={"full": (_few_deep(rule="mup", moved="all", of="hidden"),),
            "gpu": _depth_suites(rule="mup", of="hidden")["gpu"]},
     control=Control(_few_deep(rule="completep", moved="blocks", of="hidden"), "CompleteP"),
     supports="signal_propagation/completep_flat")
@@ -315,8 +315,8 @@ def _gradient_exponents(case: Case, seed: int, device: str = "cpu") -> Sample:
 @flat(
     Eq(gradient_width, Integer(-1)), source=COMPLETEP, wording="derived",
     post_hoc=_TRIED,
-    cases={"theory": Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
-           "full": Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64)},
+    cases={"full": (*Case.grid(rule="completep", narrow=32, wide=256, depth=4, replicas=32),
+                    *Case.grid(rule="mup", narrow=32, wide=256, depth=4, replicas=64))},
     control=Control(Case(rule="standard", narrow=32, wide=128, depth=4, replicas=48),
                     "the standard parametrisation"),
     supports="signal_propagation/completep_flat")
@@ -339,7 +339,7 @@ def epsilon_width_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 _POWERS = ("1/2", "3/4", "1")
 _BLOCKS = {
     "quick": Case.grid(depth_power="1/2", shallow=8, deep=32, width=32, replicas=96),
-    "theory": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
+    "full": Case.grid(depth_power=_POWERS, shallow=8, deep=64, width=32, replicas=48)}
 
 
 @flat(
@@ -363,8 +363,7 @@ def epsilon_depth_exponent(case: Case, seed: int, device: str = "cpu") -> Sample
 
 
 _RESPONSES = {
-    suite: Case.grid(depth_power=powers, shallow=8, deep=64, width=32, replicas=48)
-    for suite, powers in (("theory", ("1/2", "1")), ("full", ("3/4",)))}
+    "full": Case.grid(depth_power=("1/2", "1", "3/4"), shallow=8, deep=64, width=32, replicas=48)}
 
 
 @flat(

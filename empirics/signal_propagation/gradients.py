@@ -139,17 +139,16 @@ def _cases(
     middle = partial(Case, width=128, mlp=512, tokens=32, replicas=32, **more)
     large = partial(Case, width=512, mlp=2048, tokens=64, replicas=16, **more)
     return {"quick": (small(scheme=scheme, shallow=4, deep=32, replicas=replicas, **EQUAL),),
-            "theory": (*(small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
-                         for each in (scheme, *also)),
-                       small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX)),
-            "full": (middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT),),
+            "full": (*(small(scheme=each, shallow=16, deep=128, replicas=replicas, **INDEPENDENT)
+                       for each in (scheme, *also)),
+                     small(scheme=scheme, shallow=16, deep=128, replicas=384, **SOFTMAX),
+                     middle(scheme=scheme, shallow=16, deep=128, **INDEPENDENT)),
             "gpu": (large(scheme=scheme, shallow=12, deep=96, **INDEPENDENT),)}
 
 
 def _later(cases: dict[str, tuple[Case, ...]]) -> dict[str, tuple[Case, ...]]:
     """The same cases, none of them quick."""
-    return {"theory": (*cases["quick"], *cases["theory"]), "full": cases["full"],
-            "gpu": cases["gpu"]}
+    return {"full": (*cases["quick"], *cases["full"]), "gpu": cases["gpu"]}
 
 
 _CROSS = (
@@ -354,7 +353,7 @@ def gradient_times_norm(case: Case, seed: int, device: str = "cpu") -> Sample:
 def _profiles(scheme: str, **more: Any) -> dict[str, tuple[Case, ...]]:
     net = partial(Case, scheme=scheme, tokens=8, **EQUAL, **more)
     return {"quick": (net(width=32, mlp=32, depth=24, replicas=96),),
-            "theory": (net(width=64, mlp=256, depth=48, replicas=64),),
+            "full": (net(width=64, mlp=256, depth=48, replicas=64),),
             "gpu": (net(width=512, mlp=2048, depth=96, replicas=16),)}
 
 
@@ -383,7 +382,7 @@ def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sam
 
 _BARE = partial(Case, scheme="lecun", norm="none", tokens=4, **EQUAL)
 _BARE_CASES = {"quick": (_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=96),),
-               "theory": (_BARE(width=64, mlp=256, shallow=4, deep=64, replicas=128),),
+               "full": (_BARE(width=64, mlp=256, shallow=4, deep=64, replicas=128),),
                "gpu": (_BARE(width=512, mlp=2048, shallow=12, deep=96, replicas=16),)}
 
 

@@ -157,9 +157,8 @@ def _with(case: Case, **changed: Any) -> Case:
 
 def _suites(*schemes: str, also: tuple[str, ...] = ()) -> dict[str, tuple[Case, ...]]:
     return {"quick": tuple(_SMALL(scheme, layer=8) for scheme in schemes),
-            "theory": tuple(_MIDDLE(scheme, layer=n) for scheme in (*schemes, *also)
-                            for n in (2, 16)),
-            "full": tuple(_LARGE(scheme, layer=12) for scheme in (*schemes, *also)),
+            "full": (*(_MIDDLE(scheme, layer=n) for scheme in (*schemes, *also) for n in (2, 16)),
+                     *(_LARGE(scheme, layer=12) for scheme in (*schemes, *also))),
             "gpu": tuple(_WIDE(scheme, layer=24) for scheme in schemes)}
 
 
@@ -355,9 +354,9 @@ rate: Maker = partial(in_nets, kind="rate", predicted=within)
 def _depths(*schemes: str, replicas: int) -> dict[str, tuple[Case, ...]]:
     small = partial(Case, width=32, mlp=32, tokens=8, replicas=replicas)
     large = partial(Case, width=512, mlp=2048, tokens=64, shallow=12, deep=96, replicas=16)
-    return {"theory": (small(scheme=schemes[0], start="equal", shallow=4, deep=32),
-                       *(small(scheme=scheme, start="independent", shallow=16, deep=128)
-                         for scheme in schemes)),
+    return {"full": (small(scheme=schemes[0], start="equal", shallow=4, deep=32),
+                     *(small(scheme=scheme, start="independent", shallow=16, deep=128)
+                       for scheme in schemes)),
             "gpu": (large(scheme=schemes[0], start="independent"),)}
 
 

@@ -170,10 +170,10 @@ _TWICE = _BRANCHES(attention_square="1/4", layer=16, queries="zero", width=64, r
     post_hoc="The a^2 of most cases and the numbers of nets were settled after a first look.",
     source=Source("noci2022", "section 3; derived here", "arXiv:2206.03126"),
     cases={"quick": _TWICE,
-           "theory": (*_BRANCHES(attention_square="1/4", layer=(4, 8, 12, 16), queries="zero",
-                                 width=256, replicas=96),
-                      *_BRANCHES(attention_square="1/16", layer=16, queries="GPT-2", width=256,
-                                 replicas=48))},
+           "full": (*_BRANCHES(attention_square="1/4", layer=(4, 8, 12, 16), queries="zero",
+                               width=256, replicas=96),
+                    *_BRANCHES(attention_square="1/16", layer=16, queries="GPT-2", width=256,
+                               replicas=48))},
     control=Control(_TWICE[0], "branches that are not scaled by the depth",
                     measured=partial(attended_correlation, factor=2.0)),
     supports="signal_propagation/scaled_correlation_limit")
@@ -277,10 +277,10 @@ _FIRST = partial(_MAPS, tokens=32, width=64, replicas=384)
         "After a first look layers 1 and 2 were given to many narrow nets; cases of s^2 = 2 were "
         "added later still."),
     source=Source("giorlandino2026", "Fig. 4 notebook", "arXiv:2505.24333"), wording="derived",
-    cases={"theory": (*_FIRST(layer=(1, 2), depth=2),
-                      *_FIRST(layer=1, depth=1, weight_square="2"),
-                      *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32)),
-           "full": _MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48),
+    cases={"full": (*_FIRST(layer=(1, 2), depth=2),
+                    *_FIRST(layer=1, depth=1, weight_square="2"),
+                    *_MAPS(layer=(4, 6, 8), tokens=64, width=256, depth=8, replicas=32),
+                    *_MAPS(layer=(4, 8, 12), tokens=128, width=512, depth=12, replicas=48)),
            "gpu": _MAPS(layer=(8, 16, 24), tokens=512, width=1024, depth=24, replicas=16)},
     control=Control(Case(pre_norm=False, layer=4, tokens=64, width=256, depth=4, replicas=16),
                     "attention branches of twice the size",
@@ -341,8 +341,8 @@ def _relative(statement: Relational, case: Case) -> Ball:
     source=Source("giorlandino2026", "beta_c and Y", "arXiv:2505.24333"), wording="derived",
     expected="FAILS", assumes={"beta > beta_c": lambda case: (
         case.rational("sharpness") ** 2 * (1 - case.rational("overlap")) > 2)},
-    cases={"theory": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256,
-                               replicas=32),
+    cases={"full": Case.grid(sharpness="2", overlap=("0", "1/5"), tokens=128, width=256,
+                             replicas=32),
            "gpu": Case.grid(sharpness=("2", "4"), overlap="0", tokens=(512, 2048), width=4096,
                             replicas=16)},
     control=Control(Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32),
@@ -395,7 +395,7 @@ _COWSIK = Source("cowsik2024", "angle exponent; derived here", "arXiv:2403.02579
 
 @measured_law(
     Eq(contraction, 1 - attention_square), predicted=_nearly, source=_COWSIK,
-    cases={"theory": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
+    cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
     control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
                     "the amplitude sqrt(1 - a^2)",
                     statement=Eq(contraction, sqrt(1 - attention_square))),
@@ -414,7 +414,7 @@ def attention_contraction(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @measured_law(
     Eq(contraction, Integer(1)), predicted=_nearly, source=_COWSIK,
-    cases={"theory": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
+    cases={"full": _NEAR(attention_square=("1/10", "1/2"), width=128, replicas=64)},
     control=Control(_NEAR(attention_square="1/2", width=128, replicas=32)[0],
                     "attention in the place of the MLP", measured=contraction_in_nets),
     supports="signal_propagation/mlp_exponent")

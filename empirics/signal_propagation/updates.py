@@ -50,8 +50,8 @@ def _moved(case: Case, seed: int, device: str, optimiser: Literal["adam", "sgd"]
 
 
 _RATES = {
-    "theory": _DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=96),
-    "full": _DEPTHS(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192)}
+    "full": (*_DEPTHS(depth_power="1/2", shallow=16, deep=128, replicas=96),
+             *_DEPTHS(depth_power=("3/4", "1"), shallow=16, deep=128, replicas=192))}
 _OTHER = Case(depth_power="1/2", width=32, **_FEW)
 
 
@@ -125,9 +125,9 @@ _FEW_STEPS = partial(Case, width=32, biases=False, **_FEW)
     post_hoc=(
         "Biases were taken out after a first try, in which it failed: "
         "deepnorm_update_with_biases."),
-    cases={"theory": _STEP(scheme="deepnorm", optimiser="sgd", biases=False),
-           "full": _DEPTHS(scheme="deepnorm", optimiser="sgd", biases=False, shallow=32, deep=256,
-                           replicas=128)},
+    cases={"full": (*_STEP(scheme="deepnorm", optimiser="sgd", biases=False),
+                    *_DEPTHS(scheme="deepnorm", optimiser="sgd", biases=False, shallow=32, deep=256,
+                             replicas=128))},
     control=Control(_FEW_STEPS(scheme="xavier, post", optimiser="sgd"),
                     "post-LN without alpha and beta"),
     cited="Bears on whether DeepNorm's alpha and beta bound the first SGD step of whole nets.")
@@ -173,7 +173,7 @@ def deepnorm_update_with_biases(case: Case, seed: int, device: str = "cpu") -> S
 
 @grows(
     Ge(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
-    cases={"theory": _STEP(scheme="xavier, post", optimiser="sgd", biases=False)},
+    cases={"full": _STEP(scheme="xavier, post", optimiser="sgd", biases=False)},
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "DeepNorm"),
     supports="signal_propagation/deepnorm_update_flat")
 def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -191,8 +191,8 @@ def post_ln_update_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
 @flat(
     Eq(depth_change, Rational(1, 2)), source=_THEOREM, wording="derived",
     post_hoc="Written after a first measurement.",
-    cases={"theory": _DEPTHS(scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64,
-                             replicas=32)},
+    cases={"full": _DEPTHS(scheme="deepnorm", optimiser="adam", biases=False, shallow=8, deep=64,
+                           replicas=32)},
     control=Control(_FEW_STEPS(scheme="deepnorm", optimiser="sgd"), "SGD"),
     cited="Bears on whether Adam's rate must fall with depth in DeepNorm nets.")
 def deepnorm_adam_growth(case: Case, seed: int, device: str = "cpu") -> Sample:
@@ -243,9 +243,9 @@ def _perturbed(scheme: str, other: str, shares_of: str) -> dict[str, Any]:
                          "arXiv:2004.08249"),
         # The paper's sum is the model's; what is asked is ours, with the shares of these nets.
         "wording": "derived",
-        "cases": ({} if scheme == "lecun, post" else {
-                      "theory": (_PERTURBED(scheme=scheme, replicas=96),)}) | {
-                  "full": (Case(scheme=scheme, width=256, shallow=4, deep=16, replicas=96),)},
+        "cases": {"full": (
+            *(() if scheme == "lecun, post" else (_PERTURBED(scheme=scheme, replicas=96),)),
+            Case(scheme=scheme, width=256, shallow=4, deep=16, replicas=96))},
         "control": Control(_PERTURBED(scheme=other, replicas=48), f"{other}: shares of {shares_of}",
                            measured=partial(_amplified, shares_of=shares_of))}
 

@@ -71,10 +71,12 @@ def _near(statement: Relational, case: Case) -> Ball:
 
 
 def on_cycles(*parts: int) -> dict[str, tuple[Case, ...]]:
-    """The nets of each suite; with parts those of the updates divided by each of them."""
-    return {suite: tuple(case for (k, c), (layers, updates) in sizes.items() for case in Case.grid(
-        **_GRAPH, net=NETS, cycles=k, around=c, depth=layers,
-        updates=[updates // part for part in parts or (1,)]))
+    """The nets of each suite; with parts those of the updates divided by each of them. Suite theory
+    trains none: what is listed under its name is in suite full."""
+    return {"full" if suite == "theory" else suite: tuple(
+        case for (k, c), (layers, updates) in sizes.items() for case in Case.grid(
+            **_GRAPH, net=NETS, cycles=k, around=c, depth=layers,
+            updates=[updates // part for part in parts or (1,)]))
         for suite, sizes in UPDATES.items()}
 
 

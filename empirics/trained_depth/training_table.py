@@ -30,8 +30,8 @@ def trainings() -> Table:
                     if case.task == "connectivity" else
                     f"{case.symbols} symbols of {case.alphabet}, k <= {case.hops_max}")
             rows.append((
-                # The net that is called quick is trained by suite theory.
-                "theory" if suite == "quick" else suite,
+                # The net that is called quick is trained by suite full.
+                "full" if suite == "quick" else suite,
                 case.task, size, shape.width, shape.mlp, shape.heads, how.steps, how.batch,
                 " or ".join(f"{rate:g}" for rate in made.rates), len(made.seeds), made.examples))
     return Table(("suite", "task", "size", "width", "MLP", "heads", "updates", "batch",

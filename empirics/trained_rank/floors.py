@@ -149,7 +149,7 @@ def _deeper(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     weight="measurement", portable=False,
     premises=("separation_rank/error_floor", "separation_rank/two_tokens_upper"),
     headline="A floor from exact ranks and singular values: one training below it would refute it.",
-    cases={"theory": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
+    cases={"full": [_TINY(depth=1, width=2), _TINY(depth=2, width=1)],
            "training": _grid(_CPU, (3, 2, 1)), "gpu": _grid(_GPU, (3, 2, 1))},
     control=Control(_TINY(depth=1, width=1), "a wider student of two layers, by the floor of one",
                     measured=_deeper),

@@ -122,7 +122,7 @@ ATTENTIONS = ("linearised", "softmax")
 # What is learnt, and for how long: width and depth of the teacher, side of the square grid, updates
 # and seeds.
 _SIZES: dict[str, dict[str, int]] = {
-    "theory": {"teacher_width": 3, "teacher_depth": 2, "side": 24, "updates": 8, "replicas": 16},
+    "full": {"teacher_width": 3, "teacher_depth": 2, "side": 24, "updates": 8, "replicas": 16},
     "training": {"teacher_width": 4, "teacher_depth": 2, "side": 32, "updates": 300,
                  "replicas": 16},
     "gpu": {"teacher_width": 4, "teacher_depth": 3, "side": 256, "updates": 4000, "replicas": 16}}
@@ -153,8 +153,8 @@ def student_cases(
         sizes = _SIZES[suite]
         marked = _marked(sizes["updates"])
         at = {"step": [marked[place] for place in steps]} if steps else {}
-        # Nets of suite theory are made again by every test.
-        shapes = _SHAPES[:2] if suite == "theory" else _SHAPES
+        # Nets of suite full are made again by every test.
+        shapes = _SHAPES[:2] if suite == "full" else _SHAPES
         found[suite] = [case for width, depth in shapes if chosen(width, depth)
                         for case in Case.grid(
                             attention=attentions, width=width, depth=depth,
@@ -247,7 +247,7 @@ def _of_rank_one(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     Eq(trained_rank, _count), holds_for="these nets",
     cases=student_cases(_any, ATTENTIONS[:1], steps=(0, 2, -1)),
     assumes={"linearised attention": lambda c: c.attention == "linearised"},
-    control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0],
+    control=Control(student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0],
                     "one row of the first query matrix left, as of a dead head",
                     measured=_of_rank_one),
     supports="trained_rank/floor_holds")
@@ -273,8 +273,8 @@ def rank_stays_generic(case: Case, device: str = "cpu", folder: str = "") -> Exa
 # --- numerical and effective ranks ----------------------------------------------------------------
 
 # What all students of a case share, for the negative controls.
-_TINY_NETS = student_cases(_deep, ATTENTIONS[:1])["theory"][0]
-_TINY = student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["theory"][0]
+_TINY_NETS = student_cases(_deep, ATTENTIONS[:1])["full"][0]
+_TINY = student_cases(_deep, ATTENTIONS[:1], steps=(-1,))["full"][0]
 
 
 @lru_cache(maxsize=128)
@@ -475,7 +475,7 @@ def _second_layers(suite: str) -> tuple[Case, ...]:
     post_hoc=(
         "Two cases of suite training were dropped after they had been recorded, undecided: their "
         "grid shows too little."),
-    control=Control(_second_layers("theory")[0],
+    control=Control(_second_layers("full")[0],
                     "one singular value left of the wide net of two layers",
                     measured=_wide_with_one_left),
     supports="trained_rank/half_of_rank_matters")

@@ -70,7 +70,7 @@ def _errors(case: Case, attention: str, device: str, folder: str) -> np.ndarray:
 @_measured(
     Ge(floor_share, 1), cases=student_cases(below_side, ATTENTIONS, suites=_LONG),
     post_hoc="Linearised students were added after softmax ones had been recorded.",
-    control=Control(student_cases(below_side, ATTENTIONS[1:])["theory"][0],
+    control=Control(student_cases(below_side, ATTENTIONS[1:])["full"][0],
                     "ten times the floor", statement=Ge(floor_share, 10)),
     supports="trained_rank/floor_holds")
 @about_students
@@ -104,7 +104,7 @@ _PAIRS = {suite: [Case(**{name: value for name, value in case.fields().items()
 
 @_measured(
     Gt(error_gap, 0), known="UNDECIDED", cases={suite: _PAIRS[suite] for suite in _LONG},
-    control=Control(_PAIRS["theory"][0], "the function 0 in place of the linearised student",
+    control=Control(_PAIRS["full"][0], "the function 0 in place of the linearised student",
                     measured=_against_nothing),
     supports="trained_rank/softmax_exceeds_count")
 @about_students

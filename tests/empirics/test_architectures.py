@@ -372,7 +372,7 @@ def test_content_alone_is_cubic_and_positions_are_not():
 
 
 def test_the_published_value_is_held_against_one_more_initialisation():
-    case = bert_init_published.cases("theory")[0]
+    case = bert_init_published.cases("full")[0]
     small = Case(**case.fields() | {"width": 32, "heads": 2, "tokens": 16, "batch": 1,
                                     "replicas": 5, "vocabulary": 100})
     near = bert_init_published.measure(Case(**small.fields() | {"stated_residual": "0.7"}))

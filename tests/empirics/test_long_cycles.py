@@ -135,7 +135,7 @@ def test_every_case_says_what_is_trained_within_what_it_assumes():
 @pytest.mark.train
 def test_tiny_nets_have_a_wall_and_negative_controls_fail(tmp_path):
     walls_of = CLAIMS["trained_depth/cycles_wall_one_layer"]
-    for case in walls_of.grid["theory"]:
+    for case in walls_of.grid["full"]:
         assert judge(walls_of, case, walls_of.measure(case)).verdict is Verdict.HOLDS
     for key in SHOWN:
         claim = CLAIMS[key]

@@ -19,7 +19,7 @@ from depthlaw.theory.claims.verdict import Verdict, judge
 from depthlaw.theory.separation_rank.linear_attention import forward
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, whole_numbers
 
-TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["theory"][0]
+TINY = student_cases(lambda width, depth: depth == 2, ATTENTIONS[:1])["full"][0]
 KEYS = [claim.key for module in (ranks_in_training, transfer)
         for claim in made_in(module.__name__)]
 

@@ -71,7 +71,9 @@ def test_every_case_of_every_suite_says_what_is_trained():
 @pytest.mark.slow
 def test_the_short_training_sees_the_wall_and_its_negative_control_does_not_pass():
     for claim in (WITHIN, WALL):
-        for case in claim.grid["theory"]:
+        for case in claim.grid["full"]:
+            if case.vertices > 8:
+                continue
             assert judge(claim, case, claim.measure(case)).verdict is Verdict.HOLDS, case
         control = claim.control
         assert judge(claim, control.case, claim.measure(control.case),
@@ -121,7 +123,7 @@ def test_walls_are_asked_about_where_nets_are_asked_one_step_beyond_and_graphs_h
         ("linearised", 8, 1), ("softmax", 12, 1), ("linearised", 12, 1), ("softmax", 24, 1),
         ("linearised", 24, 1), ("softmax", 24, 2), ("linearised", 24, 2)}
     assert set(NEAREST.cases("full")) == {c for claim in (WALL, DEEP_WALL)
-                                          for c in claim.grid["full"]}
+                                          for c in claim.grid["full"] if c.vertices > 8}
 
 
 # Of the commit in which the claims were written before anything was recorded (3a8f3d9), and of

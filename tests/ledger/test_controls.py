@@ -198,7 +198,7 @@ def test_every_exception_is_one(found):
 def test_a_coin_in_place_of_nets_at_chance_is_caught_by_their_control(key, store):
     """Judged are all cases at chance, and the control, with what a coin would answer."""
     claim, coin = registry()[key], Proportion(2560, 5120)
-    assert judge(claim, claim.cases("theory")[0], coin, alpha=1e-5).verdict is Verdict.HOLDS
+    assert judge(claim, claim.cases("full")[0], coin, alpha=1e-5).verdict is Verdict.HOLDS
     control = claim.control
     wrong = claim if control.statement is None else replace(claim, statement=control.statement)
     judged = partial(judge, wrong, control.case, alpha=1e-5, force=True)

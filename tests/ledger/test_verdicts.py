@@ -238,10 +238,10 @@ def test_the_shipped_ledger_judged_alone_surprises_nobody(suite: str):
 def test_a_wrong_word_on_one_case_would_be_seen_in_the_shipped_ledger(known_cases):
     """The check above can fail: the defect of a word for all cases of reach_of_attentions."""
     claim = registry()["trained_depth/reach_of_attentions"]
-    case = claim.cases("theory")[0]
+    case = claim.cases("full")[0]
     assert known_at(claim, case) == "HOLDS"
     known_cases({claim.key: {case: "FAILS"}})
-    assert results({claim.key: claim}, "theory", shipped())[0].unexpected
+    assert results({claim.key: claim}, "full", shipped())[0].unexpected
 
 
 def test_what_is_known_of_a_claim_follows_from_its_cases():

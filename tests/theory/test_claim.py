@@ -32,9 +32,21 @@ BIBLIOGRAPHY = set(re.findall(
 
 each_claim = pytest.mark.parametrize("claim", CLAIMS, ids=IDS)
 # Trainings take minutes: tests/empirics/test_trained_depth.py has the negative controls of that
-# topic, and suites beyond theory those of others that have no smaller case.
-QUICK = [c for c in CLAIMS if c.topic != "trained_depth" and (not c.needs or c.cases("theory"))]
-# Where the smallest case is one of suite theory, dozens of nets are drawn, or trained.
+# topic. Those of these claims, and of suites that stand alone, have no smaller case; `verify` runs
+# them.
+LONG = {
+    *(f"rank_collapse/{name}" for name in (
+        "bert_init_full_curve", "published_sorting_recipe", "published_short_paths",
+        "published_paths_deteriorate", "short_paths_carry_half_of_hulls", "path_sums_deteriorate",
+        "longer_paths_flatter", "circle_pair_collapses", "circle_pair_stays",
+        "trained_attention_collapses_later", "trained_attention_collapses",
+        "trained_nets_keep_residual", "training_draws_tokens_together")),
+    *(f"signal_propagation/{name}" for name in (
+        "mup_logits_flat", "completep_flat_shallow", "deepnorm_update_with_biases",
+        "post_ln_amplification"))}
+QUICK = [c for c in CLAIMS if c.topic != "trained_depth" and c.key not in LONG
+         and (not c.needs or c.cases("full"))]
+# Where the smallest case is one of suite full, dozens of nets are drawn, or trained.
 each_quick_claim = pytest.mark.parametrize("claim", [
     pytest.param(c, id=c.key, marks=[pytest.mark.slow] if c.needs and not c.cases("quick") else [])
     for c in QUICK])
@@ -164,6 +176,11 @@ CHANGED_AFTER_DATA = re.compile(
     r"were added when they were known|had been (seen|measured))")
 # Notes that say what was expected, or how the control was chosen, and not that the claim changed.
 UNCHANGED = {"rank_collapse/layer_constant"}
+
+
+def test_suite_theory_is_mathematics():
+    """What needs torch is in suite quick, where it takes seconds, or beyond theory."""
+    assert [claim.key for claim in CLAIMS if claim.needs and "theory" in claim.grid] == []
 
 
 def test_every_claim_says_what_it_is_for():
