@@ -4,7 +4,7 @@ know?
 Attributes are loaded when they are first used, so that `import depthlaw` costs nothing:
 
     recommend: how deep a net should be, in one buildable shape (`depthlaw depth`).
-    claims: every claim by key (`depthlaw claims`).
+    claims: every claim by key (`depthlaw claims --all`).
     verify: run a suite and judge it (`depthlaw verify`).
     __version__: of the installed package.
 

@@ -13,10 +13,11 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from sympy import Ge, Gt, Le, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.advisor.grids import SIZE_EXPONENT
 from depthlaw.theory.claims.definition import Case, Control, Exact, Sample, Source, claim
+from depthlaw.theory.claims.relations import Ge, Gt, Le, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..exercises.corpus import STANDARD
@@ -183,7 +184,7 @@ _FIRST = case_of("training", SIZES["training"][0], depth=6, other=12)
     cases=_all(KINDS), reads=("budget",), control=Control(
         case_of("training", SIZES["training"][0], depth=1, budget="updates"),
         "nets as they are initialised", measured=_untrained),
-    checks="The losses of our nets, at every depth and budget, against ln V less one nat.")
+    supports="depth_width/depth_pays_to_threshold")
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within every budget, at every depth.
 
@@ -209,7 +210,7 @@ def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> 
     holds_for="these nets",
     control=Control(case_of("training", SIZES["training"][0], depth=1, budget="updates"),
                     "two rates on both sides", statement=Ge(inside, 2)),
-    checks="The best learning rate of our search against both ends of the rates that it tried.")
+    supports="depth_width/depth_pays_to_threshold")
 def best_rate_is_inside(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """The best learning rate of these shapes lies inside those tried.
 
@@ -291,7 +292,7 @@ def _pairs() -> dict[str, list[Case]]:
     source=_kaplan("Section 3, Figure 5"), cases=_pairs(), control=Control(
         _with(_FIRST, depth=2, other=12), "the other net has a twelfth less",
         statement=Le(gain, -Rational(1, 12))),
-    cited="Bears on whether shape may be left untuned because a wrong one costs so little.")
+    cited="Bears on whether shape may be left untuned when nets of equal size are compared.")
 def shape_costs_three_per_cent(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Shapes of equal size differ by at most three per cent.
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Literal
 
-from sympy import Eq, Gt, Le, Lt, Rational
+from sympy import Rational
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import FIT_B
@@ -26,6 +26,7 @@ from depthlaw.theory.claims.definition import (
     at,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Gt, Le, Lt
 from depthlaw.theory.claims.symbols import quantity
 
 from ..figure_data import Found, Panel, Question, Series, Table

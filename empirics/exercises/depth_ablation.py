@@ -8,9 +8,10 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sympy import Gt, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..figure_data import Found, Panel, Series, Table, curve, half_width, mean, written
@@ -70,7 +71,7 @@ def _untrained(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "what the exercise rests on"),
     cases=_and_wide(_cases(*DEPTHS)), control=Control(
         _CPU(depth=2), "nets as they are initialised", measured=_untrained),
-    checks="The losses of our nets of 2 to 16 layers against ln V less one nat.")
+    supports="exercises/deep_beats_wide")
 def language_models_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models learn within the budget, at every depth.
 
@@ -131,7 +132,7 @@ def doublings_gain_less(case: Case, device: str = "cpu", folder: str = "") -> Sa
     Gt(gained, 0), source=_text("Section 6.3, Why Depth?, Depth vs Width"), wording="universal",
     known="FAILS", cases=_cases(DEPTHS[0]), control=Control(
         _CPU(depth=DEPTHS[0]), "by a tenth of a nat", statement=Gt(gained, Rational(1, 10))),
-    cited=("Settles a common exercise: which of two nets of equal size wins, the deep or the "
+    cited=("Bears on a common exercise: which of two nets of equal size wins, the deep or the "
            "wide one."))
 def deep_beats_wide(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Sixteen layers beat four of twice the width.

@@ -16,9 +16,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sympy import Ge, Gt, Le, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.relations import Ge, Gt, Le, Lt
 from depthlaw.theory.claims.symbols import depth, layer, quantity
 
 from ..figure_data import Found, Panel, Series, Table, half_width, mean
@@ -148,7 +149,8 @@ def bare_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> 
     Le(ratio, (depth - layer) * log(LEFT)), cases=_nets(False, "pre", "post"),
     source=_text("The Vanishing Gradient Problem"), expected="FAILS",
     control=Control(_one(True, "pre"), "with residuals and pre-norm"),
-    cited="Bears on whether residuals alone, without norms, get the credit for gradients in depth.")
+    cited=("Bears on whether residuals alone, and not norms, get the credit for gradients in "
+           "deep nets."))
 def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals gradients vanish exponentially, layer normalisation or not.
 
@@ -174,7 +176,7 @@ def normed_gradients_vanish(case: Case, device: str = "cpu", folder: str = "") -
     control=Control(
         Case(residual=False, norm="none", of="states", width=WIDTH, corpus=STANDARD, scheme="gpt2",
              steps=0, replicas=DRAWN, depth=10, layer=5), "layer 5 in place of 1"),
-    supports="exercises/normed_gradients_vanish")
+    supports="exercises/pre_norm_is_stable")
 def first_layer_has_the_largest(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Without residuals layer 1 has a larger gradient than layer 10.
 
@@ -196,7 +198,7 @@ _kept: Maker = partial(
 @_kept(Ge(ratio, 0), known="UNDECIDED", cases=_nets(True, "pre"),
     post_hoc=(
         "Nets without norm were split off, as residuals_alone_preserve, after a first trial."),
-    supports="exercises/residuals_alone_preserve")
+    supports="signal_propagation/residual_gradient_at_least_one")
 def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and pre-norm gradients are not lost.
 
@@ -212,7 +214,7 @@ def residuals_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sam
 @_kept(Ge(ratio, 0), known="FAILS", cases=_nets(True, "none"),
     post_hoc=(
         "Split off from residuals_preserve after a first trial; it was expected to hold before."),
-    cited="Bears on whether a textbook may write that x + f(x) has a gradient of at least 1.")
+    supports="signal_propagation/residual_gradient_at_least_one")
 def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and no norm gradients are not lost.
 
@@ -229,7 +231,7 @@ def residuals_alone_preserve(case: Case, device: str = "cpu", folder: str = "") 
 
 
 @_kept(Ge(ratio, 0), cases=_nets(True, "post"), expected="FAILS",
-    supports="exercises/residuals_alone_preserve")
+    supports="signal_propagation/residual_gradient_at_least_one")
 def residuals_preserve_post_norm(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """With residuals and post-norm gradients are not lost.
 
@@ -249,7 +251,8 @@ _stable: Maker = partial(_measured, source=_text("Gradient Visualization, with r
     Le(change, -(depth - layer) * log(LEFT)),
     cases=_nets(True, "pre", layers=(1,), of=("states", "weights")), known="FAILS",
     control=Control(_one(False, "none"), "without residuals"),
-    supports="exercises/residuals_alone_preserve")
+    cited=("Bears on whether pre-norm may be said to keep gradients of one size from layer to "
+           "layer."))
 def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Pre-norm gradients are stable over layers.
 
@@ -271,7 +274,7 @@ def pre_norm_is_stable(case: Case, device: str = "cpu", folder: str = "") -> Sam
     post_hoc="Written after a first trial, in which it failed with Xavier's weights.",
     cases=_nets(True, "none", layers=(1,), of=("states", "weights")), known="FAILS",
     control=Control(_one(False, "none"), "without residuals"),
-    supports="exercises/residuals_alone_preserve")
+    supports="exercises/pre_norm_is_stable")
 def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Gradients are stable over layers with residuals and no norm.
 
@@ -290,7 +293,7 @@ def residuals_alone_are_stable(case: Case, device: str = "cpu", folder: str = ""
     Gt(change, -(depth - layer) * log(LEFT)),
     cases=_nets(True, "post", layers=(1,), of=("states", "weights")), expected="FAILS",
     control=Control(_one(True, "pre", "gpt2"), "pre-norm, whose branches start small"),
-    supports="exercises/residuals_alone_preserve")
+    supports="exercises/pre_norm_is_stable")
 def post_norm_is_unstable(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm gradients are not stable over layers.
 
@@ -315,7 +318,7 @@ def _against(case: Case, device: str = "cpu", folder: str = "", *, norm: str = "
     source=_text("Layer Normalization Placement: pre-norm is essential"),
     control=Control(_one(True, "post"), "against nets without residuals and norms",
                     measured=partial(_against, norm="none", residual=False)),
-    supports="exercises/residuals_alone_preserve")
+    supports="signal_propagation/residual_gradient_at_least_one")
 def post_norm_loses_more(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Post-norm loses more of the gradient than pre-norm.
 

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Ge, Gt, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import (
     LEVEL_MOVED,
@@ -19,6 +19,7 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Ge, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity, vocabulary
 
 from ..figure_data import Found, Panel, Series, Table, half_width, mean, written
@@ -182,7 +183,7 @@ def _overflowing(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     cases=_cases("random", "gpt2", "deepnorm", "xavier", "kaiming", "fixed"), control=Control(
         _CPU(initialisation="random", depth=2), "weights of 1e30, which overflow",
         measured=_overflowing),
-    checks="The losses and gradients of our trainings of 24 layers against what is finite.")
+    supports="exercises/normed_gradients_vanish")
 def none_diverges(case: Case, device: str = "cpu", folder: str = "") -> Exact:
     """No training of these nets diverges from any of the six initialisations.
 

@@ -10,7 +10,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sympy import Ge, Gt, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import (
     LEVEL_MOVED,
@@ -21,6 +21,7 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
+from depthlaw.theory.claims.relations import Ge, Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
@@ -115,7 +116,7 @@ def _cases(with_ends: Iterable[int], without: Iterable[int] = ()) -> dict[str, t
     Lt(loss, log(vocabulary) - 1), source=Source("depthlaw", "check of the exercise"),
     wording="derived", cases=_cases((ALL, NONE, *_EACH)),
     control=Control(_frozen(layer=NONE, ends="frozen"), "nets as they are drawn"),
-    checks="The losses of our nets with layers frozen against ln V less one nat.")
+    supports="exercises/together_costs_more")
 def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: they learn with all layers frozen, all but one, none.
 
@@ -133,7 +134,7 @@ def frozen_nets_learn(case: Case, device: str = "cpu", folder: str = "") -> Samp
         "it did not hold."),
     control=Control(_frozen(layer=1, ends="trained"), "by a sixth of a nat",
                     statement=Gt(gained, Rational(1, 6))),
-    supports="exercises/early_layers_hold_the_surface")
+    supports="exercises/together_costs_more")
 def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Training any one layer, the others frozen, lowers the loss.
 
@@ -153,7 +154,7 @@ def each_layer_alone_helps(case: Case, device: str = "cpu", folder: str = "") ->
     Ge(over_half, 0), source=_FREEZE, cases=_cases(_EACH),
     control=Control(_frozen(layer=1, ends="trained"), "and a sixth of a nat more",
                     statement=Ge(over_half, Rational(1, 6))),
-    supports="exercises/early_layers_hold_the_surface")
+    supports="exercises/together_costs_more")
 def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Any one layer trained alone gains half of what all gain.
 
@@ -173,7 +174,7 @@ def one_layer_is_half(case: Case, device: str = "cpu", folder: str = "") -> Samp
     Gt(gained, 0), source=_LEARNS, known="UNDECIDED", cases=_cases(_EACH[1:], _OUTER[1:]),
     control=Control(_frozen(layer=2, ends="trained"), "by a fortieth of a nat",
                     statement=Gt(gained, Rational(1, 40))),
-    supports="exercises/early_layers_hold_the_surface")
+    supports="exercises/together_costs_more")
 def first_layer_alone_is_best(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Trained alone, the first layer is the most important one.
 
@@ -382,7 +383,7 @@ def every_layer_is_read(case: Case, device: str = "cpu", folder: str = "") -> Sa
     Gt(moved, 0), known="FAILS", post_hoc=LEVEL_MOVED, cases={"exercises": (
         _between("current", EARLY, LATE), _between("previous", EARLY, LATE))},
     control=Control(_between("current", EARLY, LATE), _SHUFFLED, measured=_shuffled_moved),
-    cited="Bears on whether features of the surface should be read from early layers.")
+    cited="Bears on whether surface features should be read from early layers.")
 def early_layers_hold_the_surface(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Early layers hold the surface: the current token and the one before.
 

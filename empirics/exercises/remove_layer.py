@@ -12,9 +12,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-from sympy import Gt, Le, Lt, Rational, log
+from sympy import Rational, log
 
 from depthlaw.theory.claims.definition import Case, Control, Measured, Sample, Source, claim
+from depthlaw.theory.claims.relations import Gt, Le, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 
 from ..figure_data import Found, Panel, Table, curve, half_width, mean, written
@@ -141,7 +142,7 @@ def increases(case: Case, device: str, folder: str, *, learns: bool = True) -> n
     control=Control(whole_net(first=0, last=0), "nets as they are initialised",
                     measured=lambda case, device="cpu", folder="": sample(
                         _losses(case, device, folder, False))),
-    checks="The losses of our nets of twelve layers against ln V less one nat.")
+    supports="exercises/together_costs_more")
 def twelve_layers_learn(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Precondition: language models of twelve layers learn.
 

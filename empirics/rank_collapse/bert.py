@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import lru_cache
 
 import numpy as np
-from sympy import Eq, Ge, Lt, Piecewise, Rational, exp, log
+from sympy import Piecewise, Rational, exp, log
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import (
@@ -20,6 +20,7 @@ from depthlaw.theory.claims.definition import (
     at,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import layer, quantity
 from depthlaw.theory.exact.enclosure import enclose
 from depthlaw.theory.rank_collapse.softmax_attention import composite_norm
@@ -194,7 +195,7 @@ def _without(case: Case, *names: str) -> Case:
     control=Control(
         Case(**_published("san", _SAN, 2)[1].fields() | {"stated_residual": "0.5629"}),
         "the value of the whole net held against pure attention"),
-    cited="Tells whether the published residual curves of untrained BERT can be had again.")
+    cited="Bears on whether the published residual curves of untrained BERT can be reproduced.")
 def bert_init_published(case: Case, seed: int, device: str = "cpu") -> Ball:
     """BERT's published initial residuals could come from one more of our initialisations.
 

@@ -12,9 +12,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from sympy import Gt, Integer, Lt
+from sympy import Integer
 
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.relations import Gt, Lt
 from depthlaw.theory.claims.symbols import quantity
 
 from ..trained_depth.experiment import Maker
@@ -179,8 +180,7 @@ def xlnet_without_positions(case: Case, seed: int, device: str = "cpu") -> Sampl
                            tokens=128, replicas=8))},
     control=Control(_nets(("bert",), ("san+mlp",), layers=12, replicas=8)[0],
                     "the skip connection around attention removed, the one around the MLP kept"),
-    cited=("Bears on whether skips may be named as what keeps the rank of untrained BERT, ALBERT "
-           "and XLNet."))
+    cited="Bears on whether skips may be named as what keeps tokens apart in untrained encoders.")
 def skips_keep_more(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Twelve layers with skips keep more than one layer of pure attention.
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sympy import Eq, Ge, Le, Rational, sqrt
+from sympy import Rational, sqrt
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import (
@@ -22,6 +22,7 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Ge, Le
 from depthlaw.theory.claims.symbols import quantity
 
 if TYPE_CHECKING:
@@ -148,7 +149,7 @@ _GUESSES = (Case(task="sorting", size=8, letters=10, published_score="0.1"),
     source=Source("dong2021", "run_sort.py and run_convex_hull.py", CODE),
     control=Control(Case(task="sorting", size=1, letters=10, published_score="0.2"),
                     "one letter of ten is guessed right once in ten"),
-    cited="Fixes the guess line against which the published path scores are read.")
+    cited="Decides which guess the published path scores must be compared with.")
 def published_guess(case: Case) -> Exact | Proportion:
     """The published guesses for sorting and convex hull are the best.
 
@@ -200,7 +201,7 @@ _NO_TINY = (
                          batch=30, method="whole", published_score="0.98"),)},
     control=Control(Case(**(TINY | {"steps": 20}), training="published", method="whole",
                          published_score="0.98"), "hardly trained"),
-    cited="Tells whether the published sorting script reaches the plotted 98 % as it stands.")
+    cited="Bears on whether the published sorting recipe can reach the plotted 98 %.")
 def published_sorting_recipe(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """The published recipe sorts 98 % of the letters right.
 
@@ -225,7 +226,7 @@ _REACHED = tuple(
     post_hoc=_HULLS,
     control=Control(Case(**TINY, method="isolated", paths=20, length=3, published_score="3/5"),
                     "paths through all layers"),
-    cited="Tells whether the published scores of single heads can be had again.")
+    cited="Bears on whether the published scores of single heads can be reproduced.")
 def published_short_paths(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths of length one reach 0.6 sorting and 0.65 on hulls.
 
@@ -266,7 +267,7 @@ def published_paths_deteriorate(case: Case, device: str = "cpu", folder: str = "
     cases={"full": (*_whole(TINY, **PUBLISHED), *_whole(SORTING, HULL, **PUBLISHED),
                     *_whole(SORTING, HULL, method="alone"))},
     control=Control(_half(TINY, **PUBLISHED)[0], "paths of length one"),
-    cited="Bears on whether the longest paths of these nets may be dismissed as guesses.")
+    cited="Bears on whether the longest paths of trained nets may be dismissed as guesses.")
 def long_paths_guess(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """Paths through all layers gain little over a guess.
 
@@ -339,7 +340,7 @@ def short_paths_carry_half(case: Case, device: str = "cpu", folder: str = "") ->
         "Split off from short_paths_carry_half after a first measurement with 500 updates, in "
         "which it failed."),
     control=Control(Case(**TINY, method="within", length=0), "the path without heads"),
-    cited="Bears on whether the trained nets of this task may be called ensembles of shallow ones.")
+    cited="Bears on whether nets trained on hulls may be called ensembles of shallow ones.")
 def short_paths_carry_half_of_hulls(case: Case, device: str = "cpu", folder: str = "") -> Sample:
     """On hulls, paths through half the layers carry half.
 

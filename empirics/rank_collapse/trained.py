@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Ge, Gt, Lt, Rational
+from sympy import Rational
 
 from depthlaw.theory.claims.definition import LEVEL_MOVED, Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.relations import Ge, Gt, Lt
 from depthlaw.theory.claims.symbols import quantity
 
 from ..exercises.corpus import STANDARD

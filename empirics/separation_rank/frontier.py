@@ -323,8 +323,8 @@ _MAX = Control(Case(width=2, depth=2, heads=1, order=2), "max in place of min",
     cases=_pieces(ENTRIES), assumes=ONE_HEAD, control=_MAX,
     certified=lambda c: c.heads == 1 and (c.width, c.depth) in rank_certificate.STORED,
     plan=PIECES, table=table, needs="",
-    cited=("Decides whether exact ranks may replace upper and lower bounds in an argument on "
-           "expressivity."))
+    cited=("Decides whether exact ranks may replace bounds in an argument on nets of these small "
+           "shapes."))
 def exact(case: Case, seed: int, memory: int | None = None, device: str = "cpu") -> Exact:
     """Exact ranks of the graded pieces of one head.
 

@@ -17,9 +17,10 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Eq, Ge, Integer, Rational
+from sympy import Integer, Rational
 
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.signal_propagation.depth_scaling import alpha, second_order_exponent
 
@@ -372,7 +373,7 @@ _RESPONSES = {
     source=Source("dey2025", "equation 6 and figure 6", "arXiv:2505.01618"),
     control=Control(_BLOCKS["quick"][0], "flat at alpha = 1/2 too",
                     statement=Eq(second_order_exponent, Integer(0))),
-    cited="Bears on whether depth-muP makes deep blocks linear: an argument for CompleteP.")
+    cited="Bears on whether CompleteP may be preferred because depth-muP makes deep blocks linear.")
 @noted(_NETS)
 def second_order_response(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Deep blocks turn linear in their step, but for alpha = 1.

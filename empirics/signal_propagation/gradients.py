@@ -17,10 +17,11 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Integer, Rational, log
+from sympy import Integer, Rational, log
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Ball, Case, Control, Sample, Source, at, claim
+from depthlaw.theory.claims.relations import Eq
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.exact.enclosure import enclose
 
@@ -363,7 +364,7 @@ _PROFILES = _profiles("lecun", norm="pre")
 @power(Eq(profile_exponent, -HALF), source=XIONG, cases=_PROFILES, wording="derived",
        control=_instead(_PROFILES, "LayerNorm scaling, whose hidden units fall too",
                         profile_exponents, scheme="layernorm-scaling"),
-    cited="Sets the law by which layers under pre-norm would get rates of their own.")
+    cited="Bears on whether layers under pre-norm should get learning rates of their own.")
 def pre_norm_gradient_profile(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Pre-norm, equal tokens: in nets gradients are inverse to stream norm.
 
@@ -398,7 +399,7 @@ def _less_by_width(statement: Relational, case: Case) -> Ball:
       source=Source("depthlaw", "variance of LeCun's weights through ReLU"), cases=_BARE_CASES,
       control=Control(_BARE(width=32, mlp=32, shallow=4, deep=32, replicas=32),
                       "with skips and pre-norm", measured=partial(decay_rates, residual=True)),
-    supports="signal_propagation/kaiming_variance")
+    supports="exercises/normed_gradients_vanish")
 def gradient_without_skips(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Without skips and norms the last gradient falls exponentially in depth.
 

@@ -14,10 +14,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Ge, Integer, Le, Rational, Sum, Symbol
+from sympy import Integer, Rational, Sum, Symbol
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Case, Claim, Control, Sample, Source, claim
+from depthlaw.theory.claims.relations import Ge, Le
 from depthlaw.theory.claims.symbols import layer, quantity
 from depthlaw.theory.signal_propagation.norms import mean_square
 from depthlaw.theory.signal_propagation.signal_symbols import Eq

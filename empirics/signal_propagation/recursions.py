@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 import flint
 import numpy as np
 from flint import arb
-from sympy import Eq, Integer, sqrt
+from sympy import Integer, sqrt
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Ball, Case, Control, Sample, Source, at, claim
+from depthlaw.theory.claims.relations import Eq
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.exact.enclosure import enclose, from_fraction
 from depthlaw.theory.signal_propagation.mean_field import (
@@ -347,7 +348,7 @@ def _relative(statement: Relational, case: Case) -> Ball:
                             replicas=16)},
     control=Control(Case(sharpness="2", overlap="0", tokens=64, width=128, replicas=32),
                     "too few tokens by far"),
-    cited="Bears on whether 1 - beta_c/beta may be used at finite context lengths.")
+    cited="Bears on whether 1 - beta_c/beta may be quoted for attention over finitely many tokens.")
 def participation_in_nets(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Attention of finitely many tokens condenses as infinitely many do.
 

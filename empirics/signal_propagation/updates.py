@@ -6,9 +6,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sympy import Eq, Ge, Integer, Rational
+from sympy import Integer, Rational
 
 from depthlaw.theory.claims.definition import Case, Control, Sample, Source, claim
+from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.signal_propagation.depth_scaling import alpha
 
@@ -58,7 +59,7 @@ _OTHER = Case(depth_power="1/2", width=32, **_FEW)
 @flat(
     Eq(depth_change, 1 - alpha), source=COMPLETEP, wording="derived", cases=_RATES,
     control=Control(_OTHER, "SGD's law", statement=Eq(depth_change, 1 - 2 * alpha)),
-    cited=("Sets the power of L by which Adam's rate follows branches that are scaled down with "
+    cited=("Bears on the power of L by which Adam's rate should follow branches scaled down with "
            "depth."))
 def adam_rate_exponent(case: Case, seed: int, device: str = "cpu") -> Sample:
     """Adam's rate in blocks has to go as L^(alpha-1).
@@ -297,7 +298,7 @@ def pre_ln_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
 
 @flat(Eq(share_exponent, Integer(0)), **_perturbed("admin", "admin", "lecun, post"),
     post_hoc=_SHARES,
-    cited="Bears on whether ADMIN's branch shares may be used to foretell how perturbations grow.")
+    cited="Bears on whether ADMIN's branch shares may be used to predict how perturbations grow.")
 def admin_amplification(case: Case, seed: int, device: str = "cpu") -> Sample:
     """ADMIN: effect of relative perturbations is within 1/8 of branch shares.
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import partial
 
-from sympy import Ge, Rational
+from sympy import Rational
 
 from depthlaw.advisor.laws import layers_for_hops, reach
 from depthlaw.theory.claims.definition import Ball, Case, Control, claim
+from depthlaw.theory.claims.relations import Ge
 from depthlaw.theory.claims.symbols import quantity
 
 from .experiment import GRAPHS, GRAPHS_OF, HOPS, HOPS_OF, NETS, TRAINED, Maker, about_nets

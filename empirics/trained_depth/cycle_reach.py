@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from sympy import Eq, Ge, Lt, Rational
+from sympy import Rational
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import reach
@@ -28,6 +28,7 @@ from depthlaw.theory.claims.definition import (
     at,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
 from ..figure_data import Found, Panel, Question, Series, Table, curve, written

@@ -11,10 +11,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import partial
 
-from sympy import Eq, Ge, Lt
-
 from depthlaw.advisor.laws import reach
 from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, claim
+from depthlaw.theory.claims.relations import Eq, Ge, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
 from .experiment import (
@@ -104,7 +103,7 @@ def connectivity_one_layer(case: Case, device: str = "cpu", folder: str = "") ->
         "taken out after the first recording: hardly a vertex is left over there."),
     assumes={"nets of L >= 2 layers, distance <= 3^L": _several_layers},
     control=Control(Case(**_SHUFFLED.fields(), distance=3), _UNTAUGHT), known="FAILS",
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/connectivity_needed")
 @about_nets()
 def connectivity_within(case: Case, device: str = "cpu", folder: str = "") -> Proportion:
     """These nets of several layers connect pairs up to distance 3^L.
@@ -197,7 +196,7 @@ def connectivity_one_layer_wall(case: Case, device: str = "cpu", folder: str = "
     cases={suite: cases for suite, each in _walls().items()
            if (cases := tuple(c for c in each if c.depth > 1))},
     assumes={"nets of L >= 2 layers": lambda c: c.depth > 1} | _ROOM,
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/connectivity_needed")
 @about_nets()
 def connectivity_wall(case: Case, device: str = "cpu", folder: str = "") -> Ball:
     """These deeper nets are right up to 3^L and not beyond.

@@ -4,10 +4,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from sympy import Ge, Lt
-
 from depthlaw.advisor.laws import reach
 from depthlaw.theory.claims.definition import Case, Control, Proportion, claim
+from depthlaw.theory.claims.relations import Ge, Lt
 
 from .experiment import FIT, GRAPHS, READS, Maker, accuracy, bar, noted
 
@@ -80,7 +79,7 @@ def rules_beyond(case: Case) -> Proportion:
         "added after the third."),
     assumes={"distance > r": _is_out_of_sight}, expected="FAILS",
     control=Control(Case(**_TASK, net="bounded", radius=3, distance=3), "within r"),
-    cited="Bears on whether right answers beyond r on random paths prove a sight beyond r.")
+    cited="Bears on whether right answers beyond r on random paths show that a net sees beyond r.")
 @noted(_ASKED)
 def local_baseline_misses(case: Case) -> Proportion:
     """The local baseline of radius r misses pairs beyond r.

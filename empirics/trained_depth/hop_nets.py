@@ -9,10 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from sympy import Ge, Lt
-
 from depthlaw.advisor.laws import layers_for_hops
 from depthlaw.theory.claims.definition import Case, Control, Proportion, claim
+from depthlaw.theory.claims.relations import Ge, Lt
 
 from .experiment import HOPS, HOPS_OF, RECORDED_AGAIN, TRAINED, Maker, about_nets, accuracy, bar
 

@@ -12,11 +12,12 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from sympy import Eq, Ge, Le, ceiling, floor, log
+from sympy import ceiling, floor, log
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import layers_for_diameter, layers_for_hops
 from depthlaw.theory.claims.definition import Ball, Case, Control, claim
+from depthlaw.theory.claims.relations import Eq, Ge, Le
 from depthlaw.theory.claims.symbols import diameter as D
 from depthlaw.theory.claims.symbols import hops as k
 from depthlaw.theory.claims.symbols import quantity

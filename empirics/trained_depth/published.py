@@ -12,10 +12,10 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, NamedTuple
 
-from sympy import Eq, Ge
 from sympy.core.relational import Relational
 
 from depthlaw.theory.claims.definition import Ball, Case, Control, Proportion, Source, at, claim
+from depthlaw.theory.claims.relations import Eq, Ge
 from depthlaw.theory.claims.symbols import published_error
 from depthlaw.theory.hops.published_experiment import error_rows
 

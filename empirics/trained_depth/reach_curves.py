@@ -12,10 +12,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from functools import partial
 
-from sympy import Eq, Gt, Lt, Min
+from sympy import Min
 
 from depthlaw.advisor.laws import reach
 from depthlaw.theory.claims.definition import Ball, Case, Control, Measured, Sample, claim
+from depthlaw.theory.claims.relations import Eq, Gt, Lt
 from depthlaw.theory.claims.symbols import depth, quantity
 
 from ..figure_data import Found, Panel, Question, Series, Table, curve, written

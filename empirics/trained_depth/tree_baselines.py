@@ -7,9 +7,8 @@ from __future__ import annotations
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any
 
-from sympy import Lt
-
 from depthlaw.theory.claims.definition import Case, Control, Proportion, Source, claim
+from depthlaw.theory.claims.relations import Lt
 
 from .experiment import FIT, Maker, accuracy, bar
 

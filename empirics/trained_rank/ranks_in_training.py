@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import flint
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Eq, Gt, Lt, Min, Rational
+from sympy import Min, Rational
 
 from depthlaw.theory.claims.definition import (
     LEVEL_MOVED,
@@ -32,6 +32,7 @@ from depthlaw.theory.claims.definition import (
     Source,
     claim,
 )
+from depthlaw.theory.claims.relations import Eq, Gt, Lt
 from depthlaw.theory.claims.symbols import quantity, vocabulary
 from depthlaw.theory.separation_rank.dimension_count import dimension_count
 from depthlaw.theory.separation_rank.rank_at_weights import integer_net, rank_at, whole_numbers

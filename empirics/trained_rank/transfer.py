@@ -14,7 +14,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Ge, Gt
 
 from depthlaw.theory.claims.definition import (
     Ball,
@@ -29,6 +28,7 @@ from depthlaw.theory.claims.definition import (
     claim,
     find,
 )
+from depthlaw.theory.claims.relations import Ge, Gt
 from depthlaw.theory.claims.symbols import quantity
 from depthlaw.theory.claims.verdict import judge
 from depthlaw.theory.separation_rank.error_floor import rank_bound

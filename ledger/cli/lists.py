@@ -15,10 +15,10 @@ from .output import notes, say
 
 
 def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> int:
-    """List the cited claims whose key, title, text, source, wording or kind contains a text;
-    `everything`: those that support them and the checks of our own code, too."""
+    """List the cited claims that mention a text in what is printed of them, in words, source,
+    wording or kind; `everything`: those that support them and the checks of our own code, too."""
     wanted = filter_text.lower()
-    fields = ("key", "title", "text", "source", "wording", "kind")
+    fields = ("key", "title", "text", "source", "wording", "kind", "cited", "supports", "checks")
     found = [row for row in claims_index().values()
              if wanted in " ".join(row[field] for field in fields).lower()]
     if not found:
@@ -26,18 +26,23 @@ def claims(filter_text: str, json_output: bool, *, everything: bool = False) -> 
         raise UsageError(f"no claim mentions {quoted(filter_text)}; {hint}")
     shown = found if everything else [row for row in found if row["tier"] == "cited"]
     # Where no cited claim mentions it, what others say is the answer.
-    listed(shown or found, json_output, tiers=not shown or everything)
-    if shown and (left := len(found) - len(shown)):
+    listed(shown or found, json_output)
+    if not shown:
+        say(notes(), f"no cited claim mentions {quoted(filter_text)}; "
+                     f"{'this one supports' if len(found) == 1 else 'these support'} one, or "
+                     f"{'checks' if len(found) == 1 else 'check'} our own code")
+    elif left := len(found) - len(shown):
         more = shlex.join(["depthlaw", "claims", *([filter_text] if filter_text else []), "--all"])
-        rest = "supports these or checks" if left == 1 else "support these or check"
+        rest = "supports these or others, or checks" if left == 1 else (
+            "support these or others, or check")
         say(notes(), f"{plural(len(shown), 'cited claim')}; {left} more {rest} our own code: "
                      f"`{more}`")
     return 0
 
 
-def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, tiers: bool = True) -> int:
-    """Print a list of claims, with the verdicts of the newest claim set, where they are in it.
-    `tiers`: with what each is for, the cited ones first, each followed by what supports it."""
+def listed(rows: Iterable[Mapping[str, str]], json_output: bool) -> int:
+    """Print a list of claims, the cited ones first, each followed by what supports it, with the
+    verdicts of the newest claim set, where they are in it."""
     # A test holds them to the shipped ledger.
     rows, released = list(rows), claim_set().claims
     verdicts = {row["key"]: released[row["key"]].verdict if row["key"] in released else ""
@@ -53,25 +58,30 @@ def listed(rows: Iterable[Mapping[str, str]], json_output: bool, *, tiers: bool 
     from .tables import CHANGED, claims_table, print_table
 
     console = Console(highlight=False)
-    table = claims_table(_by_tier(rows) if tiers else rows, verdicts, tiers=tiers)
+    table = claims_table(_by_tier(rows, indented=console.is_terminal), verdicts)
     print_table(console, table)
     if any(str(cell).endswith("*") for cell in table.columns[1].cells):
         console.print(CHANGED, style="dim", soft_wrap=not console.is_terminal)
     return 0
 
 
-def _by_tier(rows: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """Each cited claim followed by what supports it; then what supports others; checks last."""
-    keys = {row["key"] for row in rows}
-
-    def under(key: str) -> list[Mapping[str, str]]:
-        return [row for row in rows if row["supports"] == key]
-
+def _by_tier(rows: Sequence[Mapping[str, str]], *, indented: bool) -> list[Mapping[str, str]]:
+    """Each cited claim followed by what supports it; what supports others; checks of our own code.
+    `indented`: what stands below its cited claim is indented in place of saying so."""
     cited = [row for row in rows if row["tier"] == "cited"]
-    elsewhere = [row for row in rows
-                 if row["tier"] == "supporting" and row["supports"] not in keys]
-    checks = [row for row in rows if row["tier"] == "check"]
-    return [*(each for row in cited for each in (row, *under(row["key"]))), *elsewhere, *checks]
+    keys = {row["key"] for row in cited}
+
+    def supporting(row: Mapping[str, str]) -> Mapping[str, str]:
+        if indented and row["supports"] in keys:
+            return {**row, "key": f"  {row['key']}"}
+        return {**row, "title": f"{row['title']} (supports {row['supports']})"}
+
+    ordered = [each for row in cited for each in (
+        row, *(supporting(each) for each in rows if each["supports"] == row["key"]))]
+    ordered += [supporting(row) for row in rows
+                if row["tier"] == "supporting" and row["supports"] not in keys]
+    return ordered + [{**row, "title": f"{row['title']} (check of our own code)"} for row in rows
+                      if row["tier"] == "check"]
 
 
 def cite(keys: list[str], json_output: bool) -> int:

@@ -53,13 +53,16 @@ def show(key: str, folder: Path | None, json_output: bool, own: Path | None = No
     if found.said:
         say(notes(), found.said)
     report_set_aside(found.store)
+    known = claims_index() | {k: described(c) for k, c in (everything or {}).items()
+                              if k not in claims_index()}
     if json_output:
         dump(as_json(result)
+             | {"supported_by": [row["key"] for row in terminal.supporting(claim.key, known)]}
              | {"statement": plain(claim.statement), "latex": statement_latex(claim),
                 "judged": judged(claim),
                 "text": claim.text, "assumes": list(claim.assumes), "note": claim.note})
         return 0
-    terminal.show(stdout(), result, result.suite)
+    terminal.show(stdout(), result, result.suite, known)
     if not result.records:
         say(notes(), found.hint)
     return 0

@@ -27,22 +27,19 @@ def plain_table(gap: int = 1) -> Table:
     return Table(box=None, pad_edge=False, padding=(0, gap, 0, 0), show_edge=False)
 
 
-def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str], *,
-                 tiers: bool = False) -> Table:
-    """Every claim with its verdict, how we know its wording, and its title; `tiers`: and what it is
-    for. A * marks a verdict of a claim that was changed after data were seen."""
+def claims_table(rows: Iterable[Mapping[str, str]], verdicts: Mapping[str, str]) -> Table:
+    """Every claim with its verdict, how we know its wording, and its title. A * marks a verdict of
+    a claim that was changed after data were seen. Keys may be indented."""
     table = plain_table()
     table.add_column("key", overflow="fold", min_width=40)
     table.add_column("verdict", no_wrap=True)
     table.add_column("wording", no_wrap=True)
-    if tiers:
-        table.add_column("tier", no_wrap=True)
     table.add_column("title", overflow="fold", min_width=20)
     for row in rows:
-        verdict = verdicts[row["key"]] or "-"
+        verdict = verdicts[row["key"].strip()] or "-"
         changed = row["post_hoc"] and verdict not in _NO_VERDICT
         table.add_row(clean(row["key"]), verdict + "*" * bool(changed), row["wording"],
-                      *([row["tier"]] if tiers else []), Text(clean(row["title"])))
+                      Text(clean(row["title"])))
     return table
 
 

@@ -24,8 +24,9 @@ from depthlaw.theory.claims.values import Case
 from depthlaw.theory.claims.verdict import Verdict
 
 from ..records.run import Run
-from ..running.index import claims_index, supporting
+from ..running.index import claims_index
 from ..text import clean
+from ..verdicts.claim_set import claim_set
 from ..verdicts.display import (
     by_chance,
     duration,
@@ -117,13 +118,19 @@ universal = a vague sentence read as one about all instances
 `depthlaw why KEY` shows what a verdict rests on."""
 
 
-def show(console: Console, result: ClaimResult, suite: str) -> None:
+def show(console: Console, result: ClaimResult, suite: str,
+         known: Mapping[str, Mapping[str, str]] | None = None) -> None:
     """Everything about one claim, in the order in which a sceptical reader asks. Piped, each fact
-    is one line, however long."""
-    claim = result.claim
+    is one line, however long.
+
+    Args:
+        known: what `claims_index` says of the claims among which it stands, by default of those
+            that come with depthlaw.
+    """
+    claim, known = result.claim, claims_index() if known is None else known
     console.print(Text(f"{claim.key}: {clean(claim.title)}", style="bold"),
                   soft_wrap=not console.is_terminal)
-    for name, text in _facts(result, suite):
+    for name, text in _facts(result, suite, known):
         if not console.is_terminal:
             console.file.write(f"{name:12}{clean(text)}\n")
             continue
@@ -247,7 +254,8 @@ def _line(ground: Ground) -> Text:
     return Text(f"{_BEFORE[ground.kind]}{says}", style="dim" if ground.kind == "left out" else "")
 
 
-def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
+def _facts(result: ClaimResult, suite: str,
+           known: Mapping[str, Mapping[str, str]]) -> Iterator[tuple[str, str]]:
     claim = result.claim
     yield "verdict", _verdict(result, suite)
     if result.news:
@@ -256,10 +264,12 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
         yield "*", f"changed after data were seen: {claim.post_hoc}"
     if result.measured and claim.known:
         yield "expected", expectation(claim)
-    if claim.cited or claim.checks:
-        yield claim.tier, claim.cited or claim.checks
+    if claim.cited:
+        yield "at stake", claim.cited
     if claim.supports:
-        yield "supports", f"{claim.supports}: {claims_index()[claim.supports]['title']}"
+        yield "supports", f"{claim.supports}: {known[claim.supports]['title']}"
+    if claim.checks:
+        yield "our own", claim.checks
     yield "statement", statement_text(claim)
     if how := judged(claim):
         yield "", how
@@ -276,6 +286,10 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     yield "source", f"{claim.source} (wording {claim.wording}{check})"
     if claim.assumes:
         yield "assumes", "; ".join(claim.assumes)
+    for place, row in enumerate(supporting(claim.key, known)):
+        released = claim_set().claims.get(row["key"])
+        verdict = f" {released.verdict}" if released else ""
+        yield "" if place else "below it", f"{row['key']}{verdict}: {row['title']}"
     if claim.note:
         yield "note", claim.note
     if not result.measured:
@@ -291,8 +305,13 @@ def _facts(result: ClaimResult, suite: str) -> Iterator[tuple[str, str]]:
     for place, step in enumerate(result.proof or ()):
         state = {True: "ok", False: "BROKEN", None: "?"}[step.holds]
         yield "" if place else "proof", f"[{state}] {step.says}"
-    for place, row in enumerate(supporting(claim.key)):
-        yield "" if place else "supported", f"by {row['key']}: {row['title']}"
+
+
+def supporting(
+    key: str, known: Mapping[str, Mapping[str, str]],
+) -> list[Mapping[str, str]]:
+    """What is known of the claims that support a cited one."""
+    return [row for row in known.values() if row["supports"] == key]
 
 
 def _verdict(result: ClaimResult, suite: str) -> str:

@@ -17,7 +17,7 @@ from depthlaw.theory.claims.withdrawn import WITHDRAWN
 if TYPE_CHECKING:
     from depthlaw.theory.claims.definition import Claim
 
-__all__ = ["claims_index", "described", "select", "supporting", "unknown"]
+__all__ = ["claims_index", "described", "select", "unknown"]
 
 # A cache is thrown away when theory or empirics change, not when `described` does: then it takes
 # another name here.
@@ -55,11 +55,6 @@ def described(claim: Claim) -> dict[str, str]:
             "cited": claim.cited, "supports": claim.supports, "checks": claim.checks}
 
 
-def supporting(key: str) -> list[dict[str, str]]:
-    """What `claims_index` says of the claims that support a cited one."""
-    return [row for row in claims_index().values() if row["supports"] == key]
-
-
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:
     """The keys that were asked for by key or by topic; all of them when none was.
 
@@ -89,5 +84,5 @@ def unknown(asked: str, known: Collection[str], others: Collection[str] = ()) ->
     topics = dict.fromkeys(key.partition("/")[0] for key in known)
     close = named or get_close_matches(asked, [*known, *topics, *others], n=1, cutoff=0.7)
     what = "key" if others else "claim"
-    hint = f"did you mean {close[0]}?" if close else "`depthlaw claims` lists the claims"
+    hint = f"did you mean {close[0]}?" if close else "`depthlaw claims --all` lists the claims"
     return f"unknown {what} {quoted(asked)}; {hint}"

@@ -71,11 +71,16 @@ def own_claims(file: Path) -> dict[str, Claim]:
     found = {claim.key: _checked(file, claim) for claim in _loaded(file.absolute(), _content(file))}
     if not found:
         raise UsageError(f"{file} has no function with the decorator @claim(...); {_TRY}")
+    everything = known | found
     for claim in found.values():
-        unknown = [key for key in claim.premises if key not in known and key not in found]
+        unknown = [key for key in claim.premises if key not in everything]
         if unknown:
             raise UsageError(f"{file}: {claim.key} rests on the unknown claim "
-                             f"{quoted(unknown[0])}; `depthlaw claims` lists the keys")
+                             f"{quoted(unknown[0])}; `depthlaw claims --all` lists the keys")
+        if claim.supports and (claim.supports not in everything
+                               or everything[claim.supports].tier != "cited"):
+            raise UsageError(f"{file}: {claim.key} supports {quoted(claim.supports)}, which is no "
+                             "cited claim; `depthlaw claims` lists those")
     return found
 
 
@@ -154,6 +159,11 @@ def _checked(file: Path, claim: Claim) -> Claim:
         other = quoted(str(min(set(claim.grid) - set(SUITES))))
         raise UsageError(f"{file}: {claim.key} has cases for {other}; suites are "
                          f"{', '.join(SUITES)}")
+    said = [name for name in ("cited", "supports", "checks") if getattr(claim, name)]
+    lines = [getattr(claim, name) for name in said]
+    if len(said) > 1 or not all(isinstance(line, str) and line.isprintable() for line in lines):
+        raise UsageError(f"{file}: {claim.key} gives {' and '.join(said)}; accepted is one of "
+                         "cited, supports and checks, a text of one line")
     if claim.evidence == "certificate":
         raise UsageError(f"{file}: {claim.key} asks for PROVED, which only certificates that come "
                          "with depthlaw give; leave `evidence` out")

@@ -159,7 +159,7 @@ def test_the_time_of_claims_with_stored_trainings_is_a_lower_end(key, word, tmp_
      (("certify", "3", "2", "{tmp}/f", "--heads", "2"), "2 heads do not divide width 3"),
      (("certify", "a", "2", "{tmp}/f"), "it is no whole number"),
      (("claims", "rankx"), "no claim mentions 'rankx'; "),
-     (("verify", "--only", "nothing"), "`depthlaw claims` lists the claims"),
+     (("verify", "--only", "nothing"), "`depthlaw claims --all` lists the claims"),
      (("depth", "--task", "hops", "--hops", "1.5"), "is not a whole number")])
 def test_bad_input_is_one_line_and_2(arguments, hint, tmp_path, capsys):
     (tmp_path / "file").write_text("")
@@ -525,17 +525,29 @@ def test_claims_are_those_that_are_cited_and_all_of_them_on_demand(capsys):
     assert cited == [row for row in every if row["tier"] == "cited"]
     assert all(row["cited"] and not row["supports"] and not row["checks"] for row in cited)
     assert done.stderr == (
-        f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or check our own "
-        "code: `depthlaw claims --all`\n")
+        f"{len(cited)} cited claims; {len(every) - len(cited)} more support these or others, or "
+        "check our own code: `depthlaw claims --all`\n")
     assert in_this_process(capsys, "claims", "--all").stderr == ""
     alone = in_this_process(capsys, "claims", "find^b")
-    assert alone.stdout.split()[5:8] == ["hops/doubling", "HOLDS", "derived"]
-    assert alone.stderr == ""
-    table = [line.split()[0] for line in
-             in_this_process(capsys, "claims", "hops/", "--all").stdout.splitlines()[1:]]
-    assert table.index("hops/doubling") == table.index("hops/depth_corrected") + [
-        row["key"] for row in every if row["supports"] == "hops/depth_corrected"].index(
-            "hops/doubling") + 1
+    assert alone.stdout.split()[4:7] == ["hops/doubling", "HOLDS", "derived"]
+    assert alone.stderr == (
+        "no cited claim mentions 'find^b'; this one supports one, or checks our own code\n")
+    # Cited claims with what supports them; what supports others says whom; checks say so.
+    lines = in_this_process(capsys, "claims", "--all").stdout.splitlines()[1:-1]
+    assert len(lines) == len(every)
+    assert sum(line.endswith(")") and " (supports " in line for line in lines) == sum(
+        bool(row["supports"]) for row in every)
+    assert sum(line.endswith("(check of our own code)") for line in lines) == sum(
+        bool(row["checks"]) for row in every)
+    keys = [line.split()[0] for line in lines]
+    above = [line for line in lines[:keys.index("hops/doubling")] if " (supports " not in line]
+    assert above[-1].startswith("hops/depth_corrected ")
+    found = in_this_process(capsys, "claims", "find^a", "--all").stdout.splitlines()
+    assert found[1].startswith("hops/doubling ")
+    assert found[1].endswith("(supports hops/depth_corrected)")
+    # What hangs on a claim is searched, too.
+    assert "rank_collapse/position_bias" in in_this_process(
+        capsys, "claims", "attention sinks").stdout
 
 
 def test_show_says_what_a_claim_is_for(capsys):
@@ -544,10 +556,12 @@ def test_show_says_what_a_claim_is_for(capsys):
         capsys, "claims", "hops/depth_corrected", "--json").stdout)[0]["title"]
     assert f"\nsupports    hops/depth_corrected: {title}\n" in supporting
     cited = in_this_process(capsys, "show", "hops/depth_corrected").stdout
-    assert re.search(r"^cited +Decides whether ", cited, re.M)
-    assert "by hops/doubling: find^a after find^b is find^(a+b)\n" in cited
-    check = in_this_process(capsys, "show", "counting/twelve").stdout
-    assert re.search(r"^check +The sum of our list ", check, re.M)
+    assert re.search(r"^at stake +Decides whether ", cited, re.M)
+    assert " hops/doubling HOLDS: find^a after find^b is find^(a+b)\n" in cited
+    data = json.loads(in_this_process(capsys, "show", "hops/depth_corrected", "--json").stdout)
+    assert "hops/doubling" in data["supported_by"]
+    check = in_this_process(capsys, "show", "counting/gpt2_total").stdout
+    assert re.search(r"^our own +The sum of our list ", check, re.M)
 
 
 def test_the_list_of_claims_marks_what_was_changed_after_data(capsys):

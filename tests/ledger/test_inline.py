@@ -27,8 +27,7 @@ def ledger(tmp_path_factory) -> Ledger:
     # Four layers: 3 * 3 * 3 * 3, on both sides.
     (f"is: {DEGREE} depth=4,width=2", "81"), (f"says: {DEGREE} depth=4,width=2", "81"),
     ("number: records", "1,234"), ("number: claims", "3"), ("number: topics", "3"),
-    # The arithmetic of a textbook supports another claim.
-    ("number: cited claims", "2"), ("number: cited verdicts", "ARGUED 1, not run 1"),
+    ("number: cited claims", "3"), ("number: cited verdicts", "ARGUED 1, FAILS 1, not run 1"),
     ("agree: counting/textbook_flops", "three of six"),
     # The least L with 3^L >= 64 is 4; 3^9 = 19683.
     ("law: advisor.laws.layers_for_diameter 64", "4"), ("law: advisor.laws.reach 9", "19,683"),

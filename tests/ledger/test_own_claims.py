@@ -160,6 +160,14 @@ def test_the_code_of_a_claim_is_what_its_function_reaches(file, example):
       "has wording='guessed'; accepted: printed, reported, recalled, derived, universal"),
      ("    control=", '    evidence="certificate", control=',
       "asks for PROVED, which only certificates that come with depthlaw give"),
+     ("    control=", '    supports="hops/nothing", control=',
+      "supports 'hops/nothing', which is no cited claim"),
+     ("    control=", '    supports="hops/doubling", control=',
+      "supports 'hops/doubling', which is no cited claim"),
+     ("    control=", '    cited="A.", checks="B.", control=',
+      "gives cited and checks; accepted is one of cited, supports and checks"),
+     ("    control=", '    cited=3, control=', "gives cited; accepted is one of"),
+     ("    control=", '    cited="two\\nlines", control=', "gives cited; accepted is one of"),
      ('"theory": Case', '"slow": Case', "has cases for 'slow'; suites are quick")])
 def test_a_file_that_cannot_be_used_gets_one_line(file, example, tmp_path, capsys, old, new, why):
     text = example
@@ -211,3 +219,12 @@ def test_a_key_twice_in_a_file_is_refused(file, example, tmp_path, capsys):
     code, _, err = said_by(capsys, "verify", "--claims", file, "--results", tmp_path / "r")
     assert code == 2
     assert "the key 'walks/complete_graph' is used twice" in err
+
+
+def test_a_claim_of_a_file_may_support_one_that_comes_with_depthlaw(file, example, capsys):
+    file.write_text(example.replace(
+        "    control=", '    supports="connectivity/layers_for_diameter", control='))
+    _, shown, _ = said_by(capsys, "show", KEY, "--claims", file)
+    assert "supports    connectivity/layers_for_diameter: " in shown
+    _, above, _ = said_by(capsys, "show", "connectivity/layers_for_diameter", "--claims", file)
+    assert f" {KEY}: " in above

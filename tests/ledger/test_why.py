@@ -212,7 +212,7 @@ def test_the_command_shows_claims_of_a_file_with_their_premises(tmp_path, capsys
     (["verify", "quick", "--only", "hopps/doubling"], "did you mean hops/doubling?"),
     (["why", "doubling"], "did you mean hops/doubling?"),
     (["cite", "levin2020"], "did you mean levine2020?"),
-    (["cite", "nosuch"], "`depthlaw claims` lists the claims"),
+    (["cite", "nosuch"], "`depthlaw claims --all` lists the claims"),
     (["show", "rank_colapse"], "did you mean rank_collapse?"),
 ])
 def test_a_slip_gets_the_same_hint_everywhere(typed, said, capsys):

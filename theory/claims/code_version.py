@@ -44,8 +44,11 @@ _DATA = re.compile(r"[\w./-]+\.(csv|json)")
 # What says where a claim stands and what it states is no part of how it is measured, and neither is
 # this module.
 _STATING = ("Claim", "Control", "Source", "claim")
-# Arguments that say what a claim is for. Another one may rest on it: its proof, on the statement.
+# Arguments of what makes claims that say what a claim is for. The code of another one may reach it,
+# for its statement.
 _LABELS = ("cited", "supports", "checks")
+# SymPy's relations, but for when they are decided.
+_RELATIONS = "depthlaw.theory.claims.relations"
 # Annotations in a class that change what it does.
 _ROLES = re.compile(r"ClassVar|InitVar|KW_ONLY")
 # Statements that do more than define the names that they bind.
@@ -339,6 +342,8 @@ def _node(place: _Place) -> _Definition:
 @cache
 def _resolve(module: str, name: str) -> _Target:
     """What a name of a module stands for; nothing where it is no name of the module."""
+    if module == _RELATIONS:
+        module = "sympy"
     if not _ours(module):
         return _Target(text=".".join(filter(None, (module, name))))
     if module == __name__ or (name in _STATING and module.startswith("depthlaw.theory.claim")):
@@ -407,6 +412,24 @@ def _makes_claims(node: ast.stmt, module: _Module) -> bool:
         grown = not more <= makers
         makers |= more
     return bool(names & makers)
+
+
+@cache
+def _is_maker(module: str, name: str) -> bool:
+    """Whether a name of a module is the decorator `claim`, or a partial of it."""
+    if not _ours(module):
+        return False
+    known = _module(module)
+    for home, what in known.imports.get(name, ()):
+        if (what == "claim" and home.startswith("depthlaw.theory.claim")) or _is_maker(home, what):
+            return True
+    for number in known.definitions.get(name, ()):
+        made = getattr(known.body[number], "value", None)
+        if (isinstance(made, ast.Call) and isinstance(made.func, ast.Name)
+                and made.func.id == "partial" and made.args
+                and isinstance(made.args[0], ast.Name) and _is_maker(module, made.args[0].id)):
+            return True
+    return False
 
 
 def _names_in(node: ast.AST) -> set[str]:
@@ -561,10 +584,10 @@ class _Form:
                     and not isinstance(each, ast.Global | ast.Nonlocal)]
         if not isinstance(node, ast.AST):
             return repr(node)
-        if isinstance(node, ast.Call):
-            parts = [("func", node.func), ("args", node.args),
-                     ("keywords", [each for each in node.keywords if each.arg not in _LABELS])]
-            return ["Call", [[name, self._form(part)] for name, part in parts if part != []]]
+        if isinstance(node, ast.Call) and self._makes_a_claim(node.func):
+            said = [("func", node.func), ("args", node.args),
+                    ("keywords", [each for each in node.keywords if each.arg not in _LABELS])]
+            return ["Call", [[name, self._form(part)] for name, part in said if part != []]]
         if isinstance(node, ast.Import | ast.ImportFrom):
             package = _module(self.module).package
             return ["Import", [[self._name(name), self._number(_imported(target))]
@@ -598,6 +621,12 @@ class _Form:
                                       for name, value in ast.iter_fields(node)
                                       if value is not None and value != []
                                       and name not in ("ctx", "kind", "type_comment")]]
+
+    def _makes_a_claim(self, function: ast.expr) -> bool:
+        """Whether a function makes claims: the decorator, or arguments bound to it."""
+        return (isinstance(function, ast.Name)
+                and not isinstance(self._meaning(function.id), list)
+                and _is_maker(self.module, function.id))
 
     def _field(self, name: str, value: Any) -> Any:
         if isinstance(value, str) and name in ("name", "rest"):  # of an exception, of a pattern

@@ -137,10 +137,10 @@ class Claim:
         headline: why it stands in the appendix that is written by default, in one sentence; empty
             for most.
         cited, supports, checks: which tier it belongs to; of a claim that comes with depthlaw
-            exactly one is given. `cited`: one line: who outside would do or write what differently
-            if the verdict turned. `supports`: the key of the cited claim whose step, condition,
-            part or variation it is. `checks`: one line: what of our own code or tables it compares
-            with what.
+            exactly one is given, of one of your own at most one. `cited`: one line: what hangs on
+            its verdict outside depthlaw. `supports`: the key of the cited claim whose step,
+            condition, part or variation it is. `checks`: one line: what of our own code or tables
+            it compares with what.
         seeds: how many seeds each case is measured with.
         reads: fields of a case that only choose what is read off a measurement, such as one
             distance of all that a trained net is asked about. One process measures all cases that
@@ -215,7 +215,7 @@ class Claim:
     @property
     def tier(self) -> Tier:
         """Whether it stands for itself ("cited"), under a claim that does ("supporting"), or
-        compares our own code with itself ("check"). A claim of your own is cited."""
+        compares our own code with itself ("check"). A claim that says nothing is cited."""
         return "supporting" if self.supports else "check" if self.checks else "cited"
 
     @property

@@ -8,10 +8,11 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sympy import Eq, Ge, Integer, Le, Rational, Symbol, ceiling, diff, floor, log, simplify
+from sympy import Integer, Rational, Symbol, ceiling, diff, floor, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, quantity, vertices
 from .graph_attention import Array, with_loops
 
@@ -96,7 +97,8 @@ def doubling_layers(g: nx.DiGraph) -> int:
     control=Control(Case(family="directed path", vertices=16),
                     "one layer per doubling does not do the and and the or",
                     Le(layers_used, ceiling(log(vertices, 2)))),
-    cited="Decides whether two layers per doubling may be quoted as enough for s-t connectivity.")
+    cited=("Decides whether two layers per doubling do the one step of Theorem 2 that can be "
+           "executed."))
 def log_depth_uniform(case: Case, seed: int) -> Exact:
     """ceil(log2 n) doublings of two layers each decide s-t connectivity.
 
@@ -242,7 +244,7 @@ def _(statement: Relational) -> Iterator[Step]:
     control=Control(Case(depth=33, per_doubling=4, fixed_layers=5),
                     "even where the exponent is whole, twice as long fails",
                     Ge(length_max, _TWO ** ((depth - 9) / 4 + 2))),
-    cited="Checks the lengths printed for 32 and 80 layers: 107 and 440 thousand.")
+    cited="Decides whether 107 tokens for 32 layers and 440 thousand for 80 may be quoted.")
 def log_depth_lengths_printed(case: Case) -> Exact:
     """Corollary 1.1 grants regular languages lengths up to 2^((L-9)/4+1).
 

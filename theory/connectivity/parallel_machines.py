@@ -9,9 +9,10 @@ from itertools import combinations, product
 from operator import add, mul
 
 import numpy as np
-from sympy import Eq, Le, bell, ceiling, log
+from sympy import bell, ceiling, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Le
 from ..claims.symbols import depth, quantity, summaries, tokens, vertices, width
 from .doubling import largest
 
@@ -139,7 +140,7 @@ def mpc_rounds_printed(case: Case, seed: int) -> Exact:
     source=Source("depthlaw", _AFTER + "Theorem C.1"),
     control=Control(Case(tokens=8, branching=2, capacity=2),
                     "less than the 3 words that the way down sends in a round"),
-    cited="Tells which bounds on layers follow from bounds on MPC rounds, and with what constant.")
+    cited="Decides with which constant a bound on MPC rounds becomes a bound on layers.")
 def mpc_rounds(case: Case, seed: int) -> Exact:
     """Two passes over a tree, 2 ceil(log_b N) rounds, are enough.
 

@@ -5,9 +5,9 @@ from functools import partial
 from itertools import count
 
 from flint import fmpz_mat
-from sympy import Eq
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import edges, quantity, vertices
 from .graph_attention import one_and_two_cycles
 
@@ -28,7 +28,7 @@ _shortcut = partial(claim, source=Source("depthlaw", "after paccagnella, Parts I
                      *Case.grid(vertices=(1, 2), edges=0)),
            "theory": Case.grid(vertices=200, edges=(1, 100, 199))},
     control=Control(Case(vertices=20, edges=7, closed=True), "a graph with one cycle"),
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/connectivity_needed")
 def forest_components(case: Case, seed: int) -> Exact:
     """A forest has n - |E| components: counting edges decides.
 
@@ -55,7 +55,7 @@ def forest_components(case: Case, seed: int) -> Exact:
 @_shortcut(
     Eq(leaves, 2 * components), cases={"quick": Case.grid(components=(1, 2, 5, 12))},
     control=Control(Case(components=5), "one end per path", Eq(leaves, components)),
-    supports="trained_depth/cycles_wall")
+    supports="trained_depth/connectivity_needed")
 def path_leaves(case: Case, seed: int) -> Exact:
     """A union of paths has two vertices of degree 1 per component.
 

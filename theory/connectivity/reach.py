@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sympy import Eq, Ge, Le, Min, ceiling, log
+from sympy import Min, ceiling, log
 
 from ..claims.definition import Case, Control, Exact, Outside, Source, claim
+from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import (
     clipped_states,
@@ -109,7 +110,8 @@ def reach(case: Case, seed: int) -> Exact:
     Eq(row_distance, Min(2 * 3**depth, diameter)), source=_PACCAGNELLA, cases=GRAPHS,
     control=Control(Case(family="path", diameter=10, depth=1), "not only the entries themselves",
                     Eq(row_distance, Min(3**depth, diameter))),
-    cited="Tells how a net's depth follows from how far it sees when it can compare rows.")
+    cited=("Decides whether a read-out that compares rows reaches as far as single entries or "
+           "twice as far."))
 def row_reach(case: Case, seed: int) -> Exact:
     """Comparing rows of the output doubles the reach to 2 3^L.
 
@@ -157,7 +159,7 @@ def one_vs_two_cycles_rows(case: Case) -> Exact:
     cases=_DIAMETERS,
     control=Control(Case(family="path", diameter=9), "base 2 would ask for 4 layers at D = 9",
                     Eq(least_depth, ceiling(log(diameter, 2)))),
-    cited="Gives tests of trained nets a task whose least depth is known to the layer.")
+    cited="Decides whether ceil(log_3 D) may be quoted as the least depth with identity weights.")
 def layers_for_diameter(case: Case, seed: int) -> Exact:
     """All pairs are decided by exactly ceil(log_3 D) layers.
 

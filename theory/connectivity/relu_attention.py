@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
-from sympy import Eq, Ge, Min
+from sympy import Min
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge
 from ..claims.symbols import depth, diameter, quantity
 from .graph_attention import Array, common, graphs, radius, with_loops
 from .reach import GRAPHS, reached_distance
@@ -105,7 +106,7 @@ def _exponents(case: Case) -> set[int]:
            "theory": Case.grid(start=("A", "I A"), depth=(4, 5))},
     control=Control(Case(start="I A", depth=1), "the degree of the stream is 3^L",
                     Ge(unbroken_powers, 3**depth + 1)),
-    cited="Decides whether Theorem 4.3 may be used for every power of A.")
+    cited="Decides whether ye2025's Theorem 4.3 may be used for every power of A.")
 def relu_powers_reported(case: Case) -> Exact:
     """The output holds every power A^j with j <= 3^L.
 
@@ -211,7 +212,7 @@ def _survivors_within_reach(case: Case, seed: int) -> Exact:
                       Case(depth=2, trials=24, labellings=6))},
     control=Control(Case(depth=1, trials=6, labellings=6), "within 3^L the identity works",
                     measured=_survivors_within_reach),
-    cited=("Decides whether 3^L may be quoted as a limit of ReLU attention with non-negative "
+    cited=("Bears on whether 3^L may be quoted as a limit of ReLU attention with non-negative "
            "weights."))
 def nonnegative_weights_fail(case: Case, seed: int) -> Exact:
     """No non-negative weights tried read off distance 3^L + 1.

@@ -13,10 +13,12 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Symbol, expand, summation
+from sympy import Eq as Equality
+from sympy import Symbol, expand, summation
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq
 from ..claims.symbols import depth, heads, quantity, tokens, width
 
 multiply_adds = quantity(
@@ -129,7 +131,7 @@ def _products_sum(factor: int, statement: Relational, mask: bool = False) -> Ite
     for count, rows, inner, columns in _PRODUCTS:
         masked = mask and N in (columns, inner)
         total += L * count * inner * columns * (summation(i, (i, 1, N)) / N if masked else rows)
-    yield Step("the statement is an identity", isinstance(statement, Eq))
+    yield Step("the statement is an identity", isinstance(statement, Equality))
     yield Step("the products with symbolic sizes sum to the right side",
                expand(factor * total - statement.rhs) == 0)
 
@@ -179,7 +181,7 @@ def attention_ratio(case: Case) -> Exact:
 def _(statement: Relational) -> Iterator[Step]:
     scores = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N in (i, k))
     weights = sum(c * r * i * k for c, r, i, k in _PRODUCTS if N not in (i, k))
-    yield Step("the statement is an identity", isinstance(statement, Eq))
+    yield Step("the statement is an identity", isinstance(statement, Equality))
     yield Step("scores and averages over weights is the right side",
                expand(scores / weights - statement.rhs) == 0)
 
@@ -192,7 +194,8 @@ def _(statement: Relational) -> Iterator[Step]:
     source=_kaplan("section 2.1: about 6 N per token; counted here"),
     control=Control(_PASS, "a backward pass as dear as the forward pass",
                     Eq(operations, 48 * L * N * d**2 + 8 * L * N**2 * d)),
-    cited="Sets when 6 operations per weight and token need the term for attention.")
+    cited=("Decides from which context length 6 operations per weight and token need a term for "
+           "attention."))
 def training_six(case: Case) -> Exact:
     """Six operations per weight and token in training.
 
@@ -234,7 +237,8 @@ def causal_forward(case: Case) -> Exact:
                      for layers, size, count in ((1, 2, 3), (2, 4, 2), (3, 2, 5))]},
     control=Control(Case(what="multiplications by weights", depth=1, width=2, tokens=3),
                     "two operations per weight", Eq(operations, 24 * L * d**2 * N)),
-    supports="counting/training_six")
+    cited=("Decides whether deepnetworks63's 12 N d^2 operations per layer may be used to "
+           "compare costs."))
 def textbook_flops(case: Case) -> Exact:
     """The textbook's operations per layer.
 
@@ -298,7 +302,7 @@ _STORED = [Case(kept=kept, **case.fields())
     weight="arithmetic", cases={"quick": _STORED},
     source=Source("deepnetworks63", "Section 6.3, Scaling Considerations, Memory"),
     control=Control(_STORED[0], "four numbers", Eq(stored_values, 4 * batch * N * d * L)),
-    cited="Decides whether the textbook's formula may be used to size a GPU.")
+    cited="Decides whether deepnetworks63's formula for activations may be used to size a GPU.")
 def textbook_memory(case: Case) -> Exact:
     """The textbook's activation memory.
 

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from sympy import Eq, expand, floor, sqrt
+from sympy import Eq as Equality
+from sympy import expand, floor, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq
 from ..claims.symbols import depth, quantity, vocabulary, width
 from .counted_nets import counted, counted_weights, gpt2, llama, mixture, mixture_seen
 
@@ -61,7 +63,7 @@ _LLAMA = {"quick": _llama_cases((32, 4096, 4096, 4096, 11008, 32000),
 
 def _tensors_sum(count: Any, statement: Relational, sizes: str = "size") -> Iterator[Step]:
     """The tensors with symbolic sizes sum to the right side, as polynomials."""
-    identity = isinstance(statement, Eq) and statement.lhs.is_Symbol
+    identity = isinstance(statement, Equality) and statement.lhs.is_Symbol
     yield Step("the statement is an identity", identity)
     yield Step(f"for every {sizes} the tensors sum to the right side",
                expand(count - statement.rhs) == 0)
@@ -161,7 +163,7 @@ _NARROW = Case(depth=2, width=64, attention_width=64, ff_width=128)
     rests_on=_ENUMERATED,
     cases={"quick": (*Case.grid(depth=(1, 12, 48), width=(2, 768, 1600)), _NARROW)},
     control=Control(_NARROW, "feed-forward width 2 d"),
-    checks="The sum of our list of a layer's weight matrices against 12 L d^2.")
+    supports="counting/rule_of_twelve")
 def twelve(case: Case) -> Exact:
     """12 L d^2 under Kaplan's condition.
 

@@ -7,9 +7,10 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from sympy import Eq, Le, Rational
+from sympy import Rational
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Le
 from ..claims.symbols import (
     head_width,
     heads,
@@ -94,7 +95,7 @@ _TELLING = ("GPT-2 XL", "Llama-2-7B", "Llama-2-70B", "Gemma-1-7B", "Qwen2-7B")
     control=Control(Case(model="Gemma-1-7B"),
                     "feed-forward width 8 d, three matrices, and heads wider than d",
                     Le(relative_error, Rational(1, 2))),
-    cited="Sets how far 12 L d^2 may stand for a model's size, with gates or grouped queries.")
+    cited="Decides whether 12 L d^2 may stand for a listed model's weights in layers, to 5 %.")
 def rule_of_twelve(case: Case) -> Exact:
     """12 L d^2 is within 5 % of the weights.
 
@@ -208,7 +209,7 @@ def textbook_sizes(case: Case) -> Exact:
                      Case(depth=24, width=1024, ff_width=1024)]},
     control=Control(Case(depth=6, width=2048, ff_width=2048), "to two thousandths",
                     Le(relative_error, Rational(1, 500))),
-    cited="Decides whether the textbook's two shapes may be compared as nets of equal size.")
+    cited="Decides whether deepnetworks63's two shapes may be compared as nets of equal size.")
 def textbook_options(case: Case) -> Exact:
     """The textbook's two shapes of about 150M parameters.
 
@@ -231,7 +232,7 @@ def textbook_options(case: Case) -> Exact:
     cases={"quick": [Case(what="parameters", stated=100),
                      Case(what="layers of both stacks", stated=4)]},
     control=Control(Case(what="parameters", stated=50), "half of it"),
-    checks="Our counts of T5 and BERT-base against the printed factors 100 and 4.")
+    supports="counting/rule_of_twelve")
 def t5_growth(case: Case) -> Exact:
     """T5 is about 100 times BERT-base, and 4 times deeper as counted.
 

@@ -11,13 +11,14 @@ from functools import partial
 
 import flint
 from flint import arb
-from sympy import Eq, Expr, LambertW, Lt, Rational, Symbol, exp, floor, log, simplify, symbols
+from sympy import Expr, LambertW, Rational, Symbol, exp, floor, log, simplify, symbols
 from sympy.core.relational import Relational
 
 from depthlaw.advisor import laws
 from depthlaw.advisor.rule_scores import projection_rows
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Lt
 from ..claims.symbols import depth, parameters, quantity, rounding_gap
 from ..exact.enclosure import from_fraction, sign
 from .inversion import inversion_steps, last, nine_decimals, root
@@ -58,7 +59,7 @@ def _fitted(a: Expr, b: Expr, budget: Expr = parameters) -> Expr:
         Case(depth=48), "b = 0.0565",
         statement=Eq(transition_width, floor(exp(_a + Rational("0.0565") * depth) + _half))),
     weight="arithmetic",
-    checks="Levine's fit as a width against its inverse, with the two constants typed again.")
+    supports="depth_choice/gpt3_projection")
 def levine_fit_width(case: Case) -> Exact:
     """Levine's fit read as a width: one formula, inverted.
 
@@ -170,7 +171,8 @@ _SHAPES = [Case(model=r["model"], stated_in=r["stated_in"], parameters=int(r["pa
     control=Control(next(row for row in _ROWS if row.model == "GPT-3 13B"), "a = 5.1",
                     statement=Eq(projected_depth, floor(_fitted(Rational("5.1"), _b) + _half))),
     weight="measurement",
-    cited="Bears on whether the depths printed for GPT-3 and 10^12 parameters may be quoted.")
+    cited=("Bears on whether Levine's fit, as recalled, gives the depths that Table 1 projects "
+           "for GPT-3."))
 def gpt3_projection(case: Case) -> Exact:
     """Projected depths of the GPT-3 models and of 10^12 parameters.
 

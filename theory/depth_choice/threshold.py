@@ -4,12 +4,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from math import log as ln
 
-from sympy import Eq, Gt, Integer, LambertW, Symbol, log, simplify
+from sympy import Integer, LambertW, Symbol, log, simplify
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.models import model, models
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Gt
 from ..claims.symbols import depth, parameters, quantity, width
 from .inversion import inversion_steps, last, nine_decimals, root
 

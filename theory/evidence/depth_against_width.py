@@ -6,12 +6,13 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from flint import arb
-from sympy import Eq, Expr, Ge, Gt, Le, Rational, floor
+from sympy import Expr, Rational, floor
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.grids import rows
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge, Gt, Le
 from ..claims.symbols import (
     depth,
     quantity,
@@ -67,7 +68,8 @@ def trained(group: str) -> list[Trained]:
                      for a, b in pairwise(trained(group)) if not a.width or a.width != b.width]},
     control=Control(Case(group="T5 at 223M", depth=6, deeper=8), "a fiftieth of a nat",
                     statement=Gt(gain, Rational(1, 50))),
-    cited="Bears on whether the deeper of two nets of equal size may be advised from these tables.")
+    cited=("Bears on whether the deeper of two nets of equal size may be advised without a "
+           "measurement."))
 def depth_wins(case: Case) -> Ball:
     """At a fixed budget the deeper net wins.
 
@@ -199,7 +201,7 @@ _NEXT_LARGER = [Case(smaller=a, shallower=_TEXTBOOK_DEPTHS[a], model=b)
     Gt(depth, shallower), source=Source("deepnetworks63", "Section 6.3, Modern Model Depths"),
     wording="universal", known="FAILS", weight="arithmetic", cases={"quick": _NEXT_LARGER},
     control=Control(_NEXT_LARGER[3], "LLaMA 7B has 32 layers, GPT-2 XL 48"),
-    supports="evidence/depth_wins")
+    supports="counting/textbook_options")
 def more_layers_more_parameters(case: Case) -> Exact:
     """The textbook's trend: more layers, more parameters.
 
@@ -286,7 +288,8 @@ _DEEPNARROW = {"small-16L and base": (134, 223), "XL-32L and XXL": (33, 100),
         "tay2022", "abstract, 50 % fewer parameters; pairs second-hand", "arXiv:2109.10686"),
     cases={"quick": Case.grid(pair=_DEEPNARROW)},
     control=Control(Case(pair="base-36L and large"), "16 % fewer"),
-    cited="Decides whether a deep and narrow T5 may be said to need half the parameters.")
+    cited=("Decides whether half the parameters may be quoted for every pair of deep and "
+           "standard T5."))
 def deepnarrow_half(case: Case) -> Exact:
     """Half the parameters by going deep and narrow.
 

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from sympy import Eq, Gt, Le, Rational
+from sympy import Rational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Gt, Le
 from ..claims.symbols import quantity, rounding_gap
 from .printed import gain, interval, rows
 
@@ -85,7 +86,7 @@ def translation_all_metrics(case: Case) -> Ball:
         ("60L-12L ADMIN", "BLEU (sacreBLEU)"))]},
     control=Control(Case(rival="BT (Edunov et al.)", metric="BLEU (multi-bleu)"), "a point ahead",
                     statement=Gt(gain, 1)),
-    cited="Bears on whether depth gets the credit for the gains from back-translation.")
+    cited="Bears on whether the deepest net may be advised for translation with back-translation.")
 def translation_deepest(case: Case) -> Ball:
     """The deepest net is the best with back-translation.
 

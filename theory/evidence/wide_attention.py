@@ -4,9 +4,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 
-from sympy import Ge, Gt, Lt, Rational
+from sympy import Rational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.relations import Ge, Gt, Lt
 from ..claims.symbols import quantity, rounding_gap
 from .printed import gain, interval, rows
 
@@ -93,7 +94,8 @@ def wide_attention_gain(case: Case) -> Ball:
     Gt(gain, 0), source=_WIDE, wording="universal", known="FAILS", weight="measurement",
     cases={"quick": Case.grid(without=TASKS)},
     control=Control(Case(without="IMDb byte"), "a point ahead", statement=Gt(gain, 1)),
-    cited="Bears on whether one wide layer may be cited as equal to a deep net on single tasks.")
+    cited=("Bears on whether the average gain of one wide layer may be cited as more than one "
+           "task's."))
 def wide_attention_one_task(case: Case) -> Ball:
     """The gain of wide attention without one task.
 

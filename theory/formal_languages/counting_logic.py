@@ -9,9 +9,10 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import Any
 
-from sympy import Eq, Min
+from sympy import Min
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .automaton import block_language, minimal, words
 from .hard_attention import blocks as k

@@ -4,9 +4,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from sympy import Eq, floor
+from sympy import floor
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import depth as t
 from ..claims.symbols import quantity, stated
 from .automaton import block_language, minimal, words
@@ -62,7 +63,8 @@ def _wrong_words(case: Case, seed: int, ties: int) -> Exact:
            "theory": Case.grid(depth=(1, 2, 3), formulas=8)},
     control=Control(Case(depth=2, formulas=6), "heads that attend to the leftmost maximum",
                     measured=lambda case, seed: _wrong_words(case, seed, ties=-1)),
-    supports="formal_languages/strict_hierarchy")
+    cited=("Bears on whether depth in temporal logic may be quoted as the depth that hard "
+           "attention needs."))
 def network(case: Case, seed: int) -> Exact:
     """Hard attention computes temporal logic, layer for depth.
 
@@ -113,7 +115,8 @@ def at_least(k: int) -> Formula:
     cases={"quick": Case.grid(letters=range(1, 6)), "theory": Case.grid(letters=(6, 7, 8))},
     control=Control(
         Case(letters=4), "one layer fewer", statement=Eq(attention_layers, letters - 1)),
-    cited="Decides whether every layer of masked hard attention may be said to add languages.")
+    cited=("Decides whether each further layer of hard attention may be said to recognise more "
+           "languages."))
 def strict_hierarchy(case: Case) -> Exact:
     """k layers recognise a language that k - 1 do not.
 
@@ -220,7 +223,8 @@ def blocks_formula(k: int) -> Formula:
            "theory": (Case(blocks=7, longest=10),)},
     control=Control(Case(blocks=4, longest=7), "one layer per block",
                     statement=Eq(attention_layers, blocks)),
-    cited="Decides how many layers a comparison may charge hard attention for k blocks.")
+    cited=("Decides how many layers of hard attention k blocks take, beside those of counting "
+           "attention."))
 def blocks_hard_attention(case: Case) -> Exact:
     """Layers of hard attention for k blocks.
 

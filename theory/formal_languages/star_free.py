@@ -5,9 +5,8 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from sympy import Eq
-
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from .automaton import (
     Expression,
@@ -65,7 +64,7 @@ def modular(m: int) -> str:
 @star_free(
     Eq(period, modulus), cases={"quick": Case.grid(modulus=range(1, 8))},
     control=Control(Case(modulus=3), "period 2", statement=Eq(period, 2)),
-    supports="formal_languages/strict_hierarchy")
+    supports="formal_languages/network")
 def modular_counting(case: Case) -> Exact:
     """Counting letters modulo m gives a monoid of period m.
 
@@ -84,7 +83,7 @@ def modular_counting(case: Case) -> Exact:
         *STAR_FREE, "(ab|ba)*", "(aab)*", "(a(ab)*b)*", "a+b+a+b+")]},
     control=Control(Case(expression="(aba|b)*"), "ab exchanges two states of its automaton, though "
                     "nothing is counted in sight"),
-    supports="formal_languages/strict_hierarchy")
+    supports="formal_languages/network")
 def aperiodic(case: Case) -> Exact:
     """Languages with a star that are star-free.
 
@@ -99,7 +98,7 @@ def aperiodic(case: Case) -> Exact:
     cases={"quick": [Case(expression=e, star_free=e) for e in STAR_FREE]},
     control=Control(
         Case(expression="(ab)*", star_free="a*b*"), "the expression of another language"),
-    supports="formal_languages/strict_hierarchy")
+    supports="formal_languages/network")
 def star_free_expressions(case: Case) -> Exact:
     """Expressions without star for starred languages.
 

@@ -7,12 +7,13 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from sympy import Eq, Le, Symbol, ceiling, diff, floor, log, simplify
+from sympy import Symbol, ceiling, diff, floor, log, simplify
 from sympy.core.relational import Relational
 
 from depthlaw.advisor.laws import LARGEST_EXECUTED
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
+from ..claims.relations import Eq, Le
 from ..claims.symbols import depth, hops, hops_max, quantity
 from . import network
 from .one_layer import hops_ask_for_every_bit
@@ -74,7 +75,7 @@ SHORT = {"quick": Case.grid(hops=1, alphabet=(2, 3), tokens=(1, 2, 3, 4), exhaus
     control=Control(
         FIRST, "one layer less at k = 1 is one layer, which cannot do the induction task",
         Le(layers_needed, floor(log2_k) + 1)),
-    supports="hops/depth_corrected")
+    cited="Decides whether floor(log2 k) + 2 layers may be quoted as enough for hop_k, as printed.")
 def depth_printed(case: Case, seed: int) -> Ball:
     """hop_k needs at most floor(log2 k) + 2 layers, as printed.
 
@@ -106,8 +107,8 @@ def depth_printed(case: Case, seed: int) -> Ball:
         "power of two."),
     cases=EXECUTED, control=Control(FIVE, "5 hops are not done a layer earlier",
                                     Eq(layers_used, floor(log2_k) + 2)),
-    cited=("Decides whether the depth quoted for hop_k with one causal head rounds log2 k up or "
-           "down."))
+    cited=("Decides whether ceil(log2 k) + 2 layers may be quoted as enough for hop_k with one "
+           "causal head."))
 def depth_corrected(case: Case, seed: int) -> Exact:
     """The repaired construction computes hop_k in ceil(log2 k) + 2 layers.
 
@@ -177,7 +178,8 @@ def _wrong(case: Case, seed: int, *, layers: int = 12, extra: int = 0, **options
     headline="A printed construction, executed exactly: does it compute what it says?",
     control=Control(FIRST, "a network for 2 hops, asked for 1 hop",
                     measured=partial(_wrong, induction="printed", extra=2)),
-    cited="Decides whether the induction step of Appendix F.4 may be coded as printed.")
+    cited=("Decides whether the induction step of sanford2024's Appendix F.4 may be coded as "
+           "printed."))
 def construction_printed_depth(case: Case, seed: int) -> Exact:
     """The printed induction step computes hop_k.
 

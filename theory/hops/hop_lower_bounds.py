@@ -8,9 +8,10 @@ from itertools import permutations, product
 from typing import Any
 
 import numpy as np
-from sympy import Eq, Ge, Integer, ceiling, floor
+from sympy import Integer, ceiling, floor
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge
 from ..claims.symbols import hops, quantity, tokens
 from .construction import SANFORD, log2_k, only, ours, wrong_tokens
 from .pointers import hop_k
@@ -71,7 +72,7 @@ lookups = partial(claim, source=ours("Theorem 4.2"), kind="threshold")
     Eq(lookup_layers, ceiling(log2_k) + 2), cases=_masked("causal"),
     control=Control(Case(hops=3, mask="causal"), "3 is not a power of two",
                     Eq(lookup_layers, floor(log2_k) + 2)),
-    cited="Decides whether one lookup per layer is the best a net for hop_k can do.")
+    cited="Decides the least depth that may be quoted for hop_k from nets of one lookup per layer.")
 def lookup_depth_causal(case: Case) -> Exact:
     """One lookup per layer needs ceil(log2 k) + 2, causal mask.
 
@@ -304,7 +305,8 @@ cycle_claim = partial(claim, assumes={
                       *Case.grid(hops=6, cycles=(1, 2), exhaustive=True))},
     control=Control(Case(hops=6, cycles=2), "three steps on a triangle come back",
                     Eq(walked, hops / 2)),
-    cited="Decides whether the depth bound of Corollary 4.3 may rest on this reduction.")
+    cited=("Decides whether the depth bound of sanford2024's Corollary 4.3 may rest on its "
+           "reduction."))
 def cycle_reduction(case: Case, seed: int) -> Exact:
     """hop_k on the edge list tells one cycle from two.
 

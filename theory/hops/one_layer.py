@@ -8,9 +8,10 @@ from functools import cache, partial
 from itertools import combinations, product
 from math import isqrt
 
-from sympy import Eq, Ge, Integer, log
+from sympy import Integer, log
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge
 from ..claims.symbols import depth, hops, quantity, summaries, tokens, width
 from .pointers import hop_k
 
@@ -72,7 +73,8 @@ def hops_ask_for_every_bit(hops: int, count: int = 4) -> bool:
     Eq(summaries, two ** ((tokens - 1) / 2)),
     cases={"quick": Case.grid(tokens=(1, 3, 7, 13)), "theory": Case.grid(tokens=(17, 21))},
     control=Control(Case(tokens=7), "not one bit less", Eq(summaries, two ** ((tokens - 3) / 2))),
-    cited="Decides whether a proof that one layer cannot do induction may count these summaries.")
+    cited=("Decides whether (N - 1)/2 bits may be quoted as what one layer must carry for "
+           "induction."))
 def one_layer_index(case: Case) -> Exact:
     """Half a sequence needs 2^((N-1)/2) summaries for one induction query.
 
@@ -230,7 +232,7 @@ def composition_vacuous(case: Case) -> Exact:
     cases={"quick": Case.grid(hops=(2, 4, 8, 16), width=(1, 128, 4096))},
     control=Control(Case(hops=4, width=128), "the exponent is 6",
                     Eq(tokens_min, width * hops**5 + 1)),
-    supports="hops/lookup_depth_causal")
+    supports="hops/one_layer_index")
 def recurrent_bound_vacuous(case: Case) -> Exact:
     """With constant 1, no width is excluded up to m k^6 tokens.
 

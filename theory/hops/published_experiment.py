@@ -11,9 +11,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from flint import fmpq, fmpq_mat
-from sympy import Eq, Gt, Integer, Rational, Sum, Symbol, binomial
+from sympy import Integer, Rational, Sum, Symbol, binomial
 
 from ..claims.definition import Ball, Case, Control, Exact, claim
+from ..claims.relations import Eq, Gt
 from ..claims.symbols import alphabet, depth, hops, published_error, quantity, tokens, width
 from .construction import ours
 from .pointers import find

@@ -8,9 +8,10 @@ from itertools import pairwise, product
 
 import flint
 from flint import arb
-from sympy import Eq, Ge, Le, cos, floor, pi
+from sympy import cos, floor, pi
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import alphabet, quantity, tokens
 from ..exact.enclosure import from_fraction
 from .construction import SANFORD, ours

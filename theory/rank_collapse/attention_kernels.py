@@ -10,11 +10,12 @@ from typing import Any
 import flint
 import numpy as np
 from flint import arb, arb_mat, fmpq, fmpq_mat
-from sympy import Eq, Integer, Symbol, expand, factor, symbols
+from sympy import Integer, Symbol, expand, factor, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, vanish
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..exact.enclosure import from_fraction
 from .rational_matrices import row_stochastic
@@ -63,8 +64,7 @@ def rational_root(square: fmpq) -> fmpq:
     cases={"quick": Case.grid(
         tokens=(2, 6), levels=("3/5", "7/25 3/5 4/5", "5/13 5/13 12/13 24/25"))},
     control=Control(Case(tokens=4, levels="4/5 3/5"), "correlations that fall with depth"),
-    cited=("Decides whether E-SPA's matrices can be made by softmax, so that nets train without "
-           "skips."))
+    cited="Decides whether E-SPA's matrices have no negative entry, as softmax requires.")
 def decay_kernel(case: Case) -> Exact:
     """E-SPA: attention matrices of decaying kernels are non-negative.
 

@@ -10,11 +10,12 @@ import flint
 import numpy as np
 import sympy
 from flint import acb_mat, arb, arb_mat
-from sympy import Eq, Expr, Integer, LambertW, Le, Rational, Symbol, exp, simplify, sqrt
+from sympy import Expr, Integer, LambertW, Rational, Symbol, exp, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, vanish
+from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity, width
 from ..claims.symbols import tokens as N
 from ..exact.enclosure import from_fraction
@@ -42,7 +43,8 @@ s = quantity("key_size", "s", "size of the other tokens", "positive real")
     assumes={"N is odd": lambda c: c.tokens % 2 == 1},
     control=Control(Case(tokens=3, key_size="1000"), "bounded by the attention weights",
                     statement=Eq(entry, 1 / N)),
-    cited="Decides whether invertible or certified nets can keep dot-product attention.")
+    cited=("Decides whether a Lipschitz constant may be certified for dot-product attention on "
+           "all inputs."))
 def dot_product_not_lipschitz(case: Case) -> Exact:
     """Dot-product attention has no Lipschitz constant.
 

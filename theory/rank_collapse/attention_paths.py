@@ -9,11 +9,12 @@ from functools import partial
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Ge, Piecewise, Symbol, binomial, floor, simplify
+from sympy import Piecewise, Symbol, binomial, floor, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import equal
+from ..claims.relations import Eq, Ge
 from ..claims.symbols import depth as L
 from ..claims.symbols import heads as H
 from ..claims.symbols import quantity

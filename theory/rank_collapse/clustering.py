@@ -14,11 +14,12 @@ import flint
 import numpy as np
 import sympy
 from flint import acb
-from sympy import Eq, Expr, KroneckerDelta, Piecewise, Rational, Symbol, floor, simplify
+from sympy import Expr, KroneckerDelta, Piecewise, Rational, Symbol, floor, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import vanish
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..claims.symbols import tokens as n
 from ..exact.enclosure import from_fraction
@@ -282,7 +283,7 @@ LIMIT = Piecewise(
     assumes={"0 < rho < 1, and n = 2^480 is close to the limit": _near_limit},
     control=Control(Case(common_cosine="1/2", logit_growth="2"), "no exception at the border",
                     statement=Eq(rounded_cosine, floor(10**6 * rho + Rational(1, 2)))),
-    cited="Sets the factor before log n by which long-context code should multiply its logits.")
+    cited="Bears on the factor before log n by which long-context code should multiply its logits.")
 def long_context(case: Case) -> Exact:
     """Long context: the critical growth of beta is log n/(1 - rho).
 

@@ -9,11 +9,12 @@ import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Expr, Le, Rational, Symbol, diff, exp, expand, simplify, sqrt, symbols
+from sympy import Expr, Rational, Symbol, diff, exp, expand, simplify, sqrt, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least
+from ..claims.relations import Eq, Le
 from ..claims.search import Point, Search
 from ..claims.symbols import quantity, residual
 from ..exact.enclosure import enclose, from_fraction

@@ -12,11 +12,12 @@ from fractions import Fraction
 import flint
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Expr, Le, Rational, Symbol, diff, exp, expand, floor, simplify, symbols
+from sympy import Expr, Rational, Symbol, diff, exp, expand, floor, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step
+from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity
 from ..exact.enclosure import ball, from_fraction, sign
 from .rational_matrices import norms

@@ -11,11 +11,12 @@ from fractions import Fraction
 from functools import cache
 
 from flint import arb, arb_mat
-from sympy import Eq, Expr, Le, Rational, expand_log, log, simplify, sqrt
+from sympy import Expr, Rational, expand_log, log, simplify, sqrt
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least
+from ..claims.relations import Eq, Le
 from ..claims.symbols import beta, depth, heads, quantity, residual
 from ..exact.enclosure import from_fraction
 from .cubic_law import SIZES, qk_width
@@ -124,8 +125,7 @@ def _power(left: Expr, base: Expr | int) -> Relational:
     _power(residual_scaled, 4), source=Source("dong2021", "Theorem 2.3, repaired", V2), cases=_GRID,
     control=Control(
         _FIRST, "0.4 in place of 4", statement=_power(residual_scaled, Rational(2, 5))),
-    cited=("Decides whether bounds for several heads need one coefficient per layer or one per "
-           "head."))
+    cited="Decides which constant a collapse bound for several layers and heads may quote.")
 def layers_product(case: Case) -> Ball | Outside:
     """Residual after L layers, with a coefficient per layer.
 

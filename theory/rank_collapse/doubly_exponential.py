@@ -15,11 +15,12 @@ import flint
 import numpy as np
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Ge, Integer, Lt, Piecewise, log, simplify
+from sympy import Integer, Piecewise, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Claim, Control, Outside, Source, Step, at, claim
 from ..claims.proof_steps import at_least, vanish
+from ..claims.relations import Eq, Ge, Lt
 from ..claims.symbols import depth as L
 from ..claims.symbols import quantity, residual
 from ..claims.symbols import tokens as n
@@ -248,7 +249,7 @@ _PLAIN = {"quick": _nets((8,), coefficient_least="1/1000000"),
     cases=_PLAIN, control=Control(
         _PLAIN["quick"][0], "slope log(32/11)",
         statement=Eq(fitted_slope, log(sympy.Rational(32, 11)))),
-    cited="Decides whether a slope of log 3 in log(-log residual) may be read as cubic collapse.")
+    cited="Decides which slope of log(-log residual) a net must show where each layer cubes.")
 def doubly_exponential_slope(case: Case) -> Ball | Outside:
     """Where each layer cubes, log(-log residual) grows by log 3 per layer.
 
@@ -449,8 +450,8 @@ def _eigen_steps(logits: str, statement: Relational) -> Iterator[Step]:
     proof=partial(_eigen_steps, "causal"),
     control=Control(_long("causal", (128,), (6,))[0], "a factor of 33/16 per layer",
                     statement=Eq(residual_decay, log(sympy.Rational(33, 16)))),
-    cited=("Decides whether collapse estimates for decoders without skips use a cube or a "
-           "constant factor."))
+    cited=("Decides whether late collapse under a causal mask is estimated by a cube or by a "
+           "factor 2."))
 def causal_decay(case: Case) -> Ball | Outside:
     """Under a causal mask the residual halves per layer.
 

@@ -13,9 +13,10 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 import numpy as np
-from sympy import Eq, Le, Lt, Rational, log
+from sympy import Rational, log
 
 from ..claims.definition import Ball, Case, Control, Outside, Sample, Source, claim
+from ..claims.relations import Eq, Le, Lt
 from ..claims.symbols import quantity
 from .deep_layers import SMALL_RANGES, gamma
 from .doubly_exponential import fitted_slope, slope_interval

@@ -10,11 +10,12 @@ import flint
 import numpy as np
 import sympy
 from flint import arb
-from sympy import Eq, Ge, Integer, Le, Rational, asin, ceiling, cos, exp, floor, log, simplify, sin
+from sympy import Integer, Rational, asin, ceiling, cos, exp, floor, log, simplify, sin
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Outside, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step, vanish
+from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import depth as L
 from ..claims.symbols import position as j
 from ..claims.symbols import quantity
@@ -226,8 +227,7 @@ def _tail(case: Case) -> Exact:
     control=Control(
         _masked("causal tight", 3, "1/5", position=2, depth=1)[0],
         "twice the rate", statement=Le(tail, (1 - 2 * (j - 1) * least) ** L)),
-    cited=("Bounds how much weight a causal mask puts on early tokens: an explanation of "
-           "attention sinks."))
+    cited="Bears on whether attention sinks may be explained by the causal mask alone.")
 def position_bias(case: Case) -> Exact:
     """Causal attention ends on the first token.
 
@@ -291,7 +291,7 @@ def window_bias(case: Case) -> Exact:
         "theory": _masked("chain random", 6, "1/4", radius=5, depth=(9, 25))},
     control=Control(_masked("chain tight", 3, "1/3", radius=2, depth=1)[0],
                     "radius one", statement=Le(spread, (1 - least) ** L)),
-    cited="Decides whether a sparse mask may be advised against collapse, or only delays it.")
+    cited="Decides whether a sparse mask may be said to prevent collapse or only to delay it.")
 def mask_exponential(case: Case) -> Exact | Outside:
     """Masked attention collapses at least exponentially.
 
@@ -389,7 +389,8 @@ BASIN = angles / 2 - ceiling(angles * asin(1 / eta) / (2 * sympy.pi) - Rational(
     control=Control(Case(feature_gain="100000/60037", start_angles=200),
                     "one start more, where the border is 0.002 spacings from a start",
                     statement=Eq(count, BASIN + 1)),
-    cited="Decides from which starts normalised rows may be said to keep tokens apart.")
+    cited=("Decides how many starts unit rows may be said to keep apart in a printed "
+           "counterexample."))
 def unit_rows_basin(case: Case) -> Exact:
     """Two tokens, unit rows: which starts never collapse.
 

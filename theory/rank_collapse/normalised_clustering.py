@@ -13,10 +13,11 @@ from typing import NamedTuple
 import flint
 import sympy
 from flint import arb, arb_mat
-from sympy import Eq, Rational, log, simplify
+from sympy import Rational, log, simplify
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Outside, Source, Step, at, claim
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction
 from .softmax_attention import largest, resolved, softmax_rows
@@ -226,7 +227,8 @@ def _chord() -> bool:
     predicted=_exponent_interval,
     control=Control(_PRE["quick"][0], "an exponent higher by 1/80",
                     statement=Eq(pre_norm_exponent, 2 + Rational(1, 80))),
-    cited="Decides whether pre-norm may be advised because it clusters tokens slowly.")
+    cited=("Decides whether a power of depth may be quoted as the rate at which pre-norm "
+           "attention clusters."))
 def pre_norm_clusters(case: Case) -> Ball | Outside:
     """Pre-norm: tokens cluster like 1/depth^2.
 

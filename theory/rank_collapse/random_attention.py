@@ -11,10 +11,10 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from sympy import Eq
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Claim, Control, Sample, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import quantity
 
 # Independent matrices per case.
@@ -161,7 +161,8 @@ HEADS = [
     sqrt(T), is about sqrt(log 2 T / d_qk), which grows with the sequence. So independent logits are
     no model of heads on sequences much longer than heads are wide. {REPLICAS} heads per case.""",
               name="real_heads_second_singular", expected="FAILS", post_hoc=_ALLOWED,
-              cited="Tells whether independent logits give the second singular value of heads."),
+              cited=("Bears on whether spectra of independent logits may be quoted for heads of "
+                     "width 64.")),
     _of_heads(second_eigenvalue, 1, _REAL, f"""
     Attention of real heads has the second eigenvalue of independent logits.
 

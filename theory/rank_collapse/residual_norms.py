@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 import numpy as np
-from sympy import Eq, KroneckerDelta, Le, Rational, Symbol, expand, simplify, summation, symbols
+from sympy import KroneckerDelta, Rational, Symbol, expand, simplify, summation, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, Step, claim
 from ..claims.proof_steps import at_least, sum_step
+from ..claims.relations import Eq, Le
 from ..claims.symbols import quantity, tokens
 from .rational_matrices import norms, random_matrix, rank, rational_array, root, squared_norm
 
@@ -281,7 +282,7 @@ def _(statement: Relational) -> Iterator[Step]:
                      Case(instance="random", tokens=5))},
     control=Control(Case(instance="identity", tokens=2), "half the constant",
                     statement=Le(range_sum_ratio, 1)),
-    cited="Decides whether version 1 of the paper, whose bound lacks gamma, may still be quoted.")
+    cited="Decides whether the proof in version 1, whose bound lacks gamma, may still be quoted.")
 def column_ranges_v1(case: Case) -> Exact:
     """Sum of row ranges at most 2 |E|_1, as version 1 needs.
 
@@ -401,7 +402,8 @@ _HULLS = (Case(instance="simplex", affine_rank=2), Case(instance="multiples", af
     cases={"quick": _HULLS}, known="FAILS", weight="step",
     control=Control(
         _HULLS[0], "rank falls below", statement=Le(affine_rank_after, affine_rank - 1)),
-    cited="Decides whether collapse bounds carry over to nets with layer normalisation unchanged.")
+    cited=("Decides whether a collapse proof may treat layer normalisation as a right "
+           "multiplication."))
 def layernorm_right_multiplication(case: Case) -> Exact:
     """Layer normalisation as a right multiplication.
 

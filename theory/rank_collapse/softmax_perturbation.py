@@ -9,11 +9,12 @@ from typing import Any
 import flint
 import numpy as np
 from flint import arb, arb_mat
-from sympy import Eq, IndexedBase, Integer, Le, Rational, Symbol, diff, exp, simplify, symbols
+from sympy import IndexedBase, Integer, Rational, Symbol, diff, exp, simplify, symbols
 from sympy.core.relational import Relational
 
 from ..claims.definition import Ball, Case, Control, Source, Step, claim
 from ..claims.proof_steps import sum_step
+from ..claims.relations import Eq, Le
 from ..claims.search import Point, Search
 from ..claims.symbols import quantity
 from ..exact.enclosure import enclose, from_fraction

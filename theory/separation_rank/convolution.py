@@ -12,9 +12,9 @@ from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
-from sympy import Eq
 
 from ..claims.definition import Case, Control, Exact, Source, claim
+from ..claims.relations import Eq
 from ..claims.symbols import tokens as N
 from .linear_attention import PRIME
 from .rank_symbols import d
@@ -104,8 +104,7 @@ def _cases(alternating: bool) -> dict[str, list[Case]]:
     assumes={**_TOKENS, "the sides own the tokens in turn": lambda c: c.alternating},
     control=Control(Case(width=2, depth=2, tokens=4, alternating=False),
                     "the first half and the second: the rank is d_x"),
-    cited=("Decides whether attention beats convolutional circuits when ranks are compared side "
-           "by side."))
+    cited="Decides which rank of a convolutional circuit a comparison with attention may use.")
 def convolution_in_turn(case: Case, seed: int) -> Exact:
     """A convolutional circuit, sides in turn: the largest rank.
 

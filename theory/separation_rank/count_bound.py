@@ -45,7 +45,7 @@ TWO_TOKENS = {"N = 2": lambda c: c.tokens == 2}
         Case(width=2, depth=2, heads=1, tokens=4), "one output polynomial in place of d",
         statement=Le(sep, Sum(Min(binomial(D + k - 1, k), binomial(D + C - k - 1, C - k)),
                               (k, 0, C)))),
-    cited="Decides whether S(d, L) may be used as a cap on the rank of every such net.")
+    cited="Decides whether S(d, L) may be used as a cap on the rank of linearised attention.")
 def dimension_count(case: Case, seed: int) -> Exact:
     """Dimension count S(d, L) bounds the rank.
 

@@ -56,7 +56,7 @@ _GRID = {"quick": Case.grid(width=(1, 2), depth=(1, 2, 3, 4)),
     assumes={"no residual connections": lambda c: not c.get("residual", False)},
     control=Control(Case(width=2, depth=2, residual=True),
                     "residual connections mix degrees 1 to 3^L, so the output is no form"),
-    cited="Decides whether a least depth that rests on degree triples or doubles per layer.")
+    cited="Decides whether a least depth that rests on degree takes the logarithm to base 3 or 2.")
 def degree(case: Case, seed: int) -> Exact | Ball:
     """Degree 3^L in the tokens.
 
@@ -205,7 +205,7 @@ def _(statement: Relational) -> Iterator[Step]:
     kind="threshold", weight="arithmetic", cases={"quick": (Case(width=1000),)},
     assumes={"d_x = 1000": lambda c: c.width == 1000},
     control=Control(Case(width=1100), "log_3 1100 = 6.37"),
-    supports="depth_choice/threshold_never_binds")
+    supports="separation_rank/knee")
 def threshold_at_1000(case: Case) -> Exact:
     """Threshold of about 6.3 at width 1000.
 

@@ -112,7 +112,7 @@ _REST = (3**L - 1) / 2 - k
         "full": _cases((2, 5, 2), (9, 2, 3), (10, 2, 2), (10, 2, 5), (10, 2, 10), largest=3000)},
     control=Control(Case(width=4, depth=2, heads=4, order=2, cut=0),
                     "a cut that is not the best one: the bound is not attained"),
-    cited="Decides whether ranks of one head carry over to several.")
+    cited="Bears on whether ranks of one head may be quoted for several.")
 def heads_exact(case: Case, seed: int) -> Exact:
     """Exact graded ranks for several heads.
 

@@ -52,7 +52,7 @@ _recalled = partial(claim, wording="recalled", holds_for="almost every")
            "theory": Case.grid(width=28, depth=3, heads=(1, 2, 4), tokens=(2, 4), inputs=200)},
     control=Control(Case(width=4, depth=1, heads=1, tokens=4), "nine times as much",
                     statement=Ge(log(sep, 3), 2 + 3 ** (L - 2) * LOG_RATIO)),
-    cited="Decides whether Theorem 1's doubly exponential rank may be quoted for small depths.")
+    cited="Bears on whether the doubly exponential rank of Levine's Theorem 1 may be quoted.")
 def lower_bound_shallow(case: Case, seed: int) -> Exact:
     """Lower bound below the threshold.
 

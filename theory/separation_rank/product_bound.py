@@ -16,7 +16,6 @@ from flint import arb, fmpz
 from sympy import (
     E,
     Expr,
-    Gt,
     Integer,
     Matrix,
     Min,
@@ -43,6 +42,7 @@ from sympy.core.relational import Relational
 
 from ..claims.definition import Case, Control, Exact, Source, Step, at, claim
 from ..claims.proof_steps import equal, logarithm_step, nonnegative
+from ..claims.relations import Gt
 from ..claims.symbols import layer, quantity
 from ..exact.enclosure import ball, enclose
 from .dimension_count import log3_dimension_count

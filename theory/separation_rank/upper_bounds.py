@@ -78,7 +78,8 @@ _COORDINATE = (Case(width=16, depth=216, heads=8, tokens=34, weights="coordinate
            "theory": (*(c for c in LARGER if 3**c.depth > c.width), *_COORDINATE[2:])},
     control=Control(Case(width=2, depth=1, heads=1, tokens=4), "divided by 3^10",
                     statement=Le(log(sep, 3), RECALLED - 10)),
-    cited="Decides whether depth past log_3(d_x) may be said to add only linearly to the rank.")
+    cited=("Decides whether the upper bound recalled as Theorem 2 may be quoted for depths past "
+           "log_3(d_x)."))
 def upper_bound_deep(case: Case, seed: int) -> Exact:
     """Upper bound beyond the threshold, as recalled.
 

@@ -184,7 +184,7 @@ def residual_upper(case: Case, seed: int) -> Exact:
                       *Case.grid(width=4, depth=2, heads=(1, 2, 4), tokens=10, inputs=116))},
     control=Control(Case(width=2, depth=2, heads=2, tokens=6, inputs=24), "a gain of one",
                     statement=Eq(rank_gain, 1)),
-    cited="Decides whether rank theory may leave skip connections out.")
+    cited="Bears on whether rank theory may leave skip connections out.")
 def residual_gain(case: Case, seed: int) -> Exact:
     """Residual connections leave the measured ranks unchanged.
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 from flint import fmpz_mat, nmod_mat
 from numpy.typing import NDArray
-from sympy import Eq, Ge, Integer, Le
+from sympy import Integer
 
 from ..claims.definition import Ball, Case, Control, Exact, Source, claim
+from ..claims.relations import Eq, Ge, Le
 from ..claims.symbols import quantity
 from .linear_attention import (
     AttentionNet,

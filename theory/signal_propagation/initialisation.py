@@ -108,8 +108,8 @@ linear_variance.argument("induction over layers for every width; prose: terms wi
            "theory": Case.grid(width=3, layer=(2, 3), layer_growth="2")},
     control=Control(Case(width=2, layer=3, layer_growth="2"), "without the half",
                     statement=Eq(layer_variance, layer_growth ** (layer - 1))),
-    cited=("Fixes the factor 2/n_in that initialisers use for ReLU; an error would compound with "
-           "depth."))
+    cited=("Decides whether 2/n_in is the variance of weights that keeps the size through ReLU "
+           "layers."))
 def kaiming_variance(case: Case) -> Exact:
     """Through ReLU layers it grows as a power of g/2.
 
@@ -337,7 +337,7 @@ def _rounded(statement: Relational, case: Case) -> Ball:
     Eq(gradient, Rational(26, 10**6)), source=textbook("Residual Connections Save the Day"),
     wording="printed", known="FAILS", weight="arithmetic", predicted=_rounded,
     cases={"quick": (Case(depth=100),)}, control=Control(Case(depth=99), "one factor fewer"),
-    supports="signal_propagation/residual_gradient_at_least_one")
+    supports="exercises/normed_gradients_vanish")
 def printed_decay(case: Case) -> Exact:
     """0.9^100 is 2.6 x 10^-5.
 
@@ -355,7 +355,7 @@ def printed_decay(case: Case) -> Exact:
         depth=(100, 1000), factors=("9/10", "1 - 1/(i+1)^2"), gradient_level="1/2")},
     control=Control(
         Case(depth=100, factors="9999/10000", gradient_level="1/2"), "factors of 0.9999"),
-    supports="signal_propagation/residual_gradient_at_least_one")
+    supports="exercises/normed_gradients_vanish")
 def product_vanishes(case: Case) -> Exact:
     """Factors below 1 make the gradient vanish.
 
@@ -377,7 +377,7 @@ def product_vanishes(case: Case) -> Exact:
     Ge(gradient, 1), source=textbook("Residual Connections Save the Day"),
     cases={"quick": Case.grid(depth=(1, 12), branch_slope=("1/10", "0", "-1/100", "-1/2", "-1"))},
     control=Control(Case(depth=1, branch_slope="1/10"), "at least 2", statement=Ge(gradient, 2)),
-    cited="Decides whether a lecture may say that a skip's gradient is at least 1.")
+    cited="Decides whether a lecture may say that the derivative of x + f(x) is at least 1.")
 def residual_gradient_at_least_one(case: Case) -> Exact:
     """With residuals the gradient is at least 1, whatever the branch.
 
@@ -433,8 +433,7 @@ def _keep_probabilities(case: Case) -> list[Fraction]:
     cases={"quick": Case.grid(depth=(1, 2, 54), survival=("1/2", "1", "1/5")),
            "theory": Case.grid(depth=110, survival="1/2")},
     control=Control(Case(depth=54, survival="1/2"), "L p_L", statement=Eq(kept, depth * survival)),
-    cited=("Checks the mean depth that is quoted when layers are dropped at random, (3L - 1)/4 "
-           "at 1/2."))
+    cited="Decides whether (3L - 1)/4 may be quoted as the mean depth when p_L is 1/2.")
 def expected_depth(case: Case) -> Exact:
     """Mean depth under stochastic depth.
 

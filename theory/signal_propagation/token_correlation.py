@@ -325,8 +325,7 @@ _TWO, _THREE, _LINE, _SAME = "1 2; 3 -1", "1 0; 2 1; -1 2", "2; -1; 3", "1 2; 1 
            "theory": (token_case("2 1; 0 3; 1 1; -2 5"), token_case("3; 1; 4; 1; 5"))},
     control=Control(token_case(_TWO), "not centred: ||X^T X||",
                     statement=Eq(query, total_start * total_start**2 / (tokens**2 * width))),
-    cited=("Decides whether slow starts may be explained by query gradients that vanish as "
-           "tokens align."))
+    cited="Bears on whether slow starts may be explained by vanishing query gradients.")
 def query_gradient(case: Case) -> Exact:
     """Query gradients vanish as tokens align.
 

@@ -332,8 +332,8 @@ def _summary(verdicts: Mapping[str, str], claims: Mapping[str, Claim]) -> str:
     """Of how many claims of each tier what came."""
     sentences = []
     for tier, one, several in (("cited", "cited claim", "cited claims"),
-                               ("supporting", "claim that supports them",
-                                "claims that support them"),
+                               ("supporting", "claim that supports a cited one",
+                                "claims that support cited ones"),
                                ("check", "check of our own code", "checks of our own code")):
         counted = Counter(verdicts[key] for key in verdicts if claims[key].tier == tier)
         parts = [f"{counted[name]} {name.replace('_', ' ')}" for name in VERDICT_NAMES

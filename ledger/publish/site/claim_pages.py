@@ -54,7 +54,7 @@ def _page(result: ClaimResult, ground: Ground, data: str,
         yield f"{prose(claim.cited)}\n"
     elif claim.supports:
         yield f"Supports [{code(claim.supports)}](/claims/{claim.supports}.md).\n"
-    else:
+    elif claim.checks:
         yield f"A check of our own code: {prose(sentence(claim.checks))}\n"
     yield f"$$\n{statement_latex(claim)}\n$$\n"
     if how := judged_by(claim):
@@ -188,11 +188,12 @@ def _telling(result: ClaimResult) -> list[CaseResult]:
 
 
 # What the claims of a tier are called.
-_TIERS = {"cited": ("cited claim", "Cited claims: somebody outside would act or write differently "
-                    "if the verdict turned."),
-          "supporting": ("supporting claim", "Supporting claims: steps, conditions, parts and "
-                         "variations of a cited claim, which lists them."),
-          "check": ("check of our own code", "Checks of our own code and tables.")}
+_TIERS = {"cited": ("cited claim", "Something outside depthlaw hangs on each verdict; the page "
+                    "says what."),
+          "supporting": ("supporting claim", "Steps, conditions, parts and variations of a cited "
+                         "claim, which lists them."),
+          "check": ("check of our own code", "Comparisons with what we computed or listed "
+                    "ourselves.")}
 
 
 def index(judged: Sequence[ClaimResult], ledger: str) -> str:
@@ -246,6 +247,8 @@ def topic_page(topic: str, judged: Sequence[ClaimResult], about: str) -> str:
 def _row(result: ClaimResult, before: str = "") -> str:
     claim = result.claim
     why = f"<br>{prose(claim.cited)}" if claim.cited else ""
+    if claim.supports and not before:
+        why = f"<br>supports [{code(claim.supports)}](/claims/{claim.supports}.md)"
     return (f"| {before}[{prose(claim.title)}]({claim.name}.md){why} | {_key(claim)}, "
             f"{claim.wording} | {verdict(marked(result))}{_as_known(result)} |")
 

@@ -8,7 +8,8 @@ measured in the one case that has these values, `<!-- says: KEY ... -->` what is
 `<!-- agree: KEY -->` in how many cases the value, or the mean, agrees, `<!-- against: KEY -->` in
 how many the 95 % interval contradicts, `<!-- shapes: KEY -->` how many shapes of nets a PROVED
 claim is about, `<!-- sizes: KEY -->` how large the trained nets of a claim are,
-`<!-- number: WHAT -->` a count (claims, topics, records, verdicts: how many claims have which),
+`<!-- number: WHAT -->` a count (claims, cited claims, topics, records, cited verdicts: how many
+cited claims have which),
 `<!-- law: MODULE.FUNCTION 16 3 -->` a function of `depthlaw`, such as advisor.laws.reach, at whole
 numbers, and `<!-- bench: NAME: FIELD -->` what a benchmark noted, as benchmarks.json holds it.
 """

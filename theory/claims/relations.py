@@ -1,0 +1,21 @@
+"""Relations as statements are written with: SymPy's, but not evaluated.
+
+SymPy would first try to decide each of them, which takes half of the time in which all claims are
+imported, and find none decided: a statement that is true or false whatever is measured is no claim.
+They print, compare and substitute as SymPy's do.
+
+>>> from depthlaw.theory.claims.symbols import depth
+>>> Le(depth, 3)
+L <= 3
+>>> Le(2, 3)
+2 <= 3
+"""
+from functools import partial
+
+import sympy
+
+__all__ = ["Eq", "Ge", "Gt", "Le", "Lt", "Ne"]
+
+Eq, Ge, Gt, Le, Lt, Ne = (
+    partial(kind, evaluate=False)
+    for kind in (sympy.Eq, sympy.Ge, sympy.Gt, sympy.Le, sympy.Lt, sympy.Ne))
