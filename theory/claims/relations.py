@@ -4,9 +4,6 @@ SymPy would first try to decide each of them, which takes half of the time in wh
 imported, and find none decided: a statement that is true or false whatever is measured is no claim.
 They print, compare and substitute as SymPy's do.
 
->>> from depthlaw.theory.claims.symbols import depth
->>> Le(depth, 3)
-L <= 3
 >>> Le(2, 3)
 2 <= 3
 """
