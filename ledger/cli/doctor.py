@@ -21,6 +21,7 @@ from depthlaw.advisor.base.quantities import UsageError, binary, plural
 
 from ..records.environment import THREAD_VARIABLES, cores, environment
 from ..records.store import Store, manifest, open_store
+from ..running.index import claims_index
 from ..text import clean
 from .output import dump, stdout
 
@@ -58,7 +59,7 @@ class Check:
 def doctor(folder: Path | None, json_output: bool) -> int:
     """Look at installation, devices, folders and records. Returns 1 when there is a problem.
 
-    Cost: seconds; imports PyTorch where it is installed, and reads every record.
+    Cost: a second or two; imports PyTorch where there is a driver of a GPU, and reads every record.
     """
     checks = [*_installation(), *_packages(), *_machine(), *_folders(), *_ledgers(folder)]
     problems = [check for check in checks if check.state == "PROBLEM"]
@@ -107,11 +108,9 @@ def _installation() -> Iterator[Check]:
     except UsageError as error:
         yield Check(group, "claim set", str(error), "PROBLEM", _AGAIN)
     try:
-        from depthlaw.theory.claims.definition import registry
-
-        claims = registry()
+        claims = claims_index()
         yield Check(group, "claims", f"{plural(len(claims), 'claim')} of "
-                    f"{plural(len({each.topic for each in claims.values()}), 'topic')}")
+                    f"{plural(len({key.partition('/')[0] for key in claims}), 'topic')}")
     except UsageError as error:
         yield Check(group, "claims", str(error), "PROBLEM")
 
@@ -163,7 +162,13 @@ def _machine() -> Iterator[Check]:
                     "PYTHONUTF8=1 prints every character")
 
 
+# What a driver of a GPU that PyTorch can use leaves behind: NVIDIA's, AMD's, and that of WSL.
+_DRIVERS = ("/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
+
+
 def _devices() -> Check:
+    if not (shutil.which("nvidia-smi") or any(Path(each).exists() for each in _DRIVERS)):
+        return Check("machine", "GPU", "none: there is no driver of one", "note")
     try:
         import torch
     except ImportError:
@@ -228,10 +233,8 @@ def _ledgers(folder: Path | None) -> Iterator[Check]:
                 "ok" if len(store) else "note")
     if reference is None or not len(store):
         return
-    from depthlaw.theory.claims.definition import registry
-
-    claims = registry()
-    found = compare(store, reference, lambda key: key in claims and claims[key].portable)
+    claims = claims_index()
+    found = compare(store, reference, lambda key: key in claims and bool(claims[key]["portable"]))
     if found.compared:
         yield Check("ledger", "agreement", found.line, *(
             ("PROBLEM", "`depthlaw records diff reference DIR` lists what differs")

@@ -27,7 +27,7 @@ _CACHE = "index"
 @cache
 def claims_index() -> dict[str, dict[str, str]]:
     """Of every claim that comes with depthlaw, by key: what `depthlaw claims --json` prints but
-    the verdict, its text, and its bibliography key.
+    the verdict, its text, its bibliography key, and whether its values are the same everywhere.
 
     Cost: milliseconds; two seconds for the first time after a change of the code.
     """
@@ -52,7 +52,8 @@ def described(claim: Claim) -> dict[str, str]:
             "holds_for": claim.holds_for, "source": str(claim.source),
             "statement": plain(claim.statement), "text": claim.text,
             "bibliography": claim.source.key, "post_hoc": claim.post_hoc, "tier": claim.tier,
-            "cited": claim.cited, "supports": claim.supports, "checks": claim.checks}
+            "cited": claim.cited, "supports": claim.supports, "checks": claim.checks,
+            "portable": "yes" if claim.portable else ""}
 
 
 def select(asked: Iterable[str], known: Collection[str]) -> list[str]:

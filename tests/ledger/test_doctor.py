@@ -1,5 +1,6 @@
 """`depthlaw doctor` is content with what is in order, and names what is not."""
 import json
+import sys
 
 import pytest
 
@@ -80,3 +81,12 @@ def test_packages_that_lack_or_do_not_fit_are_named(own, capsys, monkeypatch):
 def test_a_place_that_is_no_folder_is_a_problem_not_a_crash(own, capsys, tmp_path):
     code, found = checks(capsys, "--results", tmp_path / "nowhere")
     assert (code, found["your records"]["state"]) == (1, "PROBLEM")
+
+
+def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "torch", None)  # to import it fails
+    monkeypatch.setattr(module.shutil, "which", lambda _: None)
+    monkeypatch.setattr(module, "_DRIVERS", (str(tmp_path / "driver"),))
+    assert module._devices().says == "none: there is no driver of one"
+    (tmp_path / "driver").touch()
+    assert module._devices().says == "not looked for: PyTorch is not installed"

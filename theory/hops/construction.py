@@ -268,7 +268,7 @@ ABOUT_COUNTS = (
     Eq(hops_max, 2 ** (depth - 1) - 1),
     control=Control(Case(depth=4), "2^(L-1) itself has one binary digit more",
                     Eq(hops_max, 2 ** (depth - 1))),
-    supports="hops/depth_corrected")
+    supports="hops/depth_printed")
 def k_max_printed(case: Case) -> Exact:
     """floor(log2 k) + 2 <= L means k <= 2^(L-1) - 1.
 

@@ -69,7 +69,7 @@ def _page(result: ClaimResult, ground: Ground, data: str,
     yield "\n## What the verdict rests on\n"
     yield from _tree(ground)
     if below:
-        yield "\n## What supports it\n"
+        yield "\n## Steps, parts and variations\n"
         yield from (f"- {link(r.claim)}, {prose(r.claim.title)}: **{verdict(marked(r))}**"
                     f"{_as_known(r)}" for r in below)
     yield from _cases(result, data)
