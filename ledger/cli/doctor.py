@@ -59,7 +59,7 @@ class Check:
 def doctor(folder: Path | None, json_output: bool) -> int:
     """Look at installation, devices, folders and records. Returns 1 when there is a problem.
 
-    Cost: a second or two; imports PyTorch where there is a driver of a GPU, and reads every record.
+    Cost: a second or two; imports PyTorch where a driver of a GPU is found, and reads every record.
     """
     checks = [*_installation(), *_packages(), *_machine(), *_folders(), *_ledgers(folder)]
     problems = [check for check in checks if check.state == "PROBLEM"]
@@ -168,7 +168,7 @@ _DRIVERS = ("/proc/driver/nvidia/version", "/dev/kfd", "/dev/dxg")
 
 def _devices() -> Check:
     if not (shutil.which("nvidia-smi") or any(Path(each).exists() for each in _DRIVERS)):
-        return Check("machine", "GPU", "none: there is no driver of one", "note")
+        return Check("machine", "GPU", "none: no driver of NVIDIA's or AMD's was found", "note")
     try:
         import torch
     except ImportError:

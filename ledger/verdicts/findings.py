@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from depthlaw.theory.claims.definition import Claim
 from depthlaw.theory.claims.verdict import Verdict
 
 from .report import NOT_RUN, PREMISE_REFUTED, ClaimResult, verdict_name
@@ -31,7 +32,7 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
     A claim stands in the first of the groups on failure that it belongs to, and in every other that
     it belongs to.
     """
-    ordered = sorted(judged, key=_order)
+    ordered = sorted(judged, key=lambda r: (importance(r.claim), not r.unexpected))
 
     def fails(*readings: str) -> Callable[[ClaimResult], bool]:
         return lambda r: verdict_name(r) == Verdict.FAILS and r.claim.wording in readings
@@ -66,10 +67,9 @@ def groups(judged: Iterable[ClaimResult]) -> list[Group]:
             for heading, meaning, belongs in table]
 
 
-def _order(result: ClaimResult) -> tuple[int, int, bool]:
-    """By tier, by weight, and what is unexpected before what is known."""
-    claim = result.claim
-    return TIERS.index(claim.tier), WEIGHTS.index(claim.weight), not result.unexpected
+def importance(claim: Claim) -> tuple[int, int]:
+    """By what lists of claims are sorted: tier, then weight."""
+    return TIERS.index(claim.tier), WEIGHTS.index(claim.weight)
 
 
 def reason(result: ClaimResult) -> str:

@@ -87,6 +87,6 @@ def test_pytorch_is_loaded_only_where_there_is_a_driver(monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "torch", None)  # to import it fails
     monkeypatch.setattr(module.shutil, "which", lambda _: None)
     monkeypatch.setattr(module, "_DRIVERS", (str(tmp_path / "driver"),))
-    assert module._devices().says == "none: there is no driver of one"
+    assert module._devices().says == "none: no driver of NVIDIA's or AMD's was found"
     (tmp_path / "driver").touch()
     assert module._devices().says == "not looked for: PyTorch is not installed"

@@ -178,6 +178,10 @@ CHANGED_AFTER_DATA = re.compile(
 UNCHANGED = {"rank_collapse/layer_constant"}
 
 
+def test_claims_whose_smallest_case_is_long_are_there():
+    assert set(IDS) >= LONG
+
+
 def test_suite_theory_is_mathematics():
     """What needs torch is in suite quick, where it takes seconds, or beyond theory."""
     assert [claim.key for claim in CLAIMS if claim.needs and "theory" in claim.grid] == []
@@ -293,6 +297,12 @@ def test_statement_uses_declared_symbols_and_prints(claim: Claim):
     assert {s.name for s in claim.statement.free_symbols} <= set(TERMS)
     assert plain(claim.statement)
     assert latex(claim.statement)
+
+
+@each_claim
+def test_no_statement_is_true_or_false_whatever_is_measured(claim: Claim):
+    """Relations are not evaluated when claims are made, so it is asked here."""
+    assert isinstance(claim.statement.func(*claim.statement.args), sympy.core.relational.Relational)
 
 
 def without_the_prediction(claim: Claim, patch: pytest.MonkeyPatch) -> None:

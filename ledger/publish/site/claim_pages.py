@@ -15,7 +15,7 @@ from ...verdicts.citations import entries, sources
 from ...verdicts.display import expectation, measured_side, prediction, stated, statement_latex
 from ...verdicts.display import judged as judged_by
 from ...verdicts.evidence_tree import Ground
-from ...verdicts.findings import TIERS, WEIGHTS, groups, reason
+from ...verdicts.findings import TIERS, groups, importance, reason
 from ...verdicts.mutation import Mutant
 from ...verdicts.report import VERDICT_NAMES, CaseResult, ClaimResult, marked, verdict_name
 from ..appendix.printed_claims import DATED, Statement, sign
@@ -307,8 +307,8 @@ def findings(judged: Iterable[ClaimResult], ledger: str) -> str:
 
 def _called(claim: Claim) -> str:
     """What kind of claim it is, in a word or two."""
-    return f"supporting {claim.weight}" if claim.tier == "supporting" else (
-        "check" if claim.tier == "check" else claim.weight)
+    return {"cited": claim.weight, "supporting": f"supporting {claim.weight}"}.get(
+        claim.tier, "check")
 
 
 def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
@@ -330,15 +330,10 @@ def most_wanted(judged: Sequence[ClaimResult], ledger: str) -> str:
     lines = ["# Most wanted\n", f"Open questions, and what would settle each. {ledger}."]
     for heading, meaning, found in groups_:
         lines += [f"\n## {heading}\n", f"{len(found)} claims. {meaning}\n"]
-        for r, what in sorted(found, key=_order):
+        for r, what in sorted(found, key=lambda each: importance(each[0].claim)):
             lines.append(f"- **{prose(sentence(r.claim.title))}** {link(r.claim)}"
                          f"{f': {sentence(what)}' if what else '.'}")
     return "\n".join(lines) + "\n"
-
-
-def _order(found: tuple[ClaimResult, str]) -> tuple[int, int]:
-    claim = found[0].claim
-    return TIERS.index(claim.tier), WEIGHTS.index(claim.weight)
 
 
 def _settled_by(result: ClaimResult) -> str:
